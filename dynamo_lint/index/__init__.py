@@ -1,0 +1,1 @@
+"""Stage 1: one pass per file, from source text to plain facts."""

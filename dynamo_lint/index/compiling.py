@@ -1,0 +1,43 @@
+"""What a condition is worth while Dynamo traces: which branches are eager-only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+_TRUE_WHEN_COMPILING = frozenset({"is_compiling", "is_dynamo_compiling", "is_torchdynamo_compiling"})
+# Dynamo folds these to False (torch/_dynamo/trace_rules.py, torch/compiler/__init__.py).
+_FALSE_WHEN_COMPILING = frozenset({"is_scripting", "is_tracing", "is_in_onnx_export", "is_exporting"})
+
+
+def truth_when_compiling(test: ast.expr, aliases: Mapping[str, bool]) -> bool | None:
+    """The value of `test` while compiling, or None if it depends on anything else.
+
+    `aliases` maps local names to the value of the test they were assigned.
+    """
+    match test:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
+            return False
+        case ast.Name(id=name):
+            return aliases.get(name)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            if name in _TRUE_WHEN_COMPILING:
+                return True
+            return False if name in _FALSE_WHEN_COMPILING else None
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = truth_when_compiling(operand, aliases)
+            return None if inner is None else not inner
+        case ast.BoolOp(op=op, values=values):
+            settling = isinstance(op, ast.Or)
+            known = [truth_when_compiling(value, aliases) for value in values]
+            if settling in known:
+                return settling
+            return None if None in known else not settling
+    return None
+
+
+def exits(body: list[ast.stmt]) -> bool:
+    """Whether control never runs past the end of the block."""
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)

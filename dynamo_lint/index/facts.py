@@ -1,0 +1,258 @@
+"""What one file contributes: plain data, no syntax tree, nothing that needs another file.
+
+Expressions are kept in a small language of their own, just enough to ask later "which classes and
+functions can this be?". Whatever cannot matter for that question becomes `Unknown`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+# --- expressions ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name looked up in its scope: `x`."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """`value.name`."""
+
+    value: Expr
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`function(*arguments, **keywords)`; a keyword name of None is a `**` argument."""
+
+    function: Expr
+    arguments: tuple[Expr, ...] = ()
+    keywords: tuple[tuple[str | None, Expr], ...] = ()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript:
+    """`value[index]`."""
+
+    value: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal string, number, bool or None."""
+
+    value: str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """A display or comprehension; a dict keeps its values and literal keys."""
+
+    kind: str
+    """`list`, `tuple`, `set`, `dict`, or `each` for a comprehension: any number of such items."""
+    items: tuple[Expr, ...]
+    keys: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What iterating over `iterable` yields: a loop or comprehension variable."""
+
+    iterable: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several: `a if c else b`, `a or b`, a name assigned more than once."""
+
+    options: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function, lambda or class defined in this file, by its key."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`import module` (name is None) or `from module import name`; level counts leading dots."""
+
+    module: str
+    name: str | None = None
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """Some instance of the annotated type: what `x: annotation` tells about x."""
+
+    annotation: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An expression that can be neither a module, a class nor a function we could name."""
+
+
+Expr = (
+    Name
+    | Attribute
+    | Call
+    | Subscript
+    | Constant
+    | Display
+    | Element
+    | Choice
+    | Definition
+    | Import
+    | Typed
+    | Unknown
+)
+UNKNOWN = Unknown()
+
+# --- definitions ----------------------------------------------------------------------------------------
+
+MODULE_KEY = "<module>"
+"""The key of the pseudo-function that holds a file's top-level statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a function."""
+
+    name: str
+    kind: str
+    """`positional`, `vararg`, `keyword` or `kwarg`."""
+    annotation: Expr | None = None
+    default: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """`name = value` in the scope that holds it; order is kept, flow is not."""
+
+    name: str
+    value: Expr
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`owner.name = value`; `owner[...] = value` and `owner.append(value)` have the name `[]`."""
+
+    owner: Expr
+    name: str
+    value: Expr
+    line: int
+
+
+ITEM = "[]"
+"""The name of a `Store` into a container."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call as it stands in a function's own body."""
+
+    call: Call
+    eager: bool = False
+    """The call stands where `torch.compiler.is_compiling()` is false."""
+    condition: str | None = None
+    """Source of the innermost enclosing `if` test, kept for calls that may compile something."""
+    repeated: bool = False
+    """The call stands in a loop or a comprehension."""
+    narrowed: tuple[tuple[str, Expr], ...] = ()
+    """`isinstance(name, type)` tests that hold here, kept for calls that may compile something."""
+    context: Expr | None = None
+    """The `with` item around the call whose name mentions compiling, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function, method or lambda, or the top level of a file."""
+
+    key: str
+    """Unique in the file: the qualname, with `@setter` or `#2` where a qualname repeats."""
+    qualname: str
+    line: int
+    """Line of `def`; `first_line` is that of the first decorator."""
+    first_line: int
+    end_line: int
+    owner: str | None = None
+    """Key of the class whose body holds the function."""
+    outer: str | None = None
+    """Key of the enclosing function, `<module>` for none."""
+    parameters: tuple[Parameter, ...] = ()
+    decorators: tuple[Expr, ...] = ()
+    returns: tuple[Expr, ...] = ()
+    bindings: tuple[Binding, ...] = ()
+    stores: tuple[Store, ...] = ()
+    calls: tuple[CallSite, ...] = ()
+    loads: tuple[Attribute, ...] = ()
+    """Distinct attribute loads outside eager code: any of them may be a property."""
+    globals: frozenset[str] = frozenset()
+    """Names declared `global` (or `nonlocal`): their bindings belong to an outer scope."""
+    eager_lines: tuple[tuple[int, int], ...] = ()
+    """Inclusive line ranges that run only when not compiling."""
+    lookups: bool = False
+    """Mentions getattr, setattr, hasattr, delattr, `__dict__` or vars."""
+    environment: bool = False
+    """Mentions os.environ or os.getenv, under whatever name it was imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """One class statement."""
+
+    key: str
+    qualname: str
+    line: int
+    first_line: int
+    end_line: int
+    outer: str | None = None
+    """Key of the enclosing function, `<module>` for none."""
+    bases: tuple[Expr, ...] = ()
+    decorators: tuple[Expr, ...] = ()
+    bindings: tuple[Binding, ...] = ()
+    """Class attributes and methods, in order; methods are `Definition`s."""
+    annotations: tuple[tuple[str, Expr], ...] = ()
+    """`name: Type` in the class body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A comment that declares a region or cuts one."""
+
+    line: int
+    kind: str
+    """`region` or `eager`."""
+    key: str | None
+    """Key of the class or function it marks; None if it stands beside neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """Everything the later stages know of one file."""
+
+    path: str
+    """POSIX path relative to the linted root."""
+    module: str
+    """Dotted module name; the bare stem for a script outside any package."""
+    is_package: bool = False
+    """The file is an `__init__.py`."""
+    functions: dict[str, Function] = field(default_factory=dict)
+    classes: dict[str, Class] = field(default_factory=dict)
+    stars: tuple[Import, ...] = ()
+    """`from module import *`, module-level or not."""
+    markers: tuple[Marker, ...] = ()
+    error: tuple[int, str] | None = None
+    """Line and message if the file could not be read or parsed; then nothing else is known."""

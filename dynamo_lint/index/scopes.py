@@ -1,0 +1,103 @@
+"""Collecting the facts of one function or class while its body is walked."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from dynamo_lint.index.facts import (
+    Attribute,
+    Binding,
+    CallSite,
+    Class,
+    Expr,
+    Function,
+    Parameter,
+    Store,
+)
+
+
+@dataclass(slots=True)
+class FunctionScope:
+    """A function whose body is being read; `finish` turns it into a fact."""
+
+    key: str
+    qualname: str
+    line: int
+    first_line: int
+    end_line: int
+    owner: str | None = None
+    outer: str | None = None
+    parameters: tuple[Parameter, ...] = ()
+    decorators: tuple[Expr, ...] = ()
+    returns: list[Expr] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    stores: list[Store] = field(default_factory=list)
+    calls: list[CallSite] = field(default_factory=list)
+    loads: dict[Attribute, None] = field(default_factory=dict)
+    globals: set[str] = field(default_factory=set)
+    eager_lines: list[tuple[int, int]] = field(default_factory=list)
+    lookups: bool = False
+    environment: bool = False
+
+    # Where the walk stands inside this function.
+    eager: bool = False
+    conditions: list[ast.expr] = field(default_factory=list)
+    context: Expr | None = None
+    loops: int = 0
+    aliases: dict[str, bool] = field(default_factory=dict)
+    """Locals that hold the answer of an `is_compiling()` test."""
+
+    def finish(self) -> Function:
+        """The collected facts, frozen."""
+        return Function(
+            key=self.key,
+            qualname=self.qualname,
+            line=self.line,
+            first_line=self.first_line,
+            end_line=self.end_line,
+            owner=self.owner,
+            outer=self.outer,
+            parameters=self.parameters,
+            decorators=self.decorators,
+            returns=tuple(self.returns),
+            bindings=tuple(self.bindings),
+            stores=tuple(self.stores),
+            calls=tuple(self.calls),
+            loads=tuple(self.loads),
+            globals=frozenset(self.globals),
+            eager_lines=tuple(self.eager_lines),
+            lookups=self.lookups,
+            environment=self.environment,
+        )
+
+
+@dataclass(slots=True)
+class ClassScope:
+    """A class whose body is being read; its calls and loads belong to the function around it."""
+
+    key: str
+    qualname: str
+    line: int
+    first_line: int
+    end_line: int
+    outer: str
+    bases: tuple[Expr, ...] = ()
+    decorators: tuple[Expr, ...] = ()
+    bindings: list[Binding] = field(default_factory=list)
+    annotations: list[tuple[str, Expr]] = field(default_factory=list)
+
+    def finish(self) -> Class:
+        """The collected facts, frozen."""
+        return Class(
+            key=self.key,
+            qualname=self.qualname,
+            line=self.line,
+            first_line=self.first_line,
+            end_line=self.end_line,
+            outer=self.outer,
+            bases=self.bases,
+            decorators=self.decorators,
+            bindings=tuple(self.bindings),
+            annotations=tuple(self.annotations),
+        )

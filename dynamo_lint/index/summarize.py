@@ -1,0 +1,387 @@
+"""One pass over one file: source bytes in, `FileFacts` out. The tree does not survive it."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+import warnings
+from collections.abc import Callable, Sequence
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.compiling import exits, truth_when_compiling
+from dynamo_lint.index.expressions import Expressions, terminal_name
+from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function
+from dynamo_lint.index.markers import find_markers
+from dynamo_lint.index.scopes import ClassScope, FunctionScope
+
+_FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def summarize(
+    path: str, module: str, is_package: bool, source: bytes, region_comment: str | None = None
+) -> FileFacts:
+    """The facts of one file.
+
+    `path` is POSIX and relative to the linted root, `module` the dotted name others import it by, and
+    `region_comment` a project's own comment text that marks a region. A file that cannot be decoded or
+    parsed yields facts with `error` set; nothing is raised.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "invalid escape sequence" is not our business
+            tree = ast.parse(source)
+        text = decode(source)
+        reader = _Reader()
+        functions, classes = reader.read_file(tree)
+        markers = find_markers(text, region_comment, reader.bodies)
+    except SyntaxError as error:
+        return FileFacts(path, module, is_package, error=(error.lineno or 1, error.msg or "invalid syntax"))
+    except (UnicodeDecodeError, ValueError) as error:
+        return FileFacts(path, module, is_package, error=(1, f"cannot be decoded: {error}"))
+    except (RecursionError, MemoryError):
+        return FileFacts(path, module, is_package, error=(1, "is nested too deeply to be read"))
+    except tokenize.TokenError as error:
+        return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
+    return FileFacts(path, module, is_package, functions, classes, tuple(reader.stars), markers)
+
+
+def decode(source: bytes) -> str:
+    """Source text under its declared encoding (PEP 263), universal newlines.
+
+    Raises `SyntaxError` for an unknown encoding and `UnicodeDecodeError` for bytes that do not fit it.
+    """
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    return io.TextIOWrapper(io.BytesIO(source), encoding).read()
+
+
+class _Reader:
+    """Walks the statements of one file with a stack of open scopes."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, FunctionScope] = {}
+        self.classes: dict[str, ClassScope] = {}
+        self.stars: list[facts.Import] = []
+        self.bodies: list[tuple[Function | Class, ast.stmt]] = []
+        self._opened: list[tuple[str, ast.stmt]] = []
+        self._environment: set[str] = set()
+        self._expressions = Expressions(self._define_lambda, self._environment)
+        self._class: ClassScope | None = None
+
+    def read_file(self, tree: ast.Module) -> tuple[dict[str, Function], dict[str, Class]]:
+        module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, max(1, _last_line(tree.body)))
+        self.functions[MODULE_KEY] = self._scope = self._expressions.scope = module
+        self._block(tree.body)
+        functions = {key: scope.finish() for key, scope in self.functions.items()}
+        classes = {key: scope.finish() for key, scope in self.classes.items()}
+        for key, first in self._opened:
+            self.bodies.append((functions.get(key) or classes[key], first))
+        return functions, classes
+
+    # --- statements -------------------------------------------------------------------------------------
+
+    def _block(self, body: Sequence[ast.stmt]) -> None:
+        scope, before = self._scope, self._scope.eager
+        for position, statement in enumerate(body):
+            self._statement(statement)
+            if isinstance(statement, ast.If) and not scope.eager and self._leaves_when_compiling(statement):
+                rest = body[position + 1 :]
+                scope.eager = True
+                if rest:
+                    scope.eager_lines.append((rest[0].lineno, _last_line(rest)))
+        scope.eager = before
+
+    def _leaves_when_compiling(self, statement: ast.If) -> bool:
+        truth = truth_when_compiling(statement.test, self._scope.aliases)
+        return truth is not None and exits(statement.body if truth else statement.orelse)
+
+    def _statement(self, node: ast.stmt) -> None:
+        read, bind = self._expressions.read, self._expressions.bind_target
+        match node:
+            case ast.Expr(value=value):
+                read(value)
+            case ast.Assign(targets=targets, value=value):
+                self._alias(targets, value)
+                result = read(value)
+                for target in targets:
+                    self._bind(target, result)
+            case ast.AnnAssign():
+                self._annotated(node)
+            case ast.AugAssign(target=target, value=value):
+                self._augmented(target, read(value))
+            case ast.Return(value=value):
+                if value is not None:
+                    self._scope.returns.append(read(value))
+            case ast.If():
+                self._if(node)
+            case ast.For() | ast.AsyncFor():
+                bind(node.target, facts.Element(read(node.iter)))
+                self._loop(node.body, node.orelse)
+            case ast.While(test=test, body=body, orelse=orelse):
+                read(test)
+                self._loop(body, orelse)
+            case ast.With() | ast.AsyncWith():
+                self._with(node)
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
+                self._try(body, handlers, orelse, final)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._function(node)
+            case ast.ClassDef():
+                self._class_definition(node)
+            case ast.Import() | ast.ImportFrom():
+                self._import(node)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                self._scope.globals.update(names)
+            case ast.Match():
+                self._match(node)
+            case _:
+                self._other(node)
+
+    def _other(self, node: ast.AST) -> None:
+        """`assert`, `raise`, `del`, and statements newer than this code."""
+        if node.__class__.__name__ == "TryStar":  # except*, Python 3.11
+            self._try(node.body, node.handlers, node.orelse, node.finalbody)  # type: ignore[attr-defined]
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self._expressions.read(child)
+
+    def _try(
+        self,
+        body: list[ast.stmt],
+        handlers: list[ast.ExceptHandler],
+        orelse: list[ast.stmt],
+        final: list[ast.stmt],
+    ) -> None:
+        self._block(body)
+        for handler in handlers:
+            self._expressions.read(handler.type)
+            self._block(handler.body)
+        self._block(orelse)
+        self._block(final)
+
+    def _loop(self, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
+        self._scope.loops += 1
+        self._block(body)
+        self._scope.loops -= 1
+        self._block(orelse)
+
+    def _if(self, node: ast.If) -> None:
+        scope, depth = self._scope, len(self._scope.conditions)
+        outer_eager = scope.eager
+        while True:  # a loop, not recursion: `elif` chains can be long
+            self._expressions.read(node.test)
+            truth = truth_when_compiling(node.test, scope.aliases)
+            scope.conditions.append(node.test)
+            self._branch(node.body, eager=truth is False)
+            scope.conditions[-1] = ast.UnaryOp(ast.Not(), node.test)
+            if truth is True:
+                scope.eager = True
+                if node.orelse and not outer_eager:
+                    scope.eager_lines.append((node.orelse[0].lineno, _last_line(node.orelse)))
+            match node.orelse:
+                case [ast.If() as node]:
+                    continue
+                case orelse:
+                    self._block(orelse)
+            break
+        scope.eager = outer_eager
+        del scope.conditions[depth:]
+
+    def _branch(self, body: list[ast.stmt], *, eager: bool) -> None:
+        scope, before = self._scope, self._scope.eager
+        if eager and not before and body:
+            scope.eager_lines.append((body[0].lineno, _last_line(body)))
+        scope.eager = before or eager
+        self._block(body)
+        scope.eager = before
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        scope, before = self._scope, self._scope.context
+        for item in node.items:
+            manager = self._expressions.read(item.context_expr)
+            for method in ("__enter__", "__exit__"):
+                call = facts.Call(facts.Attribute(manager, method), line=node.lineno)
+                scope.calls.append(facts.CallSite(call, scope.eager))
+            if item.optional_vars is not None:
+                self._expressions.bind_target(item.optional_vars, manager)
+            name = terminal_name(manager)
+            if name and "compile" in name:
+                scope.context = manager
+        self._block(node.body)
+        scope.context = before
+
+    def _match(self, node: ast.Match) -> None:
+        subject = self._expressions.read(node.subject)
+        for case in node.cases:
+            for pattern in ast.walk(case.pattern):
+                if isinstance(pattern, ast.MatchAs) and pattern.name:
+                    self._scope.bindings.append(facts.Binding(pattern.name, subject, pattern.lineno))
+            self._expressions.read(case.guard)
+            self._block(case.body)
+
+    # --- assignments ------------------------------------------------------------------------------------
+
+    def _bind(self, target: ast.expr, value: Expr) -> None:
+        if self._class is not None and isinstance(target, ast.Name):
+            self._class.bindings.append(facts.Binding(target.id, value, target.lineno))
+        else:
+            self._expressions.bind_target(target, value)
+
+    def _alias(self, targets: list[ast.expr], value: ast.expr) -> None:
+        truth = truth_when_compiling(value, self._scope.aliases)
+        for target in targets:
+            if isinstance(target, ast.Name):
+                # Only a test is an alias: `flag = True` may be rebound at any time.
+                if truth is not None and not isinstance(value, ast.Constant):
+                    self._scope.aliases[target.id] = truth
+                else:
+                    self._scope.aliases.pop(target.id, None)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        annotation = self._expressions.annotation(node.annotation) or UNKNOWN
+        if self._class is not None and isinstance(node.target, ast.Name):
+            self._class.annotations.append((node.target.id, annotation))
+            if node.value is not None:
+                self._bind(node.target, self._expressions.read(node.value))
+            return
+        self._expressions.bind_target(node.target, facts.Typed(annotation))
+        if node.value is not None:
+            self._expressions.bind_target(node.target, self._expressions.read(node.value))
+
+    def _augmented(self, target: ast.expr, value: Expr) -> None:
+        """`x += …`: the old value stays possible, and a display adds its items."""
+        if isinstance(target, ast.Name):
+            self._bind(target, value if isinstance(value, facts.Display) else UNKNOWN)
+            return
+        owner = self._expressions.read(target)
+        self._expressions.bind_target(target, UNKNOWN)
+        if isinstance(value, facts.Display):
+            item = facts.Element(value)
+            self._scope.stores.append(facts.Store(owner, facts.ITEM, item, target.lineno))
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                bound = alias.asname or alias.name.partition(".")[0]
+                target = facts.Import(alias.name if alias.asname else bound)
+            else:
+                bound = alias.asname or alias.name
+                target = facts.Import(node.module or "", alias.name, node.level)
+                if alias.name == "*":
+                    self.stars.append(target)
+                    continue
+                if node.module == "os" and alias.name in ("environ", "getenv"):
+                    self._environment.add(bound)
+            where = self._class.bindings if self._class is not None else self._scope.bindings
+            where.append(facts.Binding(bound, target, node.lineno))
+
+    # --- definitions ------------------------------------------------------------------------------------
+
+    def _function(self, node: _FunctionNode) -> None:
+        decorators = tuple(self._expressions.read(decorator) for decorator in node.decorator_list)
+        role = next((d.name for d in decorators if isinstance(d, facts.Attribute)), None)
+        suffix = f"@{role}" if role in ("setter", "deleter") else ""
+        scope = self._open(node, node.name, suffix, decorators)
+        if not suffix:  # a property is found through its getter
+            self._bind(ast.Name(node.name, ast.Store(), lineno=node.lineno), facts.Definition(scope.key))
+        scope.parameters = self._parameters(node.args)
+        self._opened.append((scope.key, node.body[0]))
+        self._inside(scope, lambda: self._block(node.body))
+
+    def _define_lambda(self, node: ast.Lambda) -> str:
+        scope = self._open(node, "<lambda>", "", ())
+        scope.parameters = self._parameters(node.args)
+        self._inside(scope, lambda: scope.returns.append(self._expressions.read(node.body)))
+        return scope.key
+
+    def _open(
+        self, node: _FunctionNode | ast.Lambda, name: str, suffix: str, decorators: tuple[Expr, ...]
+    ) -> FunctionScope:
+        qualname = self._qualname(name)
+        key = _unused(qualname + suffix, self.functions)
+        lines = [node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))]
+        scope = FunctionScope(
+            key,
+            qualname,
+            node.lineno,
+            min(lines),
+            node.end_lineno or node.lineno,
+            owner=self._class.key if self._class is not None else None,
+            outer=self._scope.key,
+            decorators=decorators,
+        )
+        self.functions[key] = scope
+        return scope
+
+    def _inside(self, scope: FunctionScope, walk: Callable[[], None]) -> None:
+        before, before_class = self._scope, self._class
+        scope.eager = before.eager
+        self._scope = self._expressions.scope = scope
+        self._class = None
+        walk()
+        self._scope = self._expressions.scope = before
+        self._class = before_class
+
+    def _class_definition(self, node: ast.ClassDef) -> None:
+        read = self._expressions.read
+        qualname = self._qualname(node.name)
+        scope = ClassScope(
+            _unused(qualname, self.classes),
+            qualname,
+            node.lineno,
+            min([node.lineno, *(d.lineno for d in node.decorator_list)]),
+            node.end_lineno or node.lineno,
+            self._scope.key,
+            tuple(read(base) for base in node.bases),
+            tuple(read(decorator) for decorator in node.decorator_list),
+        )
+        self._bind(ast.Name(node.name, ast.Store(), lineno=node.lineno), facts.Definition(scope.key))
+        self.classes[scope.key] = scope
+        self._opened.append((scope.key, node.body[0]))
+        before, self._class = self._class, scope
+        self._block(node.body)
+        self._class = before
+
+    def _parameters(self, arguments: ast.arguments) -> tuple[facts.Parameter, ...]:
+        """Parameters in call order; annotations and defaults are read in the enclosing scope."""
+        read, annotation = self._expressions.read, self._expressions.annotation
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+        defaults += arguments.defaults
+        found = [
+            facts.Parameter(
+                arg.arg, "positional", annotation(arg.annotation), read(default) if default else None
+            )
+            for arg, default in zip(positional, defaults, strict=True)
+        ]
+        if arguments.vararg:
+            found.append(facts.Parameter(arguments.vararg.arg, "vararg"))
+        found += [
+            facts.Parameter(
+                arg.arg, "keyword", annotation(arg.annotation), read(default) if default else None
+            )
+            for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        ]
+        if arguments.kwarg:
+            found.append(facts.Parameter(arguments.kwarg.arg, "kwarg"))
+        return tuple(found)
+
+    def _qualname(self, name: str) -> str:
+        if self._class is not None:
+            return f"{self._class.qualname}.{name}"
+        return name if self._scope.key == MODULE_KEY else f"{self._scope.qualname}.<locals>.{name}"
+
+
+def _unused(key: str, taken: dict[str, FunctionScope] | dict[str, ClassScope]) -> str:
+    """`key`, or `key#2`, `key#3`, … if the file defines the name again."""
+    if key not in taken:
+        return key
+    number = 2
+    while f"{key}#{number}" in taken:
+        number += 1
+    return f"{key}#{number}"
+
+
+def _last_line(body: Sequence[ast.stmt]) -> int:
+    return (body[-1].end_lineno or body[-1].lineno) if body else 0
