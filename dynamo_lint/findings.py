@@ -1,0 +1,91 @@
+"""The claim a rule makes, as plain data: the only thing renderers, suppressions and exit codes look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dynamo_lint.regions.model import Step
+
+SEVERITIES = ("note", "warning", "error")
+"""From harmless to fatal; a fail level compares positions in this tuple."""
+
+EFFECTS = ("storm", "per-value", "per-instance", "once", "break", "eager", "stale")
+"""What a hazard costs; the words are defined in the README."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of one file: 1-based lines and columns, columns in code points, end exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that matters for a finding, and why."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace a span by text."""
+
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The way out; without edits it is advice."""
+
+    applicability: str
+    """`safe`, `unsafe` or `display`."""
+    message: str
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One hazard, at the line to change."""
+
+    code: str
+    name: str
+    span: Span
+    message: str
+    """What happens and where: one sentence that names the state and the region."""
+    cost: str
+    """What it costs at run time: one sentence."""
+    severity: str
+    effect: str
+    confidence: str
+    """`certain`, `likely` or `assumed`: how sure it is that the line is compiled."""
+    symbol: str
+    """Identity of the function the line stands in."""
+    subject: str
+    """What the finding is about: `MoE._overflow_total`, `os.environ['MODE']`."""
+    entries: int | None = None
+    """How many cache entries it will cost, where that is known."""
+    region: tuple[str, int] | None = None
+    """Path and line of the compile entry."""
+    chain: tuple[Step, ...] = ()
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+    fingerprint: str = ""
+    """Filled in once all findings are known, since equal ones are numbered."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileError:
+    """A file that could not be linted: also reported as a `DYN901` finding."""
+
+    path: str
+    line: int
+    message: str

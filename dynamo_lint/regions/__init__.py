@@ -1,0 +1,1 @@
+"""Stage 2: link the facts of all files and find which functions Dynamo traces."""

@@ -1,0 +1,62 @@
+"""What a type annotation tells about a value."""
+
+from __future__ import annotations
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Expr
+from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.values import (
+    EMPTY,
+    ClassValue,
+    Foreign,
+    Group,
+    Instance,
+    Scope,
+    Value,
+    Values,
+    freeze,
+    union,
+)
+
+_UNION = frozenset({"Optional", "Union"})
+_WRAPPING = frozenset({"Annotated", "Final", "ClassVar", "Required"})
+_SEQUENCES = frozenset(
+    {"list", "List", "Sequence", "Iterable", "Iterator", "set", "Set", "frozenset", "Collection"}
+)
+_MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"})
+
+
+def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
+    """Instances of an annotated type."""
+    match annotation:
+        case facts.Choice(options) | facts.Display("tuple", options):
+            return union(typed(project, option, scope) for option in options)
+        case facts.Subscript(base, index):
+            name = base.id if isinstance(base, facts.Name) else getattr(base, "name", "")
+            inner = index.items if isinstance(index, facts.Display) and index.items else (index,)
+            if name in _UNION:
+                return union(typed(project, option, scope) for option in inner)
+            if name in _WRAPPING:
+                return typed(project, inner[0], scope)
+            if name in _SEQUENCES or name in ("tuple", "Tuple"):
+                items = union(typed(project, option, scope) for option in inner)
+                return {Group("each", (freeze(items),)): Tier.CERTAIN} if items else EMPTY
+            if name in _MAPPINGS:
+                items = typed(project, inner[-1], scope)
+                return {Group("each", (freeze(items),)): Tier.CERTAIN} if items else EMPTY
+            if name in ("type", "Type"):
+                return {
+                    ClassValue(v.ref): tier
+                    for v, tier in typed(project, inner[0], scope).items()
+                    if isinstance(v, Instance)
+                }
+            return typed(project, base, scope)
+    found: dict[Value, Tier] = {}
+    for symbol in project.symbols(annotation, scope.function.path, scope.function.key):
+        match symbol:
+            case ClassRef():
+                found[Instance(symbol)] = Tier.CERTAIN
+            case External(dotted) if not dotted.startswith("builtins."):
+                found[Foreign(dotted)] = Tier.CERTAIN
+    return found

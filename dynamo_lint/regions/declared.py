@@ -1,0 +1,109 @@
+"""Regions that are declared rather than found: by comment, by configuration, or by assumption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.regions.entries import Root, Target, matches, targets_of
+from dynamo_lint.regions.evaluate import evaluation_of
+from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.results import children
+from dynamo_lint.regions.values import ClassValue, Group, Instance
+
+_BLOCK_LISTS = ("_repeated_blocks", "_no_split_modules")
+
+
+def declared_entries(project: Project, options: RegionOptions) -> tuple[list[Root], list[Unresolved]]:
+    """Entries that comments and configuration declare, and declarations that name nothing."""
+    roots: list[Root] = []
+    unresolved: list[Unresolved] = []
+    for path, file in project.files.items():
+        for marker in file.markers:
+            if marker.kind != "region":
+                continue
+            if marker.key is None:
+                why = "the comment stands beside no class or function"
+                unresolved.append(Unresolved(path, marker.line, "# region", why))
+            else:
+                roots += _root(project, path, marker.key, "comment", marker.line)
+    for pattern in options.declared:
+        found = [
+            r
+            for ref in _definitions(project)
+            if matches(project, ref, (pattern,))
+            for r in _root(project, ref.path, ref.key, "declared", None)
+        ]
+        if not found:
+            unresolved.append(
+                Unresolved("", 0, f'regions = ["{pattern}"]', "no class or function has this name")
+            )
+        roots += found
+    return roots, unresolved
+
+
+def assumed_entries(project: Project, mode: str) -> list[Root]:
+    """Entries that the user asked to assume: every module, or every module that is a repeated block."""
+    if mode == "none":
+        return []
+    modules = [ref for ref in project.classes() if project.is_module(ref)]
+    if mode == "blocks":
+        blocks = _blocks(project, modules)
+        modules = [ref for ref in modules if ref in blocks]
+    roots = []
+    for ref in modules:
+        targets = targets_of(project, {Instance(ref): Tier.LIKELY})
+        if targets:
+            line = project.class_(ref).line
+            regional = mode == "blocks"
+            roots.append(Root(Entry(ref.path, line, "assumed", ref.id, Tier.LIKELY, regional), targets))
+    return roots
+
+
+def _blocks(project: Project, modules: list[ClassRef]) -> set[ClassRef]:
+    """Classes whose instances are elements of a ModuleList, ModuleDict or Sequential, or named as blocks."""
+    found: set[ClassRef] = set()
+    named: set[str] = set()
+    evaluation = evaluation_of(project)
+    for ref in modules:
+        for value in children(evaluation, ref):
+            if isinstance(value, Group):
+                found |= {v.ref for item in value.items for v, _ in item if isinstance(v, Instance)}
+        for name in _BLOCK_LISTS:
+            for binding in project.class_bindings(ref).get(name, ()):
+                if isinstance(binding.value, facts.Display):
+                    named |= {
+                        i.value
+                        for i in binding.value.items
+                        if isinstance(i, facts.Constant) and isinstance(i.value, str)
+                    }
+    return found | {ref for ref in modules if ref.name in named}
+
+
+def _root(project: Project, path: str, key: str, idiom: str, line: int | None) -> list[Root]:
+    file: FileFacts = project.files[path]
+    if key in file.classes:
+        ref = ClassRef(path, key)
+        targets = targets_of(project, {ClassValue(ref): Tier.CERTAIN})
+        where = file.classes[key].line
+    else:
+        function = FunctionRef(path, key)
+        targets = (Target(function, project.owner(function), Tier.CERTAIN),)
+        where = file.functions[key].line
+    if not targets:
+        return []
+    target_id = f"{path}::{key}"
+    return [
+        Root(
+            Entry(path, line or where, idiom, target_id, Tier.CERTAIN, regional=key in file.classes), targets
+        )
+    ]
+
+
+def _definitions(project: Project) -> Iterator[ClassRef | FunctionRef]:
+    yield from project.classes()
+    for ref in project.functions():
+        if ref.key != facts.MODULE_KEY:
+            yield ref

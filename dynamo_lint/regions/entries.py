@@ -1,0 +1,295 @@
+"""Where code hands callables to the compiler, and which functions it hands over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
+from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
+from dynamo_lint.regions.project import COMPILE, External, Project, Symbol
+from dynamo_lint.regions.values import (
+    ClassValue,
+    Foreign,
+    FunctionValue,
+    Group,
+    Instance,
+    Scope,
+    Value,
+    Values,
+    elements,
+)
+
+CONVENTION = "regional_compile"
+"""A helper of this name compiles what it is given, once per instance; teams write it as they like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A function that is compiled as such, with the class of its `self`."""
+
+    function: FunctionRef
+    receiver: ClassRef | None
+    tier: Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An entry with the functions it compiles."""
+
+    entry: Entry
+    targets: tuple[Target, ...]
+
+
+def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], list[Unresolved]]:
+    """Compile entries in the code itself, in file order, and the sites whose target stays unknown."""
+    search = _Search(project, options)
+    roots: list[Root] = []
+    unresolved: list[Unresolved] = []
+    for ref in project.functions():
+        function = project.function(ref)
+        for decorator in function.decorators:
+            if search.compiles(decorator, ref.path, function.outer or MODULE_KEY):
+                target = Target(ref, project.owner(ref), Tier.CERTAIN)
+                roots.append(search.decorated(decorator, ref.path, function.first_line, ref.id, (target,)))
+        for site in function.calls:
+            found = search.call(ref, site)
+            if isinstance(found, Unresolved):
+                unresolved.append(found)
+            elif found is not None:
+                roots.append(found)
+    for class_ref in project.classes():
+        class_ = project.class_(class_ref)
+        for decorator in class_.decorators:
+            if search.compiles(decorator, class_ref.path, class_.outer or MODULE_KEY):
+                targets = targets_of(project, {ClassValue(class_ref): Tier.CERTAIN})
+                roots.append(
+                    search.decorated(decorator, class_ref.path, class_.first_line, class_ref.id, targets)
+                )
+    return roots, unresolved
+
+
+class _Search:
+    """Recognises compile sites; names are compared first, since evaluating every call would be slow."""
+
+    def __init__(self, project: Project, options: RegionOptions) -> None:
+        self._project = project
+        self._wrappers = dict(_wrapper(text) for text in options.compile_wrappers)
+        self._decorators = options.compile_decorators
+        self._names = _compile_names(project)
+        self._names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
+        self._names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._decorators}
+
+    def compiles(self, callee: Expr, path: str, function: str) -> bool:
+        """Whether calling `callee` (or decorating with it) compiles something."""
+        name = terminal_name(callee)
+        if name not in self._names:
+            return False
+        if name == CONVENTION:
+            return True
+        inner = callee.function if isinstance(callee, facts.Call) else callee
+        symbols = self._project.symbols(callee, path, function)
+        symbols += self._project.symbols(inner, path, function)
+        return any(
+            symbol == External(COMPILE) or matches(self._project, symbol, self._decorators)
+            for symbol in symbols
+        )
+
+    def decorated(
+        self, decorator: Expr, path: str, line: int, target: str, targets: tuple[Target, ...]
+    ) -> Root:
+        """The entry of a decorated function or class."""
+        regional = terminal_name(decorator) == CONVENTION
+        return Root(Entry(path, line, "decorator", target, Tier.CERTAIN, regional), targets)
+
+    def call(self, where: FunctionRef, site: CallSite) -> Root | Unresolved | None:
+        """The entry that a call site is, if it is one."""
+        if site.context is not None and terminal_name(site.context) == CONVENTION:
+            return self._in_context(where, site)
+        name = terminal_name(site.call.function)
+        if name not in self._names or _switched_off(site.call):
+            return None
+        scope = Scope(where, self._project.owner(where))
+        position = self._wrapped_argument(site.call.function, where)
+        if position is None and self.compiles(site.call.function, where.path, where.key):
+            position = 0
+        if position is not None:
+            argument = _argument(site.call, position)
+            if argument is None:
+                return None
+            argument = _narrow(argument, site)
+            return self._root(where, site, "call", argument, evaluate(self._project, argument, scope))
+        if isinstance(site.call.function, facts.Attribute) and name == "compile":
+            receiver = _narrow(site.call.function.value, site)
+            modules = self._modules(evaluate(self._project, receiver, scope))
+            if modules:
+                return self._root(where, site, "method", receiver, modules)
+        return None
+
+    def _wrapped_argument(self, callee: Expr, where: FunctionRef) -> int | None:
+        for symbol in self._project.symbols(callee, where.path, where.key):
+            for pattern, position in self._wrappers.items():
+                if matches(self._project, symbol, (pattern,)):
+                    return position
+        return None
+
+    def _in_context(self, where: FunctionRef, site: CallSite) -> Root | None:
+        """A call inside `with regional_compile(…):`."""
+        values = evaluate(self._project, site.call.function, Scope(where, self._project.owner(where)))
+        if not targets_of(self._project, values):
+            return None
+        root = self._root(where, site, "with", site.call.function, values)
+        return root if isinstance(root, Root) else None
+
+    def _modules(self, values: Values) -> Values:
+        """What of a `.compile()` receiver is known to be an `nn.Module` that inherits the method."""
+        found: dict[Value, Tier] = {}
+        for value, tier in values.items():
+            match value:
+                case Instance(ref) if self._project.is_module(ref) and not self._project.method(
+                    ref, "compile"
+                ):
+                    found[value] = tier
+                case Foreign(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
+                    found[value] = tier
+        return found
+
+    def _root(
+        self, where: FunctionRef, site: CallSite, idiom: str, target: Expr, values: Values
+    ) -> Root | Unresolved | None:
+        line = site.call.line
+        targets = targets_of(self._project, values)
+        if not targets:
+            if values and all(isinstance(v, Foreign | External) for v in values) and not _bare_module(values):
+                return None  # compiled, but defined outside the project: nothing of ours is hot
+            why = "its value is not known to be any module or function of this project"
+            if _bare_module(values):
+                why = "it is only known to be some torch.nn.Module"
+            return Unresolved(where.path, line, describe(site.call), why)
+        names = sorted({_name_of(value) for value in values if _name_of(value)})
+        tier = min(target.tier for target in targets)
+        regional = terminal_name(site.call.function) == CONVENTION or idiom == "with" or site.repeated
+        return Root(Entry(where.path, line, idiom, ", ".join(names), tier, regional, site.condition), targets)
+
+
+def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
+    """The functions that run when the values are called."""
+    found: dict[tuple[FunctionRef, ClassRef | None], Tier] = {}
+
+    def add(ref: FunctionRef | None, receiver: ClassRef | None, tier: Tier) -> None:
+        if ref is not None:
+            found[ref, receiver] = min(tier, found.get((ref, receiver), tier))
+
+    for value, tier in values.items():
+        match value:
+            case Instance(ref) | ClassValue(ref):
+                add(project.method(ref, "__call__"), ref, tier)
+                if project.is_module(ref):
+                    add(project.method(ref, "forward"), ref, tier)
+            case FunctionValue(ref, receiver):
+                add(ref, receiver or project.owner(ref), tier)
+            case Group():
+                for target in targets_of(project, elements({value: tier})):
+                    add(target.function, target.receiver, max(tier, target.tier))
+    return tuple(Target(ref, receiver, tier) for (ref, receiver), tier in found.items())
+
+
+def matches(project: Project, symbol: Symbol, patterns: Iterable[str]) -> bool:
+    """Whether a definition is named by one of the patterns `pkg.mod:Qual.name` (or with a dot, or `*`)."""
+    match symbol:
+        case ClassRef(path, key) | FunctionRef(path, key):
+            names = [f"{project.files[path].module}:{key}", f"{project.files[path].module}.{key}"]
+        case External(dotted):
+            module, _, name = dotted.rpartition(".")
+            names = [dotted, f"{module}:{name}"]
+        case _:
+            return False
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def describe(expr: Expr) -> str:
+    """A short source-like text of an expression, for messages."""
+    match expr:
+        case facts.Name(name):
+            return name
+        case facts.Attribute(value, name):
+            return f"{describe(value)}.{name}"
+        case facts.Call(function, arguments, keywords):
+            inside = [describe(a) for a in arguments] + [f"{k}=…" for k, _ in keywords if k]
+            return f"{describe(function)}({', '.join(inside)})"
+        case facts.Subscript(value, index):
+            return f"{describe(value)}[{describe(index)}]"
+        case facts.Constant(value):
+            return repr(value)
+        case facts.Typed(annotation):
+            return describe(annotation)
+    return "…"
+
+
+def _compile_names(project: Project) -> set[str]:
+    """Every name that may stand for torch.compile somewhere: aliases of aliases included."""
+    names = {"compile", CONVENTION}
+    bindings = [b for ref in project.functions() for b in project.function(ref).bindings]
+    while True:
+        more = {b.name for b in bindings if b.name not in names and _may_alias(b.value, names)}
+        if not more:
+            return names
+        names |= more
+
+
+def _may_alias(value: Expr, names: set[str]) -> bool:
+    match value:
+        case facts.Attribute(facts.Name("re" | "regex"), _):
+            return False
+        case facts.Name(name) | facts.Attribute(_, name) | facts.Import(_, str() as name):
+            return name in names
+        case facts.Call(function, ()):
+            return _may_alias(function, names)
+        case facts.Call(facts.Name("partial") | facts.Attribute(_, "partial"), (first, *_)):
+            return _may_alias(first, names)
+        case facts.Choice(options):
+            return any(_may_alias(option, names) for option in options)
+    return False
+
+
+def _narrow(expr: Expr, site: CallSite) -> Expr:
+    """The expression with names replaced by what enclosing `isinstance` tests say of them."""
+    match expr:
+        case facts.Name(name):
+            types = [types for narrowed, types in site.narrowed if narrowed == name]
+            return facts.Typed(types[-1]) if types else expr
+        case facts.Attribute(value, name):
+            return facts.Attribute(_narrow(value, site), name)
+    return expr
+
+
+def _wrapper(text: str) -> tuple[str, int]:
+    pattern, _, position = text.partition("#")
+    return pattern, int(position) if position.isdigit() else 0
+
+
+def _switched_off(call: facts.Call) -> bool:
+    return ("disable", facts.Constant(True)) in call.keywords
+
+
+def _argument(call: facts.Call, position: int) -> Expr | None:
+    if position < len(call.arguments):
+        return call.arguments[position]
+    return next((value for name, value in call.keywords if name in ("model", "module", "fn")), None)
+
+
+def _bare_module(values: Values) -> bool:
+    return any(isinstance(v, Foreign) and v.dotted.endswith("Module") for v in values)
+
+
+def _name_of(value: Value) -> str:
+    match value:
+        case Instance(ref) | ClassValue(ref) | FunctionValue(ref):
+            return ref.id
+        case Group():
+            return ", ".join(sorted({_name_of(v) for item in value.items for v, _ in item} - {""}))
+    return ""

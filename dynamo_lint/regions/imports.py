@@ -1,0 +1,60 @@
+"""Which file of the project an import statement means."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from dynamo_lint.index.facts import FileFacts
+
+
+class ModuleFinder:
+    """Looks modules up by dotted name, as seen from the file that imports them."""
+
+    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+        self._files = files
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._by_tail: dict[str, list[str]] = defaultdict(list)
+        for path, file in files.items():
+            self._by_name[file.module].append(path)
+            pure = PurePosixPath(path)
+            self._by_tail[pure.parent.name if file.is_package else pure.stem].append(path)
+
+    def find(self, dotted: str, importer: str) -> str | None:
+        """Path of the project file that `import dotted` in `importer` means, or None for an outside module.
+
+        A script's siblings win, then packages by name, then a path that ends like the dotted name (a
+        namespace package or a source root that is not the linted root); the nearest of several.
+        """
+        tail = dotted.replace(".", "/")
+        folder = str(PurePosixPath(importer).parent)
+        prefix = "" if folder == "." else f"{folder}/"
+        file = self._files[importer]
+        if not file.is_package and "." not in file.module:
+            for sibling in (f"{prefix}{tail}.py", f"{prefix}{tail}/__init__.py"):
+                if sibling in self._files and sibling != importer:
+                    return sibling
+        named = [path for path in self._by_name.get(dotted, ()) if "." in dotted or _is_top(path)]
+        if not named:
+            first, _, last = dotted.rpartition(".")
+            if first and dotted.partition(".")[0] not in (*sys.stdlib_module_names, "torch"):
+                ends = (f"/{tail}.py", f"/{tail}/__init__.py")
+                named = [path for path in self._by_tail.get(last, ()) if f"/{path}".endswith(ends)]
+        return max(named, key=lambda path: (_shared(path, importer), path), default=None)
+
+
+def _is_top(path: str) -> bool:
+    """A top-level module or package: reachable by its bare name from anywhere in the project."""
+    return path.count("/") <= (2 if path.endswith("/__init__.py") else 1)
+
+
+def _shared(path: str, other: str) -> int:
+    """How many leading folders two paths have in common."""
+    count = 0
+    for mine, theirs in zip(path.split("/"), other.split("/"), strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count

@@ -1,0 +1,130 @@
+"""What the region stage hands on: entries, hot functions with their evidence, and what stayed unresolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Tier(IntEnum):
+    """How well a claim is proven; the weakest link of a chain decides, so tiers combine with `max`."""
+
+    CERTAIN = 0
+    """Bound by symbol: constructors, annotations, declarations in code or configuration."""
+    LIKELY = 1
+    """A flow-insensitive union, or a library convention."""
+    ASSUMED = 2
+    """A guess by name, shown only on request."""
+
+    @property
+    def word(self) -> str:
+        """The tier as the interface spells it."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FunctionRef:
+    """A function by file and key."""
+
+    path: str
+    key: str
+
+    @property
+    def id(self) -> str:
+        """`path::qualname`, as in the interface; a repeated definition shares its qualname's id."""
+        return f"{self.path}::{self.key.split('@')[0].split('#')[0]}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ClassRef:
+    """A class by file and key."""
+
+    path: str
+    key: str
+
+    @property
+    def id(self) -> str:
+        """`path::qualname`, as in the interface."""
+        return f"{self.path}::{self.key.split('#')[0]}"
+
+    @property
+    def name(self) -> str:
+        """The bare class name."""
+        return self.key.split("#")[0].rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class RegionOptions:
+    """The part of the configuration that says what is compiled (see interface: regions)."""
+
+    declared: tuple[str, ...] = ()
+    """`regions = ["pkg.moe:MoE", "pkg.blocks.*Block"]`."""
+    cut: tuple[str, ...] = ()
+    """`not-regions`: cut like a recursive disable."""
+    compile_wrappers: tuple[str, ...] = ()
+    """`pkg.util:maybe_compile#0`: callee whose Nth argument gets compiled."""
+    compile_decorators: tuple[str, ...] = ()
+    disable_decorators: tuple[str, ...] = ()
+    assume: str = "none"
+    """`none`, `blocks` or `modules`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One link of a chain: the line that leads on, the function it stands in, and what it does."""
+
+    path: str
+    line: int
+    symbol: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A place that hands a callable to the compiler."""
+
+    path: str
+    line: int
+    idiom: str
+    """`decorator`, `call`, `method`, `with`, `comment`, `declared` or `assumed`."""
+    target: str
+    """Identity of the compiled class or function."""
+    tier: Tier
+    regional: bool = False
+    """Compiled once per instance, so all instances share one code object and one recompile limit."""
+    condition: str | None = None
+    """Source of the `if` test the entry stands under."""
+
+
+@dataclass(frozen=True, slots=True)
+class HotFunction:
+    """A function that Dynamo traces, with the class of its `self`, and why."""
+
+    function: FunctionRef
+    receiver: ClassRef | None
+    tier: Tier
+    entries: tuple[int, ...]
+    """Indices into `Regions.entries`, the one of `chain` first."""
+    chain: tuple[Step, ...]
+    """From the compile entry to the call of this function."""
+    compiled: bool = False
+    """The function is itself what was handed to the compiler: its arguments come from eager code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A compile site whose target could not be named."""
+
+    path: str
+    line: int
+    expression: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Everything that is compiled, as far as can be known without running."""
+
+    entries: tuple[Entry, ...]
+    hot: tuple[HotFunction, ...]
+    unresolved: tuple[Unresolved, ...]

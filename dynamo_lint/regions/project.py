@@ -1,0 +1,382 @@
+"""All files linked: what each name means by binding alone, and the class hierarchy that follows from it.
+
+Nothing here depends on flow. What a variable may hold is the business of `evaluate`.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import MODULE_KEY, Binding, CallSite, Class, Expr, FileFacts, Function, Store
+from dynamo_lint.regions.imports import ModuleFinder
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+
+COMPILE = "torch.compile"
+_PARTIAL = "functools.partial"
+_TORCH_MODULE = ("torch.nn.modules.module", "Module")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A module of the project, as a value of a name."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something defined outside the project, by dotted name: `torch.nn.ModuleList`."""
+
+    dotted: str
+
+
+Symbol = ClassRef | FunctionRef | File | External
+
+
+class Project:
+    """The linked facts of all files. Answers are remembered: the facts never change."""
+
+    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+        self.files = files
+        self.memo: dict[object, object] = {}
+        self.find_module = ModuleFinder(files).find
+        self._resolving: set[object] = set()
+        self._globals: dict[str, dict[str, list[Expr]]] = {}
+        self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
+        self._own_stores: dict[ClassRef, dict[str, list[tuple[FunctionRef, Store]]]] = {}
+        self._inits: dict[FunctionRef, list[ClassRef]] | None = None
+        self._calls: dict[str, list[tuple[FunctionRef, CallSite]]] | None = None
+        self._foreign: dict[str, list[tuple[FunctionRef, Store]]] | None = None
+
+    # --- facts by reference -----------------------------------------------------------------------------
+
+    def function(self, ref: FunctionRef) -> Function:
+        """The facts of a function."""
+        return self.files[ref.path].functions[ref.key]
+
+    def class_(self, ref: ClassRef) -> Class:
+        """The facts of a class."""
+        return self.files[ref.path].classes[ref.key]
+
+    def functions(self) -> Iterator[FunctionRef]:
+        """Every function, in file order."""
+        for path, file in self.files.items():
+            for key in file.functions:
+                yield FunctionRef(path, key)
+
+    def classes(self) -> Iterator[ClassRef]:
+        """Every class, in file order."""
+        for path, file in self.files.items():
+            for key in file.classes:
+                yield ClassRef(path, key)
+
+    def owner(self, ref: FunctionRef) -> ClassRef | None:
+        """The class whose body holds the function, or holds the method around a nested function."""
+        while ref.key != MODULE_KEY:
+            function = self.function(ref)
+            if function.owner is not None:
+                return ClassRef(ref.path, function.owner)
+            ref = FunctionRef(ref.path, function.outer or MODULE_KEY)
+        return None
+
+    # --- names ------------------------------------------------------------------------------------------
+
+    def symbols(self, expr: Expr, path: str, function: str = MODULE_KEY) -> tuple[Symbol, ...]:
+        """What an expression means by binding alone, seen from a function of a file; () if that can't say."""
+        match expr:
+            case facts.Name(name):
+                return self._lookup(name, path, function)
+            case facts.Attribute(value, name):
+                owners = self.symbols(value, path, function)
+                return _unique(found for owner in owners for found in self.members(owner, name))
+            case facts.Definition(key):
+                file = self.files[path]
+                return (ClassRef(path, key),) if key in file.classes else (FunctionRef(path, key),)
+            case facts.Import():
+                return self._imported(expr, path)
+            case facts.Choice(options):
+                return _unique(s for option in options for s in self.symbols(option, path, function))
+            case facts.Subscript(value):  # Base[T]
+                return self.symbols(value, path, function)
+            case facts.Call(callee, arguments):
+                return self._called(callee, arguments, path, function)
+        return ()
+
+    def _called(
+        self, callee: Expr, arguments: tuple[Expr, ...], path: str, function: str
+    ) -> tuple[Symbol, ...]:
+        """`partial(torch.compile, …)` and `torch.compile(fullgraph=True)` still mean torch.compile."""
+        found = self.symbols(callee, path, function)
+        if External(_PARTIAL) in found and arguments:
+            return self.symbols(arguments[0], path, function)
+        if External(COMPILE) in found and not arguments:
+            return (External(COMPILE),)
+        return ()
+
+    def _lookup(self, name: str, path: str, key: str) -> tuple[Symbol, ...]:
+        file = self.files[path]
+        while key != MODULE_KEY:
+            function = file.functions[key]
+            if name not in function.globals:
+                if any(parameter.name == name for parameter in function.parameters):
+                    return ()
+                local = [binding.value for binding in function.bindings if binding.name == name]
+                if local:
+                    return self._guarded((path, key, name), local, path, key)
+            key = function.outer or MODULE_KEY
+        return self._global(name, path)
+
+    def _global(self, name: str, path: str) -> tuple[Symbol, ...]:
+        bound = self.global_bindings(path).get(name)
+        if bound:
+            return self._guarded((path, name), bound, path, MODULE_KEY)
+        outside: tuple[Symbol, ...] = ()
+        for star in self.files[path].stars:
+            for source in self._module(star, path):
+                if isinstance(source, External):
+                    outside = outside or (External(f"{source.dotted}.{name}"),)
+                elif (
+                    isinstance(source, File) and (star_key := (source.path, "*", name)) not in self._resolving
+                ):
+                    self._resolving.add(star_key)
+                    found = self._global(name, source.path)
+                    self._resolving.discard(star_key)
+                    if found and not _is_builtin(found):
+                        return found
+        if hasattr(builtins, name):
+            return (External(f"builtins.{name}"),)
+        return outside
+
+    def global_bindings(self, path: str) -> dict[str, list[Expr]]:
+        """Module-level bindings of a file by name, `global` assignments in its functions included."""
+        known = self._globals.get(path)
+        if known is None:
+            known = defaultdict(list)
+            for function in self.files[path].functions.values():
+                for binding in function.bindings:
+                    if function.key == MODULE_KEY or binding.name in function.globals:
+                        known[binding.name].append(binding.value)
+            self._globals[path] = known
+        return known
+
+    def _guarded(self, key: object, values: list[Expr], path: str, function: str) -> tuple[Symbol, ...]:
+        """The union over `values`, unless we are already asking: aliases and imports can be circular."""
+        memo_key = ("symbols", key)
+        if memo_key in self.memo:
+            return self.memo[memo_key]  # type: ignore[return-value]
+        if key in self._resolving:
+            return ()
+        self._resolving.add(key)
+        found = _unique(symbol for value in values for symbol in self.symbols(value, path, function))
+        self._resolving.discard(key)
+        if not self._resolving:
+            self.memo[memo_key] = found
+        return found
+
+    def members(self, owner: Symbol, name: str) -> tuple[Symbol, ...]:
+        """What `owner.name` means by binding alone."""
+        match owner:
+            case File(path):
+                found = () if name not in self.global_bindings(path) else self._global(name, path)
+                if found or not self.files[path].is_package:
+                    return found or self._global(name, path)
+                inner = self.find_module(f"{self.files[path].module}.{name}", path)
+                return (File(inner),) if inner else self._global(name, path)
+            case External(dotted):
+                return (External(f"{dotted}.{name}"),)
+            case ClassRef():
+                where, values = self.member(owner, name)
+                if where is None:
+                    return ()
+                return _unique(s for value in values for s in self.symbols(value, where.path))
+        return ()
+
+    def _imported(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
+        sources = self._module(target, path)
+        if target.name is None:
+            return sources
+        found: list[Symbol] = []
+        for source in sources:
+            match source:
+                case External(dotted):
+                    found.append(External(f"{dotted}.{target.name}" if dotted else target.name))
+                case File(inner) if inner == path:
+                    # `from . import x` in a package's own __init__ names the submodule.
+                    module = self.find_module(f"{self.files[path].module}.{target.name}", path)
+                    found += [File(module)] if module and module != path else []
+                case _:
+                    found += self.members(source, target.name)
+        return tuple(found)
+
+    def _module(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
+        dotted = target.module
+        if target.level:
+            file = self.files[path]
+            package = file.module.split(".") if file.is_package else file.module.split(".")[:-1]
+            package = package[: len(package) - target.level + 1]
+            dotted = ".".join([*package, *([dotted] if dotted else [])])
+        found = self.find_module(dotted, path)
+        if found is not None:
+            return (File(found),)
+        return (External(dotted),) if dotted else ()
+
+    # --- classes ----------------------------------------------------------------------------------------
+
+    def mro(self, ref: ClassRef) -> tuple[ClassRef, ...]:
+        """The class and its bases inside the project, in method resolution order (C3, or depth first)."""
+        if ref not in self._mros:
+            self._mros[ref] = (ref,)  # a class that inherits from itself stops here
+            parents = [s for s in self._bases(ref) if isinstance(s, ClassRef) and s != ref]
+            self._mros[ref] = (ref, *_merge([list(self.mro(p)) for p in parents] + [parents], ref))
+        return self._mros[ref]
+
+    def external_bases(self, ref: ClassRef) -> tuple[str, ...]:
+        """Dotted names of the bases outside the project, of the class and of its project bases."""
+        key = ("external bases", ref)
+        if key not in self.memo:
+            outside: list[str] = []
+            for part in self.mro(ref):
+                outside += [s.dotted for s in self._bases(part) if isinstance(s, External)]
+                if (self.files[part.path].module, part.key) == _TORCH_MODULE:
+                    outside.append("torch.nn.Module")
+            self.memo[key] = tuple(dict.fromkeys(outside))
+        return self.memo[key]  # type: ignore[return-value]
+
+    def is_module(self, ref: ClassRef) -> bool:
+        """Whether instances are `nn.Module`s; an outside base is believed by its name."""
+        return any(
+            base.startswith("torch.nn.") or base.endswith(("Module", "Layer", "Model", "Linear"))
+            for base in self.external_bases(ref)
+        )
+
+    def _bases(self, ref: ClassRef) -> tuple[Symbol, ...]:
+        class_ = self.class_(ref)
+        where = class_.outer or MODULE_KEY
+        return _unique(s for base in class_.bases for s in self.symbols(base, ref.path, where))
+
+    def member(self, ref: ClassRef, name: str) -> tuple[ClassRef | None, list[Expr]]:
+        """What class bodies bind `name` to: the first class of the MRO that does, and its values."""
+        for part in self.mro(ref):
+            values = [binding.value for binding in self.class_bindings(part).get(name, ())]
+            if values:
+                return part, values
+        return None, []
+
+    def class_bindings(self, ref: ClassRef) -> dict[str, list[Binding]]:
+        """The bindings of one class body by name."""
+        key = ("class", ref)
+        if key not in self.memo:
+            table: dict[str, list[Binding]] = defaultdict(list)
+            for binding in self.class_(ref).bindings:
+                table[binding.name].append(binding)
+            self.memo[key] = dict(table)
+        return self.memo[key]  # type: ignore[return-value]
+
+    def method(self, ref: ClassRef, name: str) -> FunctionRef | None:
+        """The function that `instance.name` would call, found along the MRO."""
+        where, values = self.member(ref, name)
+        for value in reversed(values):
+            if where is not None and isinstance(value, facts.Definition):
+                found = self.symbols(value, where.path)
+                if found and isinstance(found[0], FunctionRef):
+                    return found[0]
+        return None
+
+    def method_kind(self, ref: FunctionRef) -> str:
+        """`property`, `staticmethod`, `classmethod` or `method`, by the function's decorators."""
+        function = self.function(ref)
+        for decorator in function.decorators:
+            name = terminal_name(decorator) or ""
+            if name in ("staticmethod", "classmethod"):
+                return name
+            if name.endswith("property"):
+                return "property"
+        return "staticmethod" if function.qualname.endswith(".__new__") else "method"
+
+    def classes_with_init(self, init: FunctionRef) -> list[ClassRef]:
+        """The classes whose construction runs this `__init__`: its own and heirs without one."""
+        if self._inits is None:
+            self._inits = defaultdict(list)
+            for ref in self.classes():
+                found = self.method(ref, "__init__")
+                if found is not None:
+                    self._inits[found].append(ref)
+        return self._inits.get(init, [])
+
+    def own_stores(self, ref: ClassRef) -> dict[str, list[tuple[FunctionRef, Store]]]:
+        """`self.name = …` in the methods of one class by name; `name[]` holds stores into `self.name`."""
+        if ref not in self._own_stores:
+            table: dict[str, list[tuple[FunctionRef, Store]]] = defaultdict(list)
+            for key, function in self.files[ref.path].functions.items():
+                if not function.stores or self.owner(FunctionRef(ref.path, key)) != ref:
+                    continue
+                self_name = facts.Name(self.self_name(FunctionRef(ref.path, key)) or "")
+                for store in function.stores:
+                    match store.owner:
+                        case facts.Name() as owner if owner == self_name:
+                            table[store.name].append((FunctionRef(ref.path, key), store))
+                        case facts.Attribute(owner, name) if owner == self_name and store.name == facts.ITEM:
+                            table[name + facts.ITEM].append((FunctionRef(ref.path, key), store))
+            self._own_stores[ref] = dict(table)
+        return self._own_stores[ref]
+
+    def self_name(self, ref: FunctionRef) -> str | None:
+        """What the function (or the method around it) calls its instance."""
+        function = self.function(ref)
+        while function.owner is None:
+            if function.outer in (None, MODULE_KEY):
+                return None
+            function = self.files[ref.path].functions[function.outer or MODULE_KEY]
+        return function.parameters[0].name if function.parameters else None
+
+    # --- whole-program tables, built when first asked for ------------------------------------------------
+
+    def calls_of(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
+        """Call sites whose callee ends in `name`."""
+        if self._calls is None:
+            self._calls = defaultdict(list)
+            for ref in self.functions():
+                for site in self.function(ref).calls:
+                    called = _callee_name(site.call.function)
+                    if called:
+                        self._calls[called].append((ref, site))
+        return self._calls.get(name, [])
+
+    def stores_of(self, name: str) -> list[tuple[FunctionRef, Store]]:
+        """Attribute stores `anything.name = …`, in every function."""
+        if self._foreign is None:
+            self._foreign = defaultdict(list)
+            for ref in self.functions():
+                for store in self.function(ref).stores:
+                    self._foreign[store.name].append((ref, store))
+        return self._foreign.get(name, [])
+
+
+def _callee_name(callee: Expr) -> str | None:
+    return None if isinstance(callee, facts.Call) else terminal_name(callee)
+
+
+def _unique(symbols: Iterator[Symbol]) -> tuple[Symbol, ...]:
+    return tuple(dict.fromkeys(symbols))
+
+
+def _is_builtin(found: tuple[Symbol, ...]) -> bool:
+    return all(isinstance(s, External) and s.dotted.startswith("builtins.") for s in found)
+
+
+def _merge(sequences: list[list[ClassRef]], ref: ClassRef) -> list[ClassRef]:
+    """The merge step of C3; where no consistent order exists, first come first served."""
+    result: list[ClassRef] = []
+    rest = [[item for item in sequence if item != ref] for sequence in sequences]
+    while any(rest):
+        rest = [sequence for sequence in rest if sequence]
+        heads = [sequence[0] for sequence in rest]
+        good = next((head for head in heads if not any(head in s[1:] for s in rest)), heads[0])
+        result.append(good)
+        rest = [[item for item in sequence if item != good] for sequence in rest]
+    return result

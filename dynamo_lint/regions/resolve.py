@@ -1,0 +1,26 @@
+"""The region stage as a whole: facts of all files in, everything that is compiled out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.regions.declared import assumed_entries, declared_entries
+from dynamo_lint.regions.entries import find_entries
+from dynamo_lint.regions.model import RegionOptions, Regions
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.trace import trace
+
+
+def resolve(files: Mapping[str, FileFacts], options: RegionOptions) -> tuple[Project, Regions]:
+    """Link the facts by path and find every hot function.
+
+    The project is returned too: later stages ask it what names and attributes mean.
+    """
+    project = Project(files)
+    found, unresolved = find_entries(project, options)
+    declared, unknown = declared_entries(project, options)
+    roots = [*found, *declared, *assumed_entries(project, options.assume)]
+    hot = trace(project, roots, options)
+    entries = tuple(root.entry for root in roots)
+    return project, Regions(entries, hot, (*unresolved, *unknown))

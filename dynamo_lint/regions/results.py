@@ -1,0 +1,256 @@
+"""What a call gives back: constructors, factories, containers, and library calls that pass things on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.project import COMPILE, External
+from dynamo_lint.regions.values import (
+    EMPTY,
+    ClassValue,
+    Foreign,
+    FunctionValue,
+    Group,
+    Instance,
+    Parent,
+    Scope,
+    Text,
+    Value,
+    Values,
+    elements,
+    freeze,
+    union,
+)
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+DISABLERS = frozenset(
+    {
+        "torch.compiler.disable",
+        "torch._dynamo.disable",
+        "torch._dynamo.eval_frame.disable",
+        "torch._disable_dynamo",
+    }
+)
+_PASS_FIRST = frozenset(
+    {
+        COMPILE,
+        "functools.partial",
+        "copy.deepcopy",
+        "copy.copy",
+        "torch.jit.script",
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.nn.parallel.distributed.DistributedDataParallel",
+        "torch.distributed._composable.fsdp.fully_shard",
+        "torch.distributed.fsdp.fully_shard",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+        "typing.cast",
+    }
+)
+_COLLECTIONS = frozenset(
+    {"list", "tuple", "set", "frozenset", "reversed", "sorted", "iter", "dict", "OrderedDict", "deque"}
+)
+_MODULE_CONTAINERS = {"ModuleList": "list", "ModuleDict": "dict", "Sequential": "sequential"}
+# nn.Module methods that return the module itself, and framework calls that hand back what they were given.
+_SELF_RETURNING = frozenset(
+    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type"}
+    | {"requires_grad_", "apply", "to_empty", "share_memory"}
+)
+_SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+
+
+def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
+    """The values a call may return."""
+    callees = ev.value(call.function, scope)
+    parts = [union([_of_callee(ev, callee, call, scope)], tier) for callee, tier in callees.items()]
+    if isinstance(call.function, facts.Attribute):
+        parts.append(_of_method(ev, call.function, call, scope, resolved=bool(callees)))
+    return union(parts)
+
+
+def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Values:
+    match callee:
+        case ClassValue(ref):
+            return {Instance(ref): Tier.CERTAIN}
+        case FunctionValue(ref, receiver):
+            return ev.returns(ref, receiver)
+        case External(dotted):
+            return _of_external(ev, dotted, call, scope)
+    return EMPTY
+
+
+def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Values:
+    first = _first(call)
+    last = dotted.rpartition(".")[2]
+    if dotted in DISABLERS:
+        return EMPTY
+    if dotted == COMPILE and first is None:
+        return {External(COMPILE): Tier.CERTAIN}
+    if dotted == "typing.cast" and len(call.arguments) == 2:
+        return typed(ev.project, call.arguments[0], scope)
+    if dotted in _PASS_FIRST and first is not None:
+        return ev.value(first, scope)
+    if dotted.startswith("torch.nn.") and last in _MODULE_CONTAINERS:
+        return _container(ev, _MODULE_CONTAINERS[last], call, scope)
+    if last in _COLLECTIONS and first is not None:
+        inner = ev.value(first, scope)
+        return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
+    if last in ("dict", "OrderedDict", "SimpleNamespace") and call.keywords:
+        return _keyed(ev, call, scope)
+    if not dotted.startswith("builtins."):
+        return {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
+    return _of_builtin(ev, last, call, scope)
+
+
+def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
+    arguments = call.arguments
+    match name, arguments:
+        case "super", _:
+            return _parent(ev, scope)
+        case "enumerate", (source, *_):
+            pair = Group("tuple", (frozenset(), freeze(elements(ev.value(source, scope)))))
+            return _each({pair: Tier.CERTAIN})
+        case "zip", _:
+            parts = tuple(freeze(elements(ev.value(argument, scope))) for argument in arguments)
+            return _each({Group("tuple", parts): Tier.CERTAIN})
+        case "next", (source, *_):
+            return elements(ev.value(source, scope))
+        case "type", (value,):
+            instances = ev.value(value, scope).items()
+            return {ClassValue(v.ref): tier for v, tier in instances if isinstance(v, Instance)}
+        case "getattr", (owner, name_expr, *default):
+            owners = ev.value(owner, scope)
+            names = [v.value for v in ev.value(name_expr, scope) if isinstance(v, Text)]
+            found = [ev.attributes(owners, name) for name in names]
+            return union([*found, *(ev.value(d, scope) for d in default)])
+    return EMPTY
+
+
+def _of_method(
+    ev: Evaluation, method: facts.Attribute, call: Call, scope: Scope, *, resolved: bool
+) -> Values:
+    """Methods of values the project does not define them for: containers and `nn.Module` itself."""
+    owners = ev.value(method.value, scope)
+    parts: list[Values] = []
+    for owner, tier in owners.items():
+        match owner:
+            case Instance(ref) if not ev.project.method(ref, method.name):
+                parts.append(union([_of_module_method(ev, ref, method.name, call, scope)], tier))
+            case Group() if method.name in ("values", "copy", *_SELF_RETURNING):
+                parts.append({owner: tier})
+            case Group() if method.name in ("children", "modules"):
+                parts.append({owner: tier})
+            case Group() if method.name in ("items", "named_children", "named_modules"):
+                parts.append(_pairs(elements({owner: tier})))
+            case Group() if method.name in ("get", "pop", "popleft", "__getitem__"):
+                parts.append(elements({owner: tier}))
+            case Foreign() if method.name in _SELF_RETURNING:
+                parts.append({owner: tier})
+    if not resolved and not parts and method.name in _SET_UPS and call.arguments:
+        # fabric.setup(model, optimizer), accelerator.prepare(model): what went in comes out, in order.
+        passed = [ev.value(argument, scope) for argument in call.arguments]
+        whole = Group("tuple", tuple(freeze(p) for p in passed))
+        parts.append(union([passed[0], {whole: Tier.CERTAIN}], Tier.LIKELY))
+    return union(parts)
+
+
+def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scope: Scope) -> Values:
+    if not ev.project.is_module(ref):
+        return EMPTY
+    if name in _SELF_RETURNING:
+        return {Instance(ref): Tier.CERTAIN}
+    if name in ("children", "named_children"):
+        found = children(ev, ref)
+    elif name in ("modules", "named_modules"):
+        found = descendants(ev, ref)
+    elif name == "get_submodule" and isinstance(_first(call), facts.Constant):
+        text = str(call.arguments[0].value)  # type: ignore[union-attr]
+        found = {Instance(ref): Tier.CERTAIN}
+        for part in text.split("."):
+            found = ev.attributes(found, part)
+        return found
+    else:
+        return EMPTY
+    return _pairs(found) if name.startswith("named_") else _each(found)
+
+
+def children(ev: Evaluation, ref: ClassRef) -> Values:
+    """The submodules an instance holds in its attributes: instances, and containers as they are."""
+    names = {n for part in ev.project.mro(ref) for n in ev.project.own_stores(part) if not n.endswith("[]")}
+    held = union(ev.attributes({Instance(ref): Tier.CERTAIN}, name) for name in sorted(names))
+    return {v: tier for v, tier in held.items() if _is_module(ev, v)}
+
+
+def descendants(ev: Evaluation, ref: ClassRef) -> Values:
+    """All submodules below an instance, itself included: what `.modules()` yields."""
+    found: dict[Value, Tier] = {}
+    pending: list[tuple[Value, Tier]] = [(Instance(ref), Tier.LIKELY)]
+    while pending:
+        value, tier = pending.pop()
+        if value in found:
+            continue
+        found[value] = tier
+        match value:
+            case Instance(inner):
+                pending += [(v, max(tier, t)) for v, t in children(ev, inner).items()]
+            case Group():
+                pending += [
+                    (v, max(tier, t)) for v, t in elements({value: tier}).items() if _is_module(ev, v)
+                ]
+    return found
+
+
+def _is_module(ev: Evaluation, value: Value) -> bool:
+    match value:
+        case Instance(ref):
+            return ev.project.is_module(ref)
+        case Group():
+            return any(_is_module(ev, inner) for item in value.items for inner, _ in item)
+    return False
+
+
+def _parent(ev: Evaluation, scope: Scope) -> Values:
+    owner = ev.project.owner(scope.function)
+    if owner is None:
+        return EMPTY
+    return {Parent(owner, scope.receiver or owner): Tier.CERTAIN}
+
+
+def _container(ev: Evaluation, kind: str, call: Call, scope: Scope) -> Values:
+    if kind == "sequential":
+        starred = any(isinstance(argument, facts.Element) for argument in call.arguments)
+        parts = [ev.value(argument, scope) for argument in call.arguments]
+        if starred:
+            return {Group("each", (freeze(union(parts)),)): Tier.CERTAIN}
+        return {Group("sequential", tuple(freeze(part) for part in parts)): Tier.CERTAIN}
+    first = _first(call)
+    inner = ev.value(first, scope) if first is not None else EMPTY
+    return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
+
+
+def _keyed(ev: Evaluation, call: Call, scope: Scope) -> Values:
+    parts = tuple(freeze(ev.value(value, scope)) for _, value in call.keywords)
+    return {Group("dict", parts, tuple(name for name, _ in call.keywords)): Tier.CERTAIN}
+
+
+def _first(call: Call) -> Expr | None:
+    if call.arguments:
+        first = call.arguments[0]
+        return None if isinstance(first, facts.Element) else first
+    return next((value for name, value in call.keywords if name in ("model", "module", "func")), None)
+
+
+def _each(values: Values) -> Values:
+    return {Group("each", (freeze(values),)): Tier.CERTAIN}
+
+
+def _pairs(values: Values) -> Values:
+    """`named_…()` and `items()`: (name, value) pairs."""
+    return _each({Group("tuple", (frozenset(), freeze(values))): Tier.CERTAIN})
