@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
@@ -43,6 +44,8 @@ class Root:
 
     entry: Entry
     targets: tuple[Target, ...]
+    rehearsal: bool = False
+    """The entry stands in a probe or a test: evidence, but not what a user runs."""
 
 
 def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], list[Unresolved]]:
@@ -173,7 +176,8 @@ class _Search:
         names = sorted({_name_of(value) for value in values if _name_of(value)})
         tier = min(target.tier for target in targets)
         regional = terminal_name(site.call.function) == CONVENTION or idiom == "with" or site.repeated
-        return Root(Entry(where.path, line, idiom, ", ".join(names), tier, regional, site.condition), targets)
+        entry = Entry(where.path, line, idiom, ", ".join(names), tier, regional, site.condition)
+        return Root(entry, targets, _is_rehearsal(where))
 
 
 def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
@@ -265,6 +269,12 @@ def _narrow(expr: Expr, site: CallSite) -> Expr:
         case facts.Attribute(value, name):
             return facts.Attribute(_narrow(value, site), name)
     return expr
+
+
+def _is_rehearsal(where: FunctionRef) -> bool:
+    path = PurePosixPath(where.path)
+    name = where.key.partition(".")[0]
+    return name.startswith(("probe_", "test_")) or path.name.startswith("test_") or "tests" in path.parts
 
 
 def _wrapper(text: str) -> tuple[str, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,34 +84,35 @@ class _Walk:
         }
 
     def run(self, roots: list[Root]) -> None:
-        # One queue per tier: a certain path is walked before any likely one, so the first visit is the best.
-        queues: dict[Tier, deque[tuple[Node, _Visit]]] = {tier: deque() for tier in Tier}
+        # The best evidence is walked first, so the first visit of a node is its best: tier, then code
+        # that a user runs before probes and tests, then the shortest chain.
+        queue: list[tuple[Tier, bool, int, int, Node, _Visit]] = []
+        count = itertools.count()
+
+        def push(node: Node, visit: _Visit, rehearsal: bool) -> None:
+            heapq.heappush(queue, (visit.tier, rehearsal, len(visit.chain), next(count), node, visit))
+
         for index, root in enumerate(roots):
-            step = Step(root.entry.path, root.entry.line, root.entry.target, "compiled here")
             for target in root.targets:
+                step = Step(root.entry.path, root.entry.line, target.function.id, "compiled here")
                 visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
-                queues[target.tier].append((Node(target.function, target.receiver), visit))
-        for tier in Tier:
-            queue = queues[tier]
-            while queue:
-                node, visit = queue.popleft()
-                known = self._visits.get(node)
-                if known is not None:
-                    known.compiled = known.compiled or visit.compiled
-                    if visit.compiled:
-                        known.entries |= visit.entries
-                    continue
-                if self._boundary(node.function) == "stop":
-                    continue
-                self._visits[node] = visit
-                symbol = node.function.id
-                self._edges[node] = list(self._outgoing(node))
-                for edge in self._edges[node]:
-                    step = Step(node.function.path, edge.line, symbol, edge.note)
-                    onward = _Visit(
-                        max(visit.tier, edge.tier), (*visit.chain, step), visit.entries, visit.first, False
-                    )
-                    queues[onward.tier].append((edge.target, onward))
+                push(Node(target.function, target.receiver), visit, root.rehearsal)
+        while queue:
+            *_, rehearsal, _, _, node, visit = heapq.heappop(queue)
+            known = self._visits.get(node)
+            if known is not None:
+                if visit.compiled:
+                    known.compiled = True
+                    known.entries |= visit.entries
+                continue
+            if self._boundary(node.function) == "stop":
+                continue
+            self._visits[node] = visit
+            self._edges[node] = list(self._outgoing(node))
+            for edge in self._edges[node]:
+                step = Step(node.function.path, edge.line, node.function.id, edge.note)
+                tier, chain = max(visit.tier, edge.tier), (*visit.chain, step)
+                push(edge.target, _Visit(tier, chain, visit.entries, visit.first, compiled=False), rehearsal)
         self._spread_entries()
 
     def hot(self) -> tuple[HotFunction, ...]:
