@@ -1,0 +1,238 @@
+"""Settings: the defaults, the nearest configuration file, and the command line on top."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dynamo_lint.findings import SEVERITIES
+from dynamo_lint.regions.model import RegionOptions
+from dynamo_lint.selectors import closest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CONFIDENCES = ("assumed", "likely", "certain")
+"""From a guess to a proof; `min-confidence` compares positions in this tuple."""
+
+ASSUMPTIONS = ("none", "blocks", "modules")
+OUTPUT_FORMATS = ("full", "concise", "json")
+TORCH_VERSIONS = tuple((2, minor) for minor in range(6, 16))
+"""The versions whose behaviour the rules know."""
+
+DEFAULT_EXCLUDE = (
+    ".direnv",
+    ".eggs",
+    ".git",
+    ".hg",
+    ".ipynb_checkpoints",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".svn",
+    ".tox",
+    ".venv",
+    "__pycache__",
+    "__pypackages__",
+    "build",
+    "dist",
+    "node_modules",
+    "site-packages",
+    "venv",
+)
+
+FILE_NAMES = ("dynamo-lint.toml", "pyproject.toml")
+"""Looked for in each folder in this order."""
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the text says where and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be configured, in Python's spelling of the keys."""
+
+    select: tuple[str, ...] | None = None
+    """None selects all rules but the pedantic ones."""
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    extend_exclude: tuple[str, ...] = ()
+    torch_version: tuple[int, int] = (2, 13)
+    min_confidence: str = "likely"
+    fail_level: str = "note"
+    assume: str = "none"
+    regions: tuple[str, ...] = ()
+    not_regions: tuple[str, ...] = ()
+    region_comment: str | None = None
+    compile_wrappers: tuple[str, ...] = ()
+    compile_decorators: tuple[str, ...] = ()
+    disable_decorators: tuple[str, ...] = ()
+    pedantic: bool = False
+    recompile_limit: int = 8
+    output_format: str = "full"
+    source: Path | None = None
+    """The file that the settings come from."""
+
+    @property
+    def region_options(self) -> RegionOptions:
+        """The part that says what is compiled."""
+        return RegionOptions(
+            declared=self.regions,
+            cut=self.not_regions,
+            compile_wrappers=self.compile_wrappers,
+            compile_decorators=self.compile_decorators,
+            disable_decorators=self.disable_decorators,
+            assume=self.assume,
+        )
+
+
+def load(start: Path, file: Path | None = None, isolated: bool = False) -> Settings:
+    """Settings from `file`, or else from the nearest configuration above `start`."""
+    if isolated:
+        return Settings()
+    if file is not None:
+        table = _table(file)
+        if table is None:
+            raise ConfigError(f"{file}: there is no [tool.dynamo-lint] table")
+        return _settings(file, table)
+    for folder in (start, *start.parents):
+        for name in FILE_NAMES:
+            candidate = folder / name
+            if candidate.is_file() and (table := _table(candidate)) is not None:
+                return _settings(candidate, table)
+    return Settings()
+
+
+def override(settings: Settings, **options: Any) -> Settings:
+    """Settings with the options that were given on the command line (those that are not None)."""
+    return replace(settings, **{key: value for key, value in options.items() if value is not None})
+
+
+def parse_torch_version(text: str) -> tuple[int, int]:
+    """`2.13` or `2.13.1` as a pair; a ValueError says what is known."""
+    match = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)*", text.strip())
+    version = (int(match[1]), int(match[2])) if match else None
+    if version not in TORCH_VERSIONS:
+        known = [".".join(map(str, pair)) for pair in (TORCH_VERSIONS[0], TORCH_VERSIONS[-1])]
+        raise ValueError(f'a torch version from "{known[0]}" to "{known[1]}", such as "2.13"')
+    return version
+
+
+def _table(file: Path) -> Mapping[str, object] | None:
+    """The raw settings in a file; None when a pyproject.toml has none for us."""
+    try:
+        data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: is not UTF-8 text, as TOML must be") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file}: is not valid TOML: {error}") from None
+    if file.name != "pyproject.toml":
+        return data
+    tool = data.get("tool", {})
+    table = tool.get("dynamo-lint") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{file}: [tool.dynamo-lint] must be a table")
+    return table
+
+
+def _settings(file: Path, table: Mapping[str, object]) -> Settings:
+    values: dict[str, Any] = {}
+    for key, raw in table.items():
+        reader = READERS.get(key)
+        if reader is None:
+            guess = closest(key.replace("_", "-"), READERS)
+            raise ConfigError(
+                f"{file}: unknown key {key!r}" + (f"; did you mean {guess!r}?" if guess else "")
+            )
+        try:
+            values[key.replace("-", "_")] = reader(raw)
+        except ValueError as expected:
+            raise ConfigError(f"{file}: {key} = {_shown(raw)}: expected {expected}") from None
+    return Settings(**values, source=file.absolute())
+
+
+def _shown(raw: object) -> str:
+    match raw:
+        case bool():
+            return str(raw).lower()
+        case str():
+            return f'"{raw}"'
+        case _:
+            return str(raw)
+
+
+def _strings(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list) or not all(isinstance(item, str) and item.strip() for item in raw):
+        raise ValueError('a list of strings, such as ["..."]')
+    return tuple(item.strip() for item in raw)
+
+
+def _text(raw: object) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise ValueError("a string that is not empty")
+    return raw.strip()
+
+
+def _flag(raw: object) -> bool:
+    if not isinstance(raw, bool):
+        raise ValueError("true or false")
+    return raw
+
+
+def _positive(raw: object) -> int:
+    if not isinstance(raw, int) or isinstance(raw, bool) or raw < 1:
+        raise ValueError("a whole number of 1 or more")
+    return raw
+
+
+def _torch_version(raw: object) -> tuple[int, int]:
+    if isinstance(raw, float):
+        # 2.10 would be read as 2.1.
+        raise ValueError('the version in quotes, such as "2.13"')
+    return parse_torch_version(raw if isinstance(raw, str) else "")
+
+
+def _choice(*words: str) -> Callable[[object], str]:
+    def read(raw: object) -> str:
+        if raw in words and isinstance(raw, str):
+            return raw
+        guess = closest(raw, words) if isinstance(raw, str) else None
+        raise ValueError(
+            "one of "
+            + ", ".join(f'"{word}"' for word in words)
+            + (f"; did you mean {guess!r}?" if guess else "")
+        )
+
+    return read
+
+
+READERS: Mapping[str, Callable[[object], object]] = {
+    "select": _strings,
+    "ignore": _strings,
+    "exclude": _strings,
+    "extend-exclude": _strings,
+    "torch-version": _torch_version,
+    "min-confidence": _choice(*CONFIDENCES),
+    "fail-level": _choice(*SEVERITIES),
+    "assume": _choice(*ASSUMPTIONS),
+    "regions": _strings,
+    "not-regions": _strings,
+    "region-comment": _text,
+    "compile-wrappers": _strings,
+    "compile-decorators": _strings,
+    "disable-decorators": _strings,
+    "pedantic": _flag,
+    "recompile-limit": _positive,
+    "output-format": _choice(*OUTPUT_FORMATS),
+}
+"""What each key of the file accepts; a reader's ValueError says what it expected."""

@@ -1,0 +1,55 @@
+"""Which rules a word names: a code, a prefix of codes, a rule's name or `ALL`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from dynamo_lint.lintrules import LINT_RULES, QUIET_RULES
+
+
+class UnknownSelector(Exception):
+    """A selector that names no rule."""
+
+    def __init__(self, selector: str, catalogue: Mapping[str, str]) -> None:
+        self.selector = selector
+        guess = closest(selector, [*catalogue, *catalogue.values(), "ALL"])
+        super().__init__(f"no rule is called {selector!r}" + (f"; did you mean {guess!r}?" if guess else ""))
+
+
+def catalogue() -> dict[str, str]:
+    """Every rule's name by its code."""
+    from dynamo_lint.rules import RULES
+
+    hazards = {rule.code: rule.name for rule in RULES}
+    return dict(sorted((hazards | {code: name for code, (name, _) in LINT_RULES.items()}).items()))
+
+
+def matching(selector: str, catalogue: Mapping[str, str]) -> frozenset[str]:
+    """The codes that a selector names."""
+    word = selector.strip()
+    if word.upper() == "ALL":
+        return frozenset(catalogue)
+    named = {code for code, name in catalogue.items() if name == word.lower()}
+    prefixed = {code for code in catalogue if word and code.startswith(word.upper())}
+    if not named and not prefixed:
+        raise UnknownSelector(word, catalogue)
+    return frozenset(named or prefixed)
+
+
+def enabled(
+    select: Iterable[str] | None, ignore: Iterable[str], pedantic: bool, catalogue: Mapping[str, str]
+) -> frozenset[str]:
+    """The codes to report; without `select` everything that is not quiet by nature."""
+    if select is None:
+        chosen = frozenset(catalogue) - (frozenset() if pedantic else QUIET_RULES)
+    else:
+        chosen = frozenset().union(*(matching(selector, catalogue) for selector in select))
+    return chosen.difference(*(matching(selector, catalogue) for selector in ignore))
+
+
+def closest(word: str, words: Iterable[str]) -> str | None:
+    """The word that was probably meant."""
+    by_case = {candidate.lower(): candidate for candidate in words}
+    found = difflib.get_close_matches(word.lower(), by_case, n=1)
+    return by_case[found[0]] if found else None

@@ -1,0 +1,224 @@
+"""Settings: where they come from, and what is said about wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.config import DEFAULT_EXCLUDE, ConfigError, Settings, load, override, parse_torch_version
+from dynamo_lint.selectors import UnknownSelector, enabled, matching
+
+CATALOGUE = {
+    "DYN101": "mutated-scalar-attribute",
+    "DYN103": "none-or-tensor-attribute",
+    "DYN201": "environment-read",
+    "DYN902": "unresolved-entry",
+}
+
+EVERYTHING = """
+select = ["DYN1", "environment-read"]
+ignore = ["DYN103"]
+exclude = ["generated"]
+extend-exclude = ["vendored/*.py"]
+torch-version = "2.10.1"
+min-confidence = "assumed"
+fail-level = "error"
+assume = "blocks"
+regions = ["pkg.moe:MoE"]
+not-regions = ["pkg.debug:*"]
+region-comment = "regional_compile region"
+compile-wrappers = ["pkg.util:maybe_compile#0"]
+compile-decorators = ["pkg.jit:jit_fuser"]
+disable-decorators = ["pkg.jit:eager"]
+pedantic = true
+recompile-limit = 64
+output-format = "json"
+"""
+
+
+def write(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
+    file = write(tmp_path / "dynamo-lint.toml", EVERYTHING)
+    assert load(tmp_path) == Settings(
+        select=("DYN1", "environment-read"),
+        ignore=("DYN103",),
+        exclude=("generated",),
+        extend_exclude=("vendored/*.py",),
+        torch_version=(2, 10),
+        min_confidence="assumed",
+        fail_level="error",
+        assume="blocks",
+        regions=("pkg.moe:MoE",),
+        not_regions=("pkg.debug:*",),
+        region_comment="regional_compile region",
+        compile_wrappers=("pkg.util:maybe_compile#0",),
+        compile_decorators=("pkg.jit:jit_fuser",),
+        disable_decorators=("pkg.jit:eager",),
+        pedantic=True,
+        recompile_limit=64,
+        output_format="json",
+        source=file,
+    )
+
+
+def test_region_options_carry_every_region_key(tmp_path: Path) -> None:
+    write(tmp_path / "dynamo-lint.toml", EVERYTHING)
+    options = load(tmp_path).region_options
+    assert options.declared == ("pkg.moe:MoE",)
+    assert options.cut == ("pkg.debug:*",)
+    assert options.compile_wrappers == ("pkg.util:maybe_compile#0",)
+    assert options.compile_decorators == ("pkg.jit:jit_fuser",)
+    assert options.disable_decorators == ("pkg.jit:eager",)
+    assert options.assume == "blocks"
+
+
+def test_nearest_configuration_wins_as_a_whole(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool.dynamo-lint]\npedantic = true\n")
+    near = write(tmp_path / "a/pyproject.toml", "[tool.dynamo-lint]\nrecompile-limit = 3\n")
+    settings = load(tmp_path / "a/b")
+    assert (settings.source, settings.recompile_limit, settings.pedantic) == (near, 3, False)
+
+
+def test_pyproject_without_our_table_is_passed_on_the_way_up(tmp_path: Path) -> None:
+    outer = write(tmp_path / "dynamo-lint.toml", "pedantic = true\n")
+    write(tmp_path / "a/pyproject.toml", "[tool.other]\nselect = 1\n")
+    assert load(tmp_path / "a").source == outer
+
+
+def test_own_file_comes_before_pyproject_in_one_folder(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool.dynamo-lint]\n")
+    own = write(tmp_path / "dynamo-lint.toml", "")
+    assert load(tmp_path).source == own
+
+
+def test_isolated_ignores_files_and_a_named_file_beats_the_nearest(tmp_path: Path) -> None:
+    write(tmp_path / "dynamo-lint.toml", "pedantic = true\n")
+    other = write(tmp_path / "other.toml", "recompile-limit = 2\n")
+    assert load(tmp_path, isolated=True) == Settings()
+    assert load(tmp_path, file=other) == Settings(recompile_limit=2, source=other)
+
+
+def test_options_override_and_absent_options_do_not() -> None:
+    settings = Settings(fail_level="error", pedantic=True)
+    assert override(settings, fail_level=None, pedantic=None, assume="modules") == Settings(
+        fail_level="error", pedantic=True, assume="modules"
+    )
+
+
+def test_defaults_are_those_of_the_documentation() -> None:
+    assert Settings() == Settings(
+        select=None,
+        exclude=DEFAULT_EXCLUDE,
+        torch_version=(2, 13),
+        min_confidence="likely",
+        fail_level="note",
+        assume="none",
+        recompile_limit=8,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("selct = []", "unknown key 'selct'; did you mean 'select'?"),
+        ("torch_version = '2.13'", "unknown key 'torch_version'; did you mean 'torch-version'?"),
+        ("zzz = 1", "unknown key 'zzz'"),
+        ("select = 'DYN101'", 'select = "DYN101": expected a list of strings'),
+        ("select = [1]", "select = [1]: expected a list of strings"),
+        ("regions = ['']", "expected a list of strings"),
+        ("pedantic = 1", "pedantic = 1: expected true or false"),
+        ("recompile-limit = 0", "expected a whole number of 1 or more"),
+        ("recompile-limit = true", "recompile-limit = true: expected a whole number of 1 or more"),
+        ("recompile-limit = 8.0", "expected a whole number of 1 or more"),
+        ("torch-version = 2.10", "expected the version in quotes"),
+        ("torch-version = '1.13'", 'expected a torch version from "2.6" to "2.15"'),
+        ("torch-version = '2'", "expected a torch version"),
+        ("fail-level = 'warn'", 'expected one of "note", "warning", "error"; did you mean \'warning\'?'),
+        ("assume = false", 'assume = false: expected one of "none", "blocks", "modules"'),
+        ("region-comment = ' '", "expected a string that is not empty"),
+        ("select = [", "is not valid TOML:"),
+    ],
+)
+def test_wrong_configuration_is_one_line_with_file_key_and_expectation(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    file = write(tmp_path / "dynamo-lint.toml", text + "\n")
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path)
+    said = str(caught.value)
+    assert said.startswith(f"{file}: ")
+    assert message in said
+    assert "\n" not in said
+
+
+def test_broken_toml_names_line_and_column(tmp_path: Path) -> None:
+    write(tmp_path / "dynamo-lint.toml", "pedantic = true\nselect = ]\n")
+    with pytest.raises(ConfigError, match=r"line 2, column \d+"):
+        load(tmp_path)
+
+
+def test_pyproject_whose_table_is_no_table_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool]\ndynamo-lint = 1\n")
+    with pytest.raises(ConfigError, match="must be a table"):
+        load(tmp_path)
+
+
+def test_configuration_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "dynamo-lint.toml").write_bytes("region-comment = 'ä'".encode("latin-1"))
+    with pytest.raises(ConfigError, match="is not UTF-8"):
+        load(tmp_path)
+
+
+def test_named_configuration_must_exist_and_hold_our_table(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load(tmp_path, file=tmp_path / "no.toml")
+    with pytest.raises(ConfigError, match=r"there is no \[tool.dynamo-lint\] table"):
+        load(tmp_path, file=write(tmp_path / "pyproject.toml", ""))
+
+
+@pytest.mark.parametrize("text", ["2.6", "2.13", "2.13.0", " 2.15 "])
+def test_known_torch_versions_are_read(text: str) -> None:
+    assert parse_torch_version(text) == tuple(int(part) for part in text.strip().split(".")[:2])
+
+
+@pytest.mark.parametrize("text", ["", "2", "2.5", "2.16", "3.0", "2.x", "v2.13", "2.13+cpu"])
+def test_unknown_torch_versions_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a torch version"):
+        parse_torch_version(text)
+
+
+@pytest.mark.parametrize(
+    ("selector", "codes"),
+    [
+        ("DYN101", {"DYN101"}),
+        ("dyn101", {"DYN101"}),
+        ("DYN1", {"DYN101", "DYN103"}),
+        ("environment-read", {"DYN201"}),
+        ("ALL", set(CATALOGUE)),
+    ],
+)
+def test_selectors_are_codes_prefixes_names_or_all(selector: str, codes: set[str]) -> None:
+    assert matching(selector, CATALOGUE) == codes
+
+
+@pytest.mark.parametrize("selector", ["DYN3", "DYN1011", "environment", "", "E501"])
+def test_selector_that_names_no_rule_is_refused(selector: str) -> None:
+    with pytest.raises(UnknownSelector):
+        matching(selector, CATALOGUE)
+
+
+def test_unresolved_entries_are_reported_only_when_asked_for() -> None:
+    assert enabled(None, (), False, CATALOGUE) == {"DYN101", "DYN103", "DYN201"}
+    assert "DYN902" in enabled(None, (), True, CATALOGUE)
+    assert enabled(("DYN9",), (), False, CATALOGUE) == {"DYN902"}
+
+
+def test_ignore_takes_away_from_what_is_selected() -> None:
+    assert enabled(("DYN1",), ("DYN103",), False, CATALOGUE) == {"DYN101"}
+    assert enabled(None, ("ALL",), True, CATALOGUE) == set()

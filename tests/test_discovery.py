@@ -1,0 +1,197 @@
+"""Which files are read and reported on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.config import DEFAULT_EXCLUDE
+from dynamo_lint.discovery import LARGEST, Discovered, DiscoveryError, base, discover
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def make(folder: Path, *names: str) -> None:
+    for name in names:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+
+
+def find(*paths: str, exclude: Sequence[str] = DEFAULT_EXCLUDE, force: bool = False) -> Discovered:
+    return discover([Path(path) for path in paths], [(Path.cwd(), exclude)], force)
+
+
+def test_python_files_are_found_sorted_and_nothing_else_is(here: Path) -> None:
+    make(here, "b.py", "a/z.py", "a/b/c.py", "a.txt", "x.pyi", "x.pyc", "x.ipynb")
+    (here / "folder.py").mkdir()
+    os.mkfifo(here / "pipe.py")
+    found = find(".")
+    assert found.root == here
+    assert found.files == ("a/b/c.py", "a/z.py", "b.py")
+    assert found.reported == set(found.files)
+
+
+def test_deleted_working_folder_is_an_error_that_says_so(here: Path) -> None:
+    here.rmdir()
+    with pytest.raises(DiscoveryError, match="the current folder does not exist any more"):
+        base([Path("a.py")])
+
+
+def test_empty_folder_is_no_error(here: Path) -> None:
+    assert find(".").files == ()
+
+
+def test_missing_path_is_an_error_that_names_it(here: Path) -> None:
+    with pytest.raises(DiscoveryError, match=r"^nowhere/x\.py: no such file or folder$"):
+        find("nowhere/x.py")
+
+
+def test_caches_environments_and_builds_are_left_out(here: Path) -> None:
+    make(here, "keep.py", *(f"{name}/x.py" for name in DEFAULT_EXCLUDE), "src/.venv/lib/x.py")
+    assert find(".").files == ("keep.py",)
+
+
+def test_gitignore_files_count_from_their_own_folder(here: Path) -> None:
+    make(here, "a.py", "gen.py", "sub/gen.py", "sub/local.py", "sub/deep/local.py", "local.py", "out/x.py")
+    (here / ".gitignore").write_text("/gen.py\nout/\n")
+    (here / "sub/.gitignore").write_text("local.py\n")
+    assert find(".").files == ("a.py", "local.py", "sub/gen.py")
+
+
+def test_inner_gitignore_can_take_back_what_an_outer_one_ignores(here: Path) -> None:
+    make(here, "x_gen.py", "sub/x_gen.py")
+    (here / ".gitignore").write_text("*_gen.py\n")
+    (here / "sub/.gitignore").write_text("!x_gen.py\n")
+    assert find(".").files == ("sub/x_gen.py",)
+
+
+def test_gitignore_of_the_repository_counts_when_a_subfolder_is_linted(here: Path) -> None:
+    make(here, ".git/HEAD", "src/a.py", "src/gen.py")
+    (here / ".gitignore").write_text("gen.py\n")
+    assert find("src").files == ("src/a.py",)
+
+
+def test_gitignore_above_the_repository_does_not_count(here: Path) -> None:
+    (here.parent / ".gitignore").write_text("*.py\n")
+    make(here, ".git/HEAD", "src/a.py")
+    assert find("src").files == ("src/a.py",)
+
+
+def test_ignored_folder_is_linted_when_it_is_named(here: Path) -> None:
+    make(here, ".git/HEAD", "build/a.py", "gen/sub/b.py", "gen/build/c.py")
+    (here / ".gitignore").write_text("gen/\n")
+    assert find("build").files == ("build/a.py",)
+    assert find("gen/sub").files == ("gen/sub/b.py",)
+    assert find("gen").files == ("gen/sub/b.py",)
+
+
+def test_excluded_file_is_linted_when_it_is_named_unless_forced(here: Path) -> None:
+    make(here, "gen/a.py")
+    assert find("gen/a.py", exclude=["gen"]).reported == {"gen/a.py"}
+    assert find("gen/a.py", exclude=["gen"], force=True).reported == set()
+    assert find("gen", exclude=["gen"], force=True).reported == set()
+
+
+def test_forced_exclusion_obeys_gitignore_too(here: Path) -> None:
+    make(here, ".git/HEAD", "gen/a.py", "b.py")
+    (here / ".gitignore").write_text("gen/\n")
+    assert find("gen/a.py", "b.py", force=True).reported == {"b.py"}
+
+
+def test_exclusions_are_gitignore_patterns(here: Path) -> None:
+    make(here, "a.py", "tests/a.py", "src/tests/a.py", "src/a_pb2.py")
+    assert find(".", exclude=["/tests", "*_pb2.py"]).files == ("a.py", "src/tests/a.py")
+
+
+def test_default_exclusions_hold_outside_the_configured_folder(here: Path) -> None:
+    make(here.parent, "other/a.py", "other/.venv/x.py")
+    assert find("../other").files == ("a.py",)
+
+
+def test_symlink_loops_end_and_files_keep_their_real_names(here: Path) -> None:
+    make(here, "src/a.py")
+    (here / "alias").symlink_to("src")
+    (here / "src/loop").symlink_to("..")
+    assert find(".").files == ("src/a.py",)
+
+
+def test_folder_outside_that_is_linked_in_is_linted(here: Path) -> None:
+    make(here.parent, "shared/a.py")
+    (here / "linked").symlink_to("../shared")
+    assert find(".").files == ("linked/a.py",)
+
+
+def test_dangling_symlink_is_passed_by(here: Path) -> None:
+    (here / "gone.py").symlink_to("nowhere.py")
+    assert find(".").files == ()
+
+
+def test_large_files_are_passed_over_unless_they_are_named(here: Path) -> None:
+    make(here, "a.py")
+    (here / "tables.py").write_bytes(b"#" * (LARGEST + 1))
+    assert find(".").files == ("a.py",)
+    assert find(".").passed_over == ("tables.py",)
+    assert find(".", "tables.py").reported == {"a.py", "tables.py"}
+    assert find(".", "tables.py").passed_over == ()
+
+
+def test_named_file_reads_its_project_but_reports_on_itself(here: Path) -> None:
+    make(here, "pyproject.toml", "train.py", "src/moe.py", ".venv/x.py")
+    found = find("src/moe.py")
+    assert found.files == ("src/moe.py", "train.py")
+    assert found.reported == {"src/moe.py"}
+
+
+def test_named_file_gets_the_same_paths_from_inside_the_project(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(here, "pyproject.toml", "train.py", "src/moe.py")
+    monkeypatch.chdir(here / "src")
+    found = find("moe.py")
+    assert found.root == here
+    assert found.reported == {"src/moe.py"}
+
+
+def test_named_file_outside_any_project_is_read_alone(here: Path) -> None:
+    make(here, "a.py", "b.py")
+    assert find("a.py").files == ("a.py",)
+
+
+def test_home_folder_is_never_taken_for_a_project(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(here, ".git/HEAD", "a.py", "b.py")
+    monkeypatch.setattr(Path, "home", lambda: here)
+    assert find("a.py").files == ("a.py",)
+
+
+def test_named_file_needs_no_python_suffix(here: Path) -> None:
+    make(here, "train")
+    assert find("train").files == ("train",)
+
+
+def test_file_named_twice_is_read_once(here: Path) -> None:
+    make(here, "a.py")
+    assert find("a.py", "./a.py", ".").files == ("a.py",)
+
+
+def test_root_is_the_common_folder_when_a_path_lies_elsewhere(here: Path) -> None:
+    make(here, "a.py")
+    make(here.parent, "other/b.py")
+    found = find("a.py", "../other/b.py")
+    assert found.root == here.parent
+    assert found.files == ("other/b.py", "project/a.py")
+
+
+def test_base_is_the_deepest_common_folder(here: Path) -> None:
+    make(here, "src/x/a.py", "src/y/b.py")
+    assert base([Path("src/x/a.py")]) == here / "src/x"
+    assert base([Path("src/x"), Path("src/y/b.py")]) == here / "src"
