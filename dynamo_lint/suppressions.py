@@ -1,0 +1,193 @@
+"""Comments that silence findings.
+
+`# dynamo-lint: ignore[DYN101] reason`, `# dynamo-lint: file-ignore[DYN101]` and `# noqa: DYN101` are known.
+Behind code, a comment covers its line, and the whole statement if it stands on its first or last line. On
+a line of its own it covers the next statement; for a `def` or `class` that includes the body. Comments are
+found by the tokenizer, so text in strings never counts. There is no blanket form.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dynamo_lint.findings import Finding, Span
+from dynamo_lint.lintrules import lint_finding
+from dynamo_lint.selectors import UnknownSelector, closest, matching
+
+_DIRECTIVE = re.compile(r"#\s*dynamo-lint:\s*([a-z-]+)\s*(\[[^\]]*\])?", re.IGNORECASE)
+_NOQA = re.compile(r"#\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
+_VERBS = ("ignore", "file-ignore")
+_REGION_VERBS = ("region", "eager")
+"""Directives that the region stage reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A comment that addresses us, as it was written."""
+
+    span: Span
+    verb: str
+    """`ignore`, `file-ignore`, `noqa`, or something we do not know."""
+    selectors: tuple[str, ...]
+    alone: bool
+    """No code stands before it on its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One selector of one directive, and the lines it covers."""
+
+    directive: Directive
+    selector: str
+    codes: frozenset[str]
+    first: int
+    last: int
+
+    def covers(self, finding: Finding) -> bool:
+        """The finding is of a named rule and stands on a covered line."""
+        return (
+            finding.span.path == self.directive.span.path
+            and finding.code in self.codes
+            and self.first <= finding.span.line <= self.last
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file's lines form statements."""
+
+    logical: tuple[tuple[int, int], ...]
+    """First and last physical line of each logical line, in order."""
+    bodies: Mapping[int, int]
+    """Last line of each `def` and `class`, by the line of its header and of each of its decorators."""
+
+    def reach(self, line: int, alone: bool) -> tuple[int, int]:
+        """The lines that a comment on `line` covers."""
+        for first, last in self.logical:
+            if first <= line <= last:
+                return (first, last) if alone or line in (first, last) else (line, line)
+            if first > line:
+                return first, self.bodies.get(first, last)
+        return line, line
+
+
+def may_suppress(source: bytes) -> bool:
+    """A quick look that spares most files the tokenizer."""
+    return b"dynamo-lint:" in source.lower() or (b"DYN" in source.upper() and b"noqa" in source.lower())
+
+
+def read(
+    path: str, text: str, catalogue: Mapping[str, str]
+) -> tuple[tuple[Suppression, ...], tuple[Finding, ...]]:
+    """The suppressions in one file that parses, and a finding for each directive that names no rule."""
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    directives = tuple(_directives(path, text.split("\n"), tokens))
+    if not directives:
+        return (), ()
+    layout = Layout(tuple(_logical_lines(tokens)), _bodies(ast.parse(text)))
+    suppressions: list[Suppression] = []
+    unknown: list[Finding] = []
+    for directive in directives:
+        if problem := _problem(directive):
+            unknown.append(_unknown(directive, problem))
+            continue
+        reach = layout.reach(directive.span.line, directive.alone)
+        first, last = (1, text.count("\n") + 1) if directive.verb == "file-ignore" else reach
+        for selector in directive.selectors:
+            try:
+                codes = matching(selector, catalogue)
+            except UnknownSelector as error:
+                # A code we do not know in a noqa comment may well be somebody else's.
+                if directive.verb != "noqa":
+                    unknown.append(_unknown(directive, str(error)))
+                continue
+            suppressions.append(Suppression(directive, selector, codes, first, last))
+    return tuple(suppressions), tuple(unknown)
+
+
+def unused(
+    suppressions: Iterable[Suppression], findings: Collection[Finding], enabled: frozenset[str]
+) -> Iterator[Finding]:
+    """A finding for each of our selectors that covers none of `findings` although its rules are enabled."""
+    for suppression in suppressions:
+        directive = suppression.directive
+        idle = not any(map(suppression.covers, findings))
+        if idle and directive.verb != "noqa" and suppression.codes <= enabled:
+            yield lint_finding(
+                "DYN903",
+                directive.span,
+                suppression.selector,
+                f"`{directive.verb}[{suppression.selector}]` silences nothing",
+                "It costs nothing now, but it would hide the next real finding here.",
+                f"remove {suppression.selector} from the comment",
+            )
+
+
+def _directives(path: str, lines: Sequence[str], tokens: Iterable[tokenize.TokenInfo]) -> Iterator[Directive]:
+    for token in tokens:
+        if token.type != tokenize.COMMENT:
+            continue
+        (line, offset), comment = token.start, token.string
+        alone = not lines[line - 1][:offset].strip()
+        for match in _DIRECTIVE.finditer(comment):
+            verb, brackets = match[1].lower(), match[2]
+            # Prose about dynamo-lint is no directive: only brackets or a near miss of a known verb make one.
+            addressed = verb in _VERBS or bool(brackets) or closest(verb, _VERBS) is not None
+            if verb not in _REGION_VERBS and addressed:
+                selectors = tuple(re.split(r"[,\s]+", brackets.strip("[] \t,"))) if brackets else ()
+                span = Span(path, line, offset + match.start() + 1, line, offset + match.end() + 1)
+                yield Directive(span, verb, tuple(filter(None, selectors)), alone)
+        if noqa := _NOQA.search(comment):
+            codes = tuple(code for code in re.split(r"[,\s]+", noqa[1]) if code.upper().startswith("DYN"))
+            if codes:
+                span = Span(path, line, offset + noqa.start() + 1, line, offset + noqa.end() + 1)
+                yield Directive(span, "noqa", codes, alone=False)
+
+
+def _problem(directive: Directive) -> str | None:
+    """Why a directive cannot be obeyed at all."""
+    if directive.verb not in (*_VERBS, "noqa"):
+        return f"`{directive.verb}` is no directive; write `ignore[DYN101]` or `file-ignore[DYN101]`"
+    if not directive.selectors:
+        return f"`{directive.verb}` names no rule; write `{directive.verb}[DYN101]`"
+    for selector in directive.selectors:
+        if selector.upper() in ("ALL", "D", "DY", "DYN"):
+            return f"`{directive.verb}[{selector}]` would silence every rule; name the ones that are meant"
+    return None
+
+
+def _unknown(directive: Directive, problem: str) -> Finding:
+    return lint_finding(
+        "DYN904",
+        directive.span,
+        ",".join(directive.selectors),
+        problem,
+        "The comment does nothing.",
+        "name a rule that exists, or remove it",
+    )
+
+
+def _logical_lines(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[tuple[int, int]]:
+    quiet = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    first = None
+    for token in tokens:
+        if token.type == tokenize.NEWLINE:
+            if first is not None:
+                yield first, token.start[0]
+            first = None
+        elif first is None and token.type not in quiet:
+            first = token.start[0]
+
+
+def _bodies(tree: ast.Module) -> dict[int, int]:
+    ends: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for line in (node.lineno, *(decorator.lineno for decorator in node.decorator_list)):
+                ends[line] = node.end_lineno or line
+    return ends
