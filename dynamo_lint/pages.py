@@ -1,0 +1,105 @@
+"""The rule pages: Markdown with TOML front matter, shipped in the wheel, kept in `rules/` in a checkout."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dynamo_lint.lintrules import LINT_RULES
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+REPOSITORY = "https://github.com/dynamo-lint/dynamo-lint/blob/main"
+
+
+class PageError(Exception):
+    """A rule page that is missing or cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What the hazard costs in one case."""
+
+    when: str
+    effect: str
+    torch: str
+    """A version range such as `>=2.8`, or `*`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The documentation of one rule."""
+
+    code: str
+    name: str
+    summary: str
+    fix: str
+    """Applicability of the automatic fix; `display` when there is only advice."""
+    gb: tuple[str, ...]
+    """Ids in PyTorch's graph break registry."""
+    effects: tuple[Effect, ...]
+    body: str
+    """Markdown, starting with the title."""
+
+
+def load_pages() -> dict[str, Page]:
+    """All pages by code, those of the rules about the lint itself included."""
+    pages = {code: _lint_page(code, *about) for code, about in LINT_RULES.items()}
+    for file in sorted(_folder().glob("*.md")):
+        page = parse_page(file.name, file.read_text(encoding="utf-8"))
+        pages[page.code] = page
+    return dict(sorted(pages.items()))
+
+
+def parse_page(file: str, text: str) -> Page:
+    """Read one page; `file` is its name, for messages."""
+    marker, _, rest = text.replace("\r\n", "\n").partition("\n")
+    front, found, body = rest.partition("\n+++\n")
+    if marker.strip() != "+++" or not found:
+        raise PageError(f"{file}: a rule page starts with TOML between two lines of `+++`")
+    try:
+        data = tomllib.loads(front)
+    except tomllib.TOMLDecodeError as error:
+        raise PageError(f"{file}: the front matter is not valid TOML: {error}") from None
+    for key in ("code", "name", "summary"):
+        if not isinstance(data.get(key), str):
+            raise PageError(f"{file}: the front matter needs `{key}`, a string")
+    return Page(
+        code=data["code"],
+        name=data["name"],
+        summary=data["summary"],
+        fix=str(data.get("fix", "display")),
+        gb=tuple(map(str, data.get("gb", ()))),
+        effects=tuple(_effect(file, row) for row in data.get("effect", ())),
+        body=body.strip() + "\n",
+    )
+
+
+def page_url(code: str, name: str) -> str:
+    """Where the page can be read."""
+    if code in LINT_RULES:
+        return f"{REPOSITORY}/README.md#rules-about-the-lint-itself"
+    return f"{REPOSITORY}/rules/{code}-{name}.md"
+
+
+def _effect(file: str, row: Mapping[str, Any]) -> Effect:
+    if not isinstance(row, dict) or "effect" not in row:
+        raise PageError(f"{file}: each [[effect]] needs `effect`")
+    return Effect(str(row.get("when", "always")), str(row["effect"]), str(row.get("torch", "*")))
+
+
+def _lint_page(code: str, name: str, text: str) -> Page:
+    return Page(code, name, text, "display", (), (), f"# {code} {name}\n\n{textwrap.fill(text, 100)}\n")
+
+
+def _folder() -> Path:
+    package = Path(__file__).parent
+    shipped = package / "pages"
+    return shipped if shipped.is_dir() else package.parent / "rules"

@@ -1,0 +1,84 @@
+"""The JSON output; scripts rely on these keys, so all of them are always there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dynamo_lint import __version__
+from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.pages import page_url
+from dynamo_lint.report import Report
+
+SCHEMA_VERSION = 1
+
+
+def render(report: Report) -> str:
+    """The whole report as one JSON document."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "dynamo-lint", "version": __version__},
+        "torch_version": ".".join(map(str, report.torch_version)),
+        "summary": {
+            "files": report.files,
+            "regions": len(report.regions.entries),
+            "hot_functions": report.hot_functions,
+            "findings": len(report.findings),
+            "suppressed": report.suppressed,
+        },
+        "findings": [_finding(finding) for finding in report.findings],
+        "errors": [
+            {"path": error.path, "line": error.line, "message": error.message} for error in report.errors
+        ],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    span = finding.span
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "cost": finding.cost,
+        "severity": finding.severity,
+        "effect": finding.effect or None,
+        "entries": finding.entries,
+        "confidence": finding.confidence,
+        "path": span.path,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "symbol": finding.symbol,
+        "subject": finding.subject,
+        "region": finding.region and {"path": finding.region[0], "line": finding.region[1]},
+        "chain": [
+            {"path": step.path, "line": step.line, "symbol": step.symbol, "note": step.note}
+            for step in finding.chain
+        ],
+        "related": [
+            {"path": place.path, "line": place.line, "column": place.column, "message": place.message}
+            for place in finding.related
+        ],
+        "fix": finding.fix and _fix(finding.fix),
+        "fingerprint": finding.fingerprint,
+        "url": page_url(finding.code, finding.name),
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "applicability": fix.applicability,
+        "message": fix.message,
+        "edits": [_edit(edit) for edit in fix.edits],
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    return {
+        "path": edit.span.path,
+        "start": {"line": edit.span.line, "column": edit.span.column},
+        "end": {"line": edit.span.end_line, "column": edit.span.end_column},
+        "replacement": edit.replacement,
+    }

@@ -1,0 +1,133 @@
+"""The compiled regions: a tree for people, a document for scripts."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.lintrules import declaration
+from dynamo_lint.regions.model import Entry, FunctionRef, HotFunction, Regions
+from dynamo_lint.render.json_format import SCHEMA_VERSION
+from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import Look, clean, clipped, text_width
+
+
+def render_json(regions: Regions) -> str:
+    """Entries, functions and unresolved sites; a function that is hot in several ways is listed once."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "entries": [
+            {
+                "path": entry.path,
+                "line": entry.line,
+                "idiom": entry.idiom,
+                "target": entry.target,
+                "confidence": entry.tier.word,
+                "regional": entry.regional,
+                "condition": entry.condition,
+            }
+            for entry in regions.entries
+        ],
+        "functions": [_function(ways) for _, ways in _by_function(regions.hot)],
+        "unresolved": [
+            {"path": site.path, "line": site.line, "expression": site.expression, "why": site.why}
+            for site in regions.unresolved
+        ],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
+    """Each entry with the functions that it makes hot; a function stands below its first entry only."""
+    members: dict[int, list[HotFunction]] = defaultdict(list)
+    for _, ways in _by_function(regions.hot):
+        best = ways[0]
+        members[best.entries[0]].append(best)
+    lines: list[str] = []
+    for number, entry in enumerate(regions.entries):
+        lines.append(_entry(entry, look))
+        nearest = sorted(members[number], key=lambda hot: len(hot.chain))
+        rows = [(look.place(hot.function.path, _line(hot.function, files)), hot) for hot in nearest]
+        width = min(max((text_width(place) for place, _ in rows), default=0), 60)
+        for place, hot in rows:
+            doubt = "" if hot.tier == entry.tier else f"  ({hot.tier.word})"
+            lines.append(f"    {place:<{width}}  {clean(hot.function.id.partition('::')[2])}{doubt}")
+        if not rows:
+            lines.append(f"    {_shared(number, regions, look)}")
+        lines.append("")
+    if regions.unresolved:
+        lines.append(look.paint("Compile sites that could not be resolved:", bold=True))
+        for site in regions.unresolved:
+            lines.append(f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {site.why}")
+            lines.append(f"        declare what it compiles: {declaration(site.path, files)}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def render_why(hot: Iterable[HotFunction], sources: Sources, look: Look) -> str:
+    """The evidence that each of these functions is compiled."""
+    blocks = []
+    for way in hot:
+        title = look.paint(clean(way.function.id), bold=True) + f" is compiled ({way.tier.word})"
+        if way.receiver is not None:
+            title += f" for {way.receiver.name}"
+        rows = [(look.place(step.path, step.line), step) for step in way.chain]
+        width = max((text_width(place) for place, _ in rows), default=0)
+        noted = max((len(step.note) for _, step in rows), default=0)
+        lines = [title + ":"]
+        for place, step in rows:
+            head = f"    {place:<{width}}  {step.note:<{noted}}  "
+            source = clean(sources.line(step.path, step.line)).strip().expandtabs(4)
+            lines.append((head + clipped(source, max(look.width - text_width(head), 20))).rstrip())
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def _by_function(hot: Iterable[HotFunction]) -> list[tuple[FunctionRef, list[HotFunction]]]:
+    """The ways to each function, the best proven first."""
+    ways: dict[FunctionRef, list[HotFunction]] = defaultdict(list)
+    for one in hot:
+        ways[one.function].append(one)
+    return [
+        (ref, sorted(found, key=lambda way: (way.tier, len(way.chain))))
+        for ref, found in sorted(ways.items())
+    ]
+
+
+def _function(ways: Sequence[HotFunction]) -> dict[str, Any]:
+    best = ways[0]
+    return {
+        "id": best.function.id,
+        "confidence": best.tier.word,
+        "entries": list(dict.fromkeys(entry for way in ways for entry in way.entries)),
+        "chain": [f"{step.path}:{step.line}" for step in best.chain],
+    }
+
+
+def _entry(entry: Entry, look: Look) -> str:
+    about = [entry.idiom, entry.tier.word]
+    if entry.regional:
+        about.append("each instance on its own")
+    if entry.condition:
+        about.append(f"if {clean(entry.condition)}")
+    place = look.paint(look.place(entry.path, entry.line), bold=True)
+    # The functions below show the files, so names are enough here.
+    targets = ", ".join(target.partition("::")[2] or target for target in entry.target.split(", "))
+    return f"{place}  compiles {look.paint(clean(targets), bold=True)}  ({', '.join(about)})"
+
+
+def _shared(number: int, regions: Regions, look: Look) -> str:
+    """Where the functions of an entry are listed that has none of its own."""
+    first = next((hot.entries[0] for hot in regions.hot if number in hot.entries), None)
+    if first is None:
+        return "no function of this project"
+    entry = regions.entries[first]
+    return f"its functions are listed under {look.place(entry.path, entry.line)}"
+
+
+def _line(ref: FunctionRef, files: Mapping[str, FileFacts]) -> int:
+    function = files[ref.path].functions.get(ref.key) if ref.path in files else None
+    return function.line if function else 1

@@ -1,0 +1,70 @@
+"""The closing words for people: how many findings, and what to do next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from dynamo_lint.findings import SEVERITIES
+from dynamo_lint.report import Report
+from dynamo_lint.terminal import Look
+
+WAYS_TO_DECLARE = (
+    ('regions = ["package.module:Class"]', "in [tool.dynamo-lint] of pyproject.toml"),
+    ("# dynamo-lint: region", "on the line above a class or function"),
+    ("--assume blocks", "take the blocks of every ModuleList as compiled"),
+    ("--assume-compiled", "take every nn.Module.forward as compiled"),
+)
+
+GUARD = (
+    "A guard is the check that torch makes before it reuses compiled code; if it fails, it compiles again."
+)
+
+
+def render(report: Report, look: Look, explain: bool = False) -> str:
+    """What was found, in a few lines; `explain` adds the one word that every finding needs."""
+    lines = [look.paint(_verdict(report), bold=True)]
+    if report.files and not report.regions.hot:
+        lines += _nothing_compiled(report)
+    if unresolved := len(report.regions.unresolved):
+        sites = _count(unresolved, "compile site")
+        lines.append(f"{sites} could not be resolved; `dynamo-lint regions` names them and what would help.")
+    if report.suppressed:
+        lines.append(f"{_count(report.suppressed, 'finding')} silenced by comments.")
+    hazards = sorted({finding.code for finding in report.findings if finding.effect})
+    if hazards and explain:
+        lines.append(GUARD)
+    if hazards:
+        lines.append(f"Run `dynamo-lint rule {' '.join(hazards)}` to read why, with examples.")
+    return "\n".join(lines) + "\n"
+
+
+def _verdict(report: Report) -> str:
+    files = _count(report.files, "file")
+    if not report.files:
+        return "No Python files found."
+    if not report.findings:
+        if not report.regions.hot:
+            return f"Nothing to judge: no compiled code was found in {files}."
+        return f"All clean: {files}, {_compiled(report)}."
+    counts = Counter(finding.severity for finding in report.findings)
+    severities = ", ".join(_count(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
+    places = len({finding.span.path for finding in report.findings})
+    return f"Found {severities} in {places} of {files}; {_compiled(report)}."
+
+
+def _compiled(report: Report) -> str:
+    functions = _count(report.hot_functions, "compiled function")
+    return f"{functions} from {_count(len(report.regions.entries), 'compile entry', 'compile entries')}"
+
+
+def _nothing_compiled(report: Report) -> Sequence[str]:
+    width = max(len(way) for way, _ in WAYS_TO_DECLARE)
+    return [
+        "If it is compiled by code elsewhere, lint that code too; or say here what is compiled:",
+        *(f"  {way:<{width}}  {what}" for way, what in WAYS_TO_DECLARE),
+    ]
+
+
+def _count(number: int, word: str, plural: str | None = None) -> str:
+    return f"{number} {word if number == 1 else plural or word + 's'}"

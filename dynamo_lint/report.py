@@ -1,0 +1,35 @@
+"""What a run found: the only thing that renderers and exit statuses look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynamo_lint.findings import SEVERITIES, FileError, Finding
+from dynamo_lint.regions.model import Regions
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a renderer, the summary and the exit status need."""
+
+    root: Path
+    torch_version: tuple[int, int]
+    files: int
+    """Number of files reported on."""
+    regions: Regions
+    findings: tuple[Finding, ...] = ()
+    """Sorted by path, line, column and code."""
+    errors: tuple[FileError, ...] = ()
+    suppressed: int = 0
+    """Findings silenced by a comment."""
+
+    @property
+    def hot_functions(self) -> int:
+        """How many functions are compiled, however many ways lead to them."""
+        return len({hot.function for hot in self.regions.hot})
+
+    def fails(self, level: str) -> bool:
+        """A finding is at least as severe as `level`."""
+        least = SEVERITIES.index(level)
+        return any(SEVERITIES.index(finding.severity) >= least for finding in self.findings)

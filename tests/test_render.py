@@ -1,0 +1,313 @@
+"""Renderers, compared with snapshots that a reviewer can read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pytest_snapshot.plugin import Snapshot
+
+from dynamo_lint.findings import FileError, Finding, Fix, Related, Span
+from dynamo_lint.index.facts import FileFacts, Function
+from dynamo_lint.pages import parse_page
+from dynamo_lint.regions.model import Entry, FunctionRef, HotFunction, Regions, Step, Tier, Unresolved
+from dynamo_lint.render import concise, full, json_format, page, statistics, summary
+from dynamo_lint.render import regions as regions_text
+from dynamo_lint.report import Report
+from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import Look, text_width
+
+MOE = """\
+import torch
+
+
+class MoE(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._overflow_total = 0
+        self.名前 = 0
+
+    def forward(self, x):
+        self._overflow_total += 1
+\tself.名前 = (self.名前 +   # in two lines
+            1)
+        {long}
+        return x
+"""
+LONG = (
+    "y = torch.cat(["
+    + ", ".join(f"x[{i}]" for i in range(40))
+    + "]); self._overflow_total += 1; z = "
+    + "1 + " * 40
+)
+TRAIN = "for layer in model.layers:\n    layer.compile()\n"
+
+COMPILED = Step("train.py", 2, "train.py::<module>", "compiled here")
+CALLED = Step("src/block.py", 3, "src/block.py::Block.forward", "called here")
+
+
+def finding(line: int, column: int, end_line: int, end_column: int, **changes: object) -> Finding:
+    values: dict[str, object] = {
+        "code": "DYN101",
+        "name": "mutated-scalar-attribute",
+        "span": Span("src/moe.py", line, column, end_line, end_column),
+        "message": "`self._overflow_total` is a Python int that changes on every call of `MoE.forward`",
+        "cost": "one recompile per call until the recompile limit (8), then this code runs eagerly for ever",
+        "severity": "error",
+        "effect": "storm",
+        "confidence": "certain",
+        "symbol": "src/moe.py::MoE.forward",
+        "subject": "MoE._overflow_total",
+        "region": ("train.py", 2),
+        "chain": (COMPILED, CALLED, Step("src/moe.py", line, "src/moe.py::MoE.forward", "changed here")),
+        "related": (Related("src/moe.py", 7, 9, "initialised here"),),
+        "fix": Fix(
+            "display",
+            'keep it in a buffer: `self.register_buffer("_overflow_total", torch.zeros((), '
+            "dtype=torch.long))` in `__init__`, and update it in place",
+        ),
+        "fingerprint": "00c0ffee00c0ffee",
+    }
+    return Finding(**(values | changes))  # type: ignore[arg-type]
+
+
+FINDINGS = (
+    finding(11, 9, 11, 34),
+    finding(
+        12,
+        2,
+        13,
+        15,
+        subject="MoE.名前",
+        confidence="likely",
+        severity="warning",
+        effect="per-value",
+        entries=4,
+    ),
+    finding(14, LONG.index("self._over") + 9, 14, LONG.index("; z") + 9, related=(), fix=None, chain=()),
+    finding(
+        99,
+        1,
+        99,
+        1,
+        code="DYN201",
+        name="environment-read",
+        message="a line that is not in the file any more",
+        cost="one recompile per value.",
+        severity="note",
+        chain=(),
+        related=(),
+        region=None,
+    ),
+)
+ENTRY = Entry(
+    "train.py", 2, "method", "src/moe.py::MoE", Tier.CERTAIN, regional=True, condition="cfg.compile"
+)
+FORWARD = FunctionRef("src/moe.py", "MoE.forward")
+HOT = HotFunction(FORWARD, None, Tier.CERTAIN, (0,), (COMPILED, CALLED), compiled=True)
+HELPER = HotFunction(FunctionRef("src/block.py", "route"), None, Tier.LIKELY, (0, 1), (COMPILED,))
+SHARED = Entry("eval.py", 9, "call", "src/moe.py::MoE", Tier.LIKELY)
+OUTSIDE = Entry("eval.py", 12, "call", "torchvision.resnet50", Tier.CERTAIN)
+REGIONS = Regions(
+    (ENTRY, SHARED, OUTSIDE),
+    (HOT, HELPER),
+    (Unresolved("train.py", 60, "torch.compile(fn_table[name])", "`fn_table` is filled while running"),),
+)
+FILES = {
+    "src/moe.py": FileFacts(
+        "src/moe.py", "src.moe", functions={"MoE.forward": Function("MoE.forward", "MoE.forward", 10, 10, 15)}
+    ),
+    "train.py": FileFacts("train.py", "train"),
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/moe.py").write_text(MOE.format(long=LONG), encoding="utf-8")
+    (tmp_path / "src/block.py").write_text("a = 1\nb = 2\n    x = x + self.moe(x)\n")
+    (tmp_path / "train.py").write_text(TRAIN)
+    return tmp_path
+
+
+def report(root: Path, findings: tuple[Finding, ...] = FINDINGS, regions: Regions = REGIONS) -> Report:
+    return Report(root, (2, 13), files=3, regions=regions, findings=findings)
+
+
+def test_full_output_shows_line_chain_cost_and_way_out(root: Path, snapshot: Snapshot) -> None:
+    look = Look(width=100, root=root, cwd=root)
+    snapshot.assert_match(full.render(report(root), Sources(root), look), "full.txt")
+
+
+def test_full_output_in_a_narrow_terminal_stays_within_it(root: Path) -> None:
+    text = full.render(report(root, FINDINGS[:3]), Sources(root), Look(width=72, root=root, cwd=root))
+    framed = [line for line in text.splitlines() if " | " in line]
+    assert len(framed) == 6
+    assert all(text_width(line) <= 72 for line in framed)
+
+
+def test_full_output_without_colour_has_no_escape_codes_and_with_colour_says_the_same(root: Path) -> None:
+    import click
+
+    plain = full.render(report(root), Sources(root), Look(root=root, cwd=root))
+    coloured = full.render(report(root), Sources(root), Look(colour=True, root=root, cwd=root))
+    assert "\x1b" not in plain
+    assert "\x1b[" in coloured
+    assert click.unstyle(coloured) == plain
+
+
+def test_carets_stand_under_the_span_after_wide_characters_and_tabs(root: Path) -> None:
+    (root / "w.py").write_text("\tx = '名前'; self.n += 1\n", encoding="utf-8")
+    one = finding(1, 13, 1, 24, chain=(), related=())
+    span = Span("w.py", 1, 12, 1, 23)
+    lines = full.render(
+        report(root, (Finding(**{f: getattr(one, f) for f in one.__slots__} | {"span": span}),)),  # type: ignore[arg-type]
+        Sources(root),
+        Look(root=root, cwd=root),
+    ).splitlines()
+    code, carets = (line for line in lines if " | " in line)
+    assert text_width(code[: code.index("self.n")]) == carets.index("^")
+    assert carets.count("^") == len("self.n += 1")
+
+
+def test_escape_codes_in_source_and_messages_do_not_reach_the_terminal(root: Path) -> None:
+    (root / "evil.py").write_text("x = '\x1b[2J'\n")
+    evil = finding(1, 1, 1, 5, message="\x1b[31mred", chain=(), related=())
+    moved = Finding(**{f: getattr(evil, f) for f in evil.__slots__} | {"span": Span("evil.py", 1, 1, 1, 5)})  # type: ignore[arg-type]
+    look = Look(root=root, cwd=root)
+    shown = report(root, (moved,))
+    assert "\x1b" not in full.render(shown, Sources(root), look) + concise.render(shown, look)
+
+
+def test_places_outside_the_working_directory_are_absolute(root: Path, tmp_path: Path) -> None:
+    look = Look(root=root, cwd=tmp_path / "elsewhere")
+    assert concise.render(report(root), look).startswith(
+        f"{root.as_posix()}/src/moe.py:11:9: DYN101 [storm] "
+    )
+
+
+def test_concise_output_is_one_line_a_finding(root: Path, snapshot: Snapshot) -> None:
+    look = Look(root=root, cwd=root)
+    newline = finding(11, 9, 11, 34, message="two\nlines")
+    snapshot.assert_match(concise.render(report(root, (*FINDINGS, newline)), look), "concise.txt")
+
+
+def test_json_output_follows_the_contract(root: Path, snapshot: Snapshot) -> None:
+    text = json_format.render(report(root))
+    assert json.loads(text)["findings"][1]["subject"] == "MoE.名前"
+    snapshot.assert_match(text, "report.json")
+
+
+def test_json_findings_have_all_keys_whatever_is_unknown(root: Path) -> None:
+    findings = json.loads(json_format.render(report(root)))["findings"]
+    assert len({tuple(sorted(found)) for found in findings}) == 1
+    assert findings[2]["fix"] is None
+    assert findings[3]["region"] is None
+
+
+def test_json_of_an_empty_report_is_valid(root: Path) -> None:
+    document = json.loads(json_format.render(Report(root, (2, 6), 0, Regions((), (), ()))))
+    assert document["findings"] == document["errors"] == []
+    assert document["torch_version"] == "2.6"
+
+
+def test_json_lists_files_that_could_not_be_linted(root: Path) -> None:
+    broken = Report(root, (2, 13), 1, REGIONS, errors=(FileError("a\udcff.py", 3, "invalid syntax"),))
+    assert json.loads(json_format.render(broken))["errors"] == [
+        {"path": "a\udcff.py", "line": 3, "message": "invalid syntax"}
+    ]
+
+
+def test_statistics_count_by_rule(root: Path) -> None:
+    assert statistics.render(report(root)) == (
+        "     3  DYN101  mutated-scalar-attribute\n     1  DYN201  environment-read\n"
+    )
+
+
+def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path) -> None:
+    assert summary.render(report(root), Look()) == (
+        "Found 2 errors, 1 warning, 1 note in 1 of 3 files; 2 compiled functions from 3 compile entries.\n"
+        "1 compile site could not be resolved; `dynamo-lint regions` names them and what would help.\n"
+        "Run `dynamo-lint rule DYN101 DYN201` to read why, with examples.\n"
+    )
+
+
+def test_summary_explains_guards_where_findings_were_shown_in_full(root: Path) -> None:
+    assert "A guard is the check" in summary.render(report(root), Look(), explain=True)
+    clean = Report(root, (2, 13), 3, Regions((ENTRY,), (HOT,), ()))
+    assert "guard" not in summary.render(clean, Look(), explain=True)
+
+
+def test_summary_of_clean_code_says_what_was_judged(root: Path) -> None:
+    clean = Report(root, (2, 13), 3, Regions((ENTRY,), (HOT,), ()))
+    assert summary.render(clean, Look()) == "All clean: 3 files, 1 compiled function from 1 compile entry.\n"
+
+
+def test_summary_of_code_that_compiles_nothing_names_the_ways_to_declare_regions(root: Path) -> None:
+    text = summary.render(Report(root, (2, 13), 3, Regions((), (), ())), Look())
+    assert "All clean" not in text
+    for way in ("regions = [", "# dynamo-lint: region", "--assume blocks", "--assume-compiled"):
+        assert way in text
+
+
+def test_regions_are_a_tree_that_lists_each_function_once(root: Path, snapshot: Snapshot) -> None:
+    text = regions_text.render_text(REGIONS, FILES, Look(root=root, cwd=root))
+    snapshot.assert_match(text, "regions.txt")
+
+
+def test_regions_json_follows_the_contract(root: Path, snapshot: Snapshot) -> None:
+    snapshot.assert_match(regions_text.render_json(REGIONS), "regions.json")
+
+
+def test_a_function_hot_for_several_receivers_is_one_function_in_json(root: Path) -> None:
+    guess = HotFunction(FORWARD, None, Tier.ASSUMED, (1,), (COMPILED,))
+    functions = json.loads(regions_text.render_json(Regions((ENTRY, SHARED), (guess, HOT), ())))["functions"]
+    assert functions == [
+        {
+            "id": "src/moe.py::MoE.forward",
+            "confidence": "certain",
+            "entries": [0, 1],
+            "chain": ["train.py:2", "src/block.py:3"],
+        }
+    ]
+
+
+def test_why_prints_the_chain_with_its_source_lines(root: Path) -> None:
+    assert regions_text.render_why([HOT], Sources(root), Look(root=root, cwd=root)) == (
+        "src/moe.py::MoE.forward is compiled (certain):\n"
+        "    train.py:2      compiled here  layer.compile()\n"
+        "    src/block.py:3  called here    x = x + self.moe(x)\n"
+    )
+
+
+def test_a_rule_page_reads_well_without_markdown(snapshot: Snapshot) -> None:
+    text = """\
++++
+code = "DYN101"
+name = "mutated-scalar-attribute"
+summary = "An attribute changes."
+fix = "display"
+gb = ["GB0190"]
+[[effect]]
+when = "int"
+effect = "storm"
+torch = ">=2.8"
+[[effect]]
+when = "bool"
+effect = "per-value"
+torch = "*"
++++
+# DYN101 mutated-scalar-attribute
+
+## What it does
+Finds `self.n += 1`.
+
+```python
+# not a heading
+if n:
+
+    pass
+```
+"""
+    snapshot.assert_match(page.render_text([parse_page("x.md", text)], Look()), "page.txt")
