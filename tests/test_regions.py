@@ -208,6 +208,23 @@ def test_properties_nested_functions_and_function_arguments_are_traced() -> None
     ) == {"A.forward", "A.scale", "A._scale", "A.forward.<locals>.inner", "deep", "A.body"}
 
 
+def test_a_property_setter_is_traced_only_where_the_property_is_set() -> None:
+    assert set(
+        hot("""
+        class A(nn.Module):
+            @property
+            def n(self): return self._n
+            @n.setter
+            def n(self, v): check(v)
+            def forward(self, x):
+                self.n = 3
+                return x
+        def check(v): ...
+        m = torch.compile(A())
+    """)
+    ) == {"A.forward", "A.n", "check"}
+
+
 def test_autograd_functions_are_traced_through_apply() -> None:
     assert set(
         hot("""

@@ -193,7 +193,10 @@ class _Walk:
                 yield from self._call(site, scope)
         for load in function.loads:
             if load.name in self._properties:
-                yield from self._property(load, scope, function.line)
+                yield from self._property(load.value, load.name, scope, function.line, "")
+        for store in function.stores:
+            if store.name in self._properties and not _within(store.line, function.eager_lines):
+                yield from self._property(store.owner, store.name, scope, store.line, "@setter")
 
     def _call(self, site: CallSite, scope: Scope) -> Iterator[Edge]:
         call = site.call
@@ -228,10 +231,20 @@ class _Walk:
                         node = Node(target.function, target.receiver)
                         yield Edge(node, target.tier, call.line, f"passes {name} on")
 
-    def _property(self, load: facts.Attribute, scope: Scope, line: int) -> Iterator[Edge]:
-        for value, tier in evaluate(self._project, load.value, scope).items():
-            if isinstance(value, Instance):
-                getter = self._project.method(value.ref, load.name)
-                if getter is not None and self._project.method_kind(getter) == "property":
-                    name = self._project.function(getter).qualname
-                    yield Edge(Node(getter, value.ref), tier, line, f"reads the property {name}")
+    def _property(self, owner: Expr, name: str, scope: Scope, line: int, role: str) -> Iterator[Edge]:
+        """The getter or setter that a load or store of `owner.name` runs."""
+        verb = "sets" if role else "reads"
+        for value, tier in evaluate(self._project, owner, scope).items():
+            if not isinstance(value, Instance):
+                continue
+            getter = self._project.method(value.ref, name)
+            if getter is None or self._project.method_kind(getter) != "property":
+                continue
+            function = FunctionRef(getter.path, getter.key + role)
+            if function.key in self._project.files[function.path].functions:
+                qualname = self._project.function(function).qualname
+                yield Edge(Node(function, value.ref), tier, line, f"{verb} the property {qualname}")
+
+
+def _within(line: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= line <= last for first, last in ranges)
