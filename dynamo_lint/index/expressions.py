@@ -63,6 +63,8 @@ class Expressions:
                 return self._bool_operation(node)
             case ast.BinOp():
                 return self._binary(node)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return facts.Constant(-number)
             case ast.NamedExpr(target=ast.Name(id=name), value=value):
                 result = self.read(value)
                 self.scope.bindings.append(facts.Binding(name, result, node.lineno))
@@ -241,12 +243,21 @@ class Expressions:
 
     def _binary(self, node: ast.BinOp) -> Expr:
         # A loop, not recursion: sums of a thousand terms lean left.
-        operands = [node.right]
+        operands, operators = [node.right], [node.op]
         left = node.left
         while isinstance(left, ast.BinOp):
             operands.append(left.right)
+            operators.append(left.op)
             left = left.left
         parts = [self.read(operand) for operand in (left, *reversed(operands))]
+        numbers = [
+            p.value for p in parts if isinstance(p, facts.Constant) and isinstance(p.value, int | float)
+        ]
+        if len(numbers) == len(parts):
+            # `1.0 / 8`: only its kind matters to anyone.
+            real = any(isinstance(number, float) for number in numbers)
+            real = real or any(isinstance(operator, ast.Div) for operator in operators)
+            return facts.Typed(facts.Name("float" if real else "int"))
         # `[A()] + [B()]` and `[Block()] * n` still hold blocks; other arithmetic holds nothing we follow.
         displays = tuple(part for part in parts if isinstance(part, facts.Display))
         return facts.Choice(displays) if displays else UNKNOWN

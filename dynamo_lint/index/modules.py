@@ -16,7 +16,7 @@ def module_name(path: str, packages: Collection[str]) -> tuple[str, bool]:
     is_package = pure.name == "__init__.py"
     parts = [] if is_package else [pure.stem]
     folder = pure.parent
-    while str(folder) in packages:
+    while folder.name and str(folder) in packages:  # the linted root has no name to give
         parts.append(folder.name)
         folder = folder.parent
     return ".".join(reversed(parts)) or pure.stem, is_package

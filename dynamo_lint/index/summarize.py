@@ -255,6 +255,8 @@ class _Reader:
             self._bind(target, value if isinstance(value, facts.Display) else UNKNOWN)
             return
         owner = self._expressions.read(target)
+        if isinstance(owner, facts.Attribute) and not self._scope.eager:
+            self._scope.loads[owner] = None
         self._expressions.bind_target(target, UNKNOWN)
         if isinstance(value, facts.Display):
             item = facts.Element(value)
