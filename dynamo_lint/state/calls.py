@@ -1,0 +1,263 @@
+"""Evaluates calls: lookups, environment reads, builtins, methods of tensors, and functions of the project."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from dynamo_lint.index.facts import Attribute, Function
+from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.state import kinds as K
+from dynamo_lint.state.convert import literal_of, to_expr
+from dynamo_lint.state.expressions import HOST_MODULES, LOOKUPS, Evaluator
+from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
+from dynamo_lint.state.values import INT, STR, TENSOR, computed, via
+
+Arguments = list[tuple[str | None, Value]]
+
+
+def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
+    """The value of a call, with everything it reads and consumes on the way."""
+    match node.func:
+        case cst.Name(value=name) if name not in ev.flow.locals:
+            if name in LOOKUPS and len(node.args) >= 2:
+                return _lookup(ev, name, node)
+            found = _builtin(ev, name, node)
+            if found is not None:
+                return found
+        case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+            found = _method(ev, owner, name, node)
+            if found is not None:
+                return found
+    expr = to_expr(node.func)
+    dotted = ev.linker.external(expr) or ""
+    if dotted == "os.getenv" and ev.linker.function.environment:
+        _environment(ev, node, "getenv")
+        return Value(STR, origins=frozenset({Origin("host")}))
+    callees = () if dotted else ev.linker.callees(expr)
+    if isinstance(node.func, cst.Attribute):
+        base = ev.place(node.func.value)
+        owner_value = ev.value(node.func.value)
+        if base is None or owner_value.kinds == TENSOR:
+            ev.consume(owner_value, Use.RECEIVER)
+    else:
+        owner_value = Value() if isinstance(node.func, cst.Name) else ev.used(node.func, Use.ARGUMENT)
+    arguments = _arguments(ev, node)
+    if callees:
+        return _project_call(ev, node, callees, arguments, owner_value)
+    for _, value in arguments:
+        ev.consume(value, Use.ARGUMENT)
+    made = None if dotted else ev.linker.constructed(expr)
+    if made is not None:
+        enum = ev.linker.is_enum(made)
+        result = computed([value for _, value in arguments], frozenset({Kind.ENUM if enum else Kind.OBJECT}))
+        bound = arguments[0][1].bound if enum and arguments else None
+        return replace(result, bound=bound, origins=frozenset({Origin("literal" if enum else "fresh")}))
+    found_kinds = K.of_call(dotted) if dotted else _outside_call(ev, node, owner_value)
+    if dotted.partition(".")[0] in HOST_MODULES:
+        return Value(found_kinds, origins=frozenset({Origin("host")}))
+    result = computed([value for _, value in arguments], found_kinds)
+    if dotted.rpartition(".")[2][:1].isupper():
+        # A constructor: the object is new in every call.
+        return replace(result, origins=frozenset({Origin("fresh")}))
+    if dotted or not any(o.source == "state" for o in owner_value.origins):
+        return replace(result, origins=result.origins | {Origin("unknown")})
+    return replace(result, origins=result.origins | via(owner_value.origins, "computed"))
+
+
+def _arguments(ev: Evaluator, node: cst.Call) -> Arguments:
+    found: Arguments = []
+    for arg in node.args:
+        name = arg.keyword.value if arg.keyword is not None else None
+        found.append(("*" if arg.star else name, ev.value(arg.value)))
+    return found
+
+
+def _outside_call(ev: Evaluator, node: cst.Call, owner: Value) -> frozenset[Kind]:
+    """What calling something that is neither ours nor named yields."""
+    match node.func:
+        case cst.Attribute(attr=cst.Name(value=name)) if owner.kinds == TENSOR or (
+            not owner.kinds and name in K.TENSOR_METHODS
+        ):
+            return K.UNKNOWN if name in K.NOT_TENSOR_METHODS else TENSOR
+    return TENSOR if ev.linker.is_tensor_module(to_expr(node.func)) else K.UNKNOWN
+
+
+# --- project functions ----------------------------------------------------------------------------------
+
+
+def _project_call(
+    ev: Evaluator, node: cst.Call, callees: tuple[Callee, ...], arguments: Arguments, owner: Value
+) -> Value:
+    returned: list[frozenset[Kind]] = []
+    leaves: dict[ClassRef | None, frozenset[Key]] = {}
+    for callee in callees:
+        function = ev.linker.project.function(callee.function)
+        bound = _bind(function, callee, arguments, owner)
+        ev.calls.append(CallEvent(callee, bound, ev.flow.written, ev.flow.guards))
+        state = ev.linker.state_of(callee)
+        if state is None:
+            for _, value in arguments:
+                ev.consume(value, Use.ARGUMENT)
+            returned.append(K.UNKNOWN)
+            leaves[callee.receiver] = frozenset()
+            continue
+        passed = dict(bound)
+        for name, use in state.consumed:
+            if name in passed:
+                ev.consume(passed[name], use)
+        returned.append(state.returns)
+        known = leaves.get(callee.receiver, state.leaves_written)
+        leaves[callee.receiver] = known & state.leaves_written
+    # The object has one of the classes, and only the method of that class ran.
+    ev.flow.written |= frozenset().union(*leaves.values())
+    found = frozenset[Kind]().union(*returned) if all(returned) else K.UNKNOWN
+    return Value(found, origins=frozenset({Origin("unknown")}))
+
+
+def _bind(
+    function: Function, callee: Callee, arguments: Arguments, owner: Value
+) -> tuple[tuple[str, Value], ...]:
+    """Arguments by the callee's parameter names."""
+    positional = [p.name for p in function.parameters if p.kind == "positional"]
+    static = any(getattr(d, "id", None) == "staticmethod" for d in function.decorators)
+    bound: dict[str, Value] = {}
+    if callee.receiver is not None and function.owner is not None and not static and positional:
+        bound[positional.pop(0)] = owner
+    for name, value in arguments:
+        if name == "*":
+            positional.clear()
+        elif name is not None:
+            bound[name] = value
+        elif positional:
+            bound[positional.pop(0)] = value
+    return tuple(bound.items())
+
+
+# --- lookups and the environment ------------------------------------------------------------------------
+
+
+def _lookup(ev: Evaluator, function: str, node: cst.Call) -> Value:
+    owner, name = node.args[0].value, node.args[1].value
+    third = node.args[2].value if len(node.args) > 2 else None
+    ev.lookup(function, node, owner, name, default=function == "getattr" and third is not None)
+    literal = literal_of(name)
+    base = ev.place(owner)
+    value = ev.value(third) if third is not None else Value()
+    if base is None or not isinstance(literal, str):
+        ev.consume(value, Use.STORED)
+        base_value = ev.value(owner)
+        return Value(origins=via(base_value.origins, "element"))
+    place = (*base, literal)
+    match function:
+        case "setattr":
+            ev.store(place, value, node)
+            return Value()
+        case "hasattr":
+            return Value(frozenset({Kind.BOOL}), origins=frozenset({Origin("state", ".".join(place))}))
+        case "delattr":
+            return Value()
+        case _:
+            return ev.load_place(place, node)
+
+
+def _environment(ev: Evaluator, node: cst.Call, form: str) -> None:
+    key = cst.Index(value=node.args[0].value) if node.args else None
+    for arg in node.args:
+        ev.used(arg.value, Use.ARGUMENT)
+    ev.add_environment(node, form, key)
+
+
+def _builtin(ev: Evaluator, name: str, node: cst.Call) -> Value | None:
+    args = node.args
+    match name, len(args):
+        case ("len", 1):
+            value = ev.used(args[0].value, Use.ITERATED)
+            return computed([value], INT)
+        case ("int" | "float" | "bool" | "round" | "abs", n) if n >= 1:
+            value = ev.used(args[0].value, Use.ARGUMENT)
+            if value.kinds == TENSOR and name in {"int", "float", "bool"}:
+                return Value(K.BUILTIN_KINDS[name], origins=frozenset({Origin("item")}))
+            found = value.kinds if name == "abs" else INT if name == "round" else K.BUILTIN_KINDS[name]
+            return computed([value], found, value.bound or (2 if name == "bool" else None))
+        case ("str" | "repr", 1):
+            value = ev.used(args[0].value, Use.FORMATTED)
+            kept = value.origins if value.kinds == STR else via(value.origins, "str")
+            return Value(STR, derived=value.pending | value.derived, origins=kept)
+        case ("max" | "min", n) if n >= 2:
+            values = [ev.used(arg.value, Use.COMPARE) for arg in args]
+            known = all(v.kinds for v in values)
+            mixed = frozenset[Kind]().union(*(v.kinds for v in values)) if known else K.UNKNOWN
+            limits = [v.constants for v in values if v.constants is not None and not v.pending]
+            bound = _saturation(limits) if name == "min" else None
+            largest = any(v.pending or v.derived for v in values) and bound is None
+            return replace(computed(values, mixed, bound), largest=largest)
+        case ("next", n) if n >= 1:
+            return _next(ev, args[0].value, node)
+        case ("isinstance" | "callable" | "type" | "super" | "id" | "issubclass", _):
+            for arg in args:
+                ev.value(arg.value)
+            return Value(K.of_call(name))
+    return None
+
+
+def _saturation(limits: list[frozenset[str]]) -> int | None:
+    for texts in limits:
+        text = next(iter(texts)) if len(texts) == 1 else ""
+        if text.isdigit():
+            return int(text) + 1
+    return None
+
+
+def _next(ev: Evaluator, iterator: cst.BaseExpression, node: cst.Call) -> Value:
+    """`next(self.counter)` changes the counter's state, and Dynamo guards on it."""
+    place = ev.place(iterator)
+    value = ev.used(iterator, Use.ITERATED)
+    if value.kinds == {Kind.COUNT} and place is not None and value.pending:
+        load = Load(place, ev.opened.position(iterator))
+        changed = Value(frozenset({Kind.COUNT}), derived=frozenset({load}))
+        position = ev.opened.position(node)
+        ev.writes.append(Write(place, ev.linker.keys(place), position, changed, ev.flow.guards))
+        return Value(INT, origins=frozenset({Origin("unknown")}))
+    return Value(origins=via(value.origins, "element"))
+
+
+# --- methods --------------------------------------------------------------------------------------------
+
+
+def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call) -> Value | None:
+    """Methods whose meaning is known from their name alone."""
+    if name in {"get", "setdefault", "pop"} and node.args:
+        if ev.environment_read(to_expr(owner), node, name, cst.Index(value=node.args[0].value)):
+            for arg in node.args:
+                ev.used(arg.value, Use.ARGUMENT)
+            return Value(STR, origins=frozenset({Origin("host")}))
+        match owner:
+            case cst.Attribute(attr=cst.Name(value="__dict__")) | cst.Call(func=cst.Name(value="vars")):
+                inner = owner.value if isinstance(owner, cst.Attribute) else owner.args[0].value
+                ev.lookup("__dict__", node, inner, node.args[0].value)
+                return Value()
+    match name, len(node.args):
+        case ("item" | "tolist", 0):
+            ev.used(owner, Use.RECEIVER)
+            return Value(origins=frozenset({Origin("item")}))
+        case ("size" | "stride", 0):
+            ev.used(owner, Use.RECEIVER)
+            return Value(frozenset({Kind.TUPLE}), origins=frozenset({Origin("shape")}))
+        case ("size" | "stride" | "numel" | "nelement" | "dim" | "ndimension", _):
+            if isinstance(to_expr(node.func), Attribute) and not ev.linker.callees(to_expr(node.func)):
+                dotted = ev.linker.external(to_expr(node.func))
+                for arg in node.args:
+                    ev.used(arg.value, Use.ARGUMENT)
+                if not dotted:
+                    ev.used(owner, Use.RECEIVER)
+                return Value(INT, origins=frozenset({Origin("shape")}))
+        case ("format", _) if isinstance(literal_of(owner), str):
+            values = [ev.used(arg.value, Use.FORMATTED) for arg in node.args]
+            # Dynamo breaks the graph here as it does at `str()`, where an f-string gives the frame up.
+            return computed([replace(v, origins=via(v.origins, "str")) for v in values], STR)
+        case ("lower" | "upper" | "strip" | "replace" | "removeprefix" | "removesuffix" | "title", _):
+            values = [ev.used(owner, Use.RECEIVER), *(ev.used(a.value, Use.ARGUMENT) for a in node.args)]
+            return computed(values, STR)
+    return None

@@ -1,0 +1,50 @@
+"""libcst expressions in the index's small language, for regions to evaluate."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from dynamo_lint.index.facts import UNKNOWN, Attribute, Call, Constant, Expr, Name, Subscript
+
+
+def to_expr(node: cst.BaseExpression) -> Expr:
+    """Names, attribute chains, calls, subscripts and literals; anything else is unknown."""
+    match node:
+        case cst.Name(value="True" | "False" | "None"):
+            return Constant({"True": True, "False": False, "None": None}[node.value])
+        case cst.Name(value=name):
+            return Name(name)
+        case cst.Attribute(value=value, attr=cst.Name(value=name)):
+            return Attribute(to_expr(value), name)
+        case cst.Call(func=func, args=args):
+            return Call(
+                to_expr(func),
+                tuple(to_expr(a.value) for a in args if a.keyword is None and not a.star),
+                tuple((a.keyword.value, to_expr(a.value)) for a in args if a.keyword is not None),
+            )
+        case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
+            return Subscript(to_expr(value), to_expr(index))
+        case cst.SimpleString() | cst.Integer() | cst.Float():
+            literal = literal_of(node)
+            return Constant(literal) if isinstance(literal, str | int | float) else UNKNOWN
+        case _:
+            return UNKNOWN
+
+
+def literal_of(node: cst.BaseExpression) -> object:
+    """The Python value of a literal; `...` for anything that is not one."""
+    match node:
+        case cst.Name(value="True" | "False" | "None"):
+            return {"True": True, "False": False, "None": None}[node.value]
+        case cst.SimpleString(value=text) | cst.Integer(value=text) | cst.Float(value=text):
+            return ast.literal_eval(text)
+        case cst.UnaryOperation(operator=cst.Minus(), expression=inner):
+            value = literal_of(inner)
+            return -value if isinstance(value, int | float) else ...
+        case cst.ConcatenatedString(left=left, right=right):
+            first, second = literal_of(left), literal_of(right)
+            return first + second if isinstance(first, str) and isinstance(second, str) else ...
+        case _:
+            return ...

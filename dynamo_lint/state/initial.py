@@ -1,0 +1,269 @@
+"""What an attribute holds before hot code writes it, and who else writes it: from the index alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.values import Foreign, Instance, Scope
+from dynamo_lint.state import kinds as K
+from dynamo_lint.state.model import ANY_ITEM, Key, Kind, Kinds, Outside
+
+SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
+PLAIN_BASES = frozenset(
+    {"torch.nn.Module", "torch.nn.modules.module.Module", "builtins.object", "object", "abc.ABC"}
+)
+_MAX_DEPTH = 8
+
+
+@dataclass(slots=True)
+class Initial:
+    """Remembers what is known of each attribute outside hot code."""
+
+    project: Project
+    hot: frozenset[FunctionRef]
+    hot_names: frozenset[str]
+    """Attribute names that hot code stores."""
+    known: dict[Key, tuple[Outside, ...]] = field(default_factory=dict)
+    setup: dict[ClassRef, frozenset[FunctionRef]] = field(default_factory=dict)
+    registered: dict[str, list[tuple[FunctionRef, facts.Call]]] = field(init=False)
+    """Buffers and parameters by name, with the call that registers them."""
+
+    def __post_init__(self) -> None:
+        self.registered = {}
+        for register in ("register_buffer", "register_parameter"):
+            for where, site in self.project.calls_of(register):
+                match site.call.arguments:
+                    case (facts.Constant(str() as name), *_):
+                        self.registered.setdefault(name, []).append((where, site.call))
+
+    def kinds(self, key: Key) -> Kinds:
+        """The kinds of an attribute before hot code writes it; initial values decide where there are any."""
+        found = self.outside(key)
+        first = [o for o in found if o.initial] or list(found)
+        if not first or not all(o.kinds for o in first):
+            return K.UNKNOWN
+        return frozenset().union(*(o.kinds for o in first))
+
+    def constant(self, key: Key) -> frozenset[str] | None:
+        """The literal that an attribute always holds."""
+        found = self.outside(key)
+        name = key.attribute.partition("[")[0].rpartition(".")[2]
+        if len(found) != 1 or found[0].constant is None or name in self.hot_names:
+            return None
+        return frozenset({found[0].constant})
+
+    def declared_in(self, key: Key) -> ClassRef:
+        """The class of the hierarchy that first gives the attribute a value."""
+        name = key.attribute.partition(".")[0].partition("[")[0]
+        for base in reversed(self.project.mro(key.owner)):
+            stores = self.project.own_stores(base).get(name, [])
+            buffers = [
+                where for where, _ in self.registered.get(name, []) if self.project.owner(where) == base
+            ]
+            if stores or buffers or name in self.project.class_bindings(base):
+                return base
+        return key.owner
+
+    def external(self, key: Key) -> bool:
+        """A base outside the project may set the attribute, where nothing visible does."""
+        bases = set(self.project.external_bases(key.owner)) - PLAIN_BASES
+        bases = {base for base in bases if not base.startswith("typing.")}
+        return bool(bases) and not any(o.initial for o in self.outside(key))
+
+    def outside(self, key: Key) -> tuple[Outside, ...]:
+        """Every write that is not in hot code, construction first."""
+        if key not in self.known:
+            self.known[key] = ()  # an attribute that is initialised from itself ends here
+            self.known[key] = tuple(sorted(self._outside(key), key=lambda o: not o.initial))
+        return self.known[key]
+
+    def _outside(self, key: Key) -> list[Outside]:
+        name, bracket, rest = key.attribute.partition("[")
+        if "." in name or "." in rest.partition("]")[2]:
+            return []
+        item = bracket + rest
+        found: list[Outside] = []
+        for base in self.project.mro(key.owner):
+            found += self._in_body(base, name, item)
+            if found:
+                break
+        for base in self.project.mro(key.owner):
+            for where, store in self.project.own_stores(base).get(name, []):
+                if where in self.hot and not self._is_setup(where, key.owner):
+                    continue
+                initial = self._is_setup(where, key.owner)
+                found.append(self._write(where, store.value, store.line, item, initial, key.owner))
+        order = set(self.project.mro(key.owner))
+        for where, call in self.registered.get(name, []):
+            if self.project.owner(where) in order and where not in self.hot:
+                initial = self._is_setup(where, key.owner)
+                none = call.arguments[1:2] == (facts.Constant(None),)
+                kinds = frozenset({Kind.NONE if none else Kind.TENSOR})
+                constant = "None" if none else None
+                found.append(Outside(where.path, call.line, 1, kinds, constant, initial))
+        for where, store in self.project.stores_of(name):
+            if where in self.hot or self.project.owner(where) in order:
+                continue
+            owners = evaluate(self.project, store.owner, Scope(where, self.project.owner(where)))
+            if any(isinstance(o, Instance) and o.ref in order for o in owners):
+                found.append(self._write(where, store.value, store.line, item, False, None))
+        return found
+
+    def _in_body(self, base: ClassRef, name: str, item: str) -> list[Outside]:
+        where = FunctionRef(base.path, self.project.class_(base).outer or MODULE_KEY)
+        bound = self.project.class_bindings(base).get(name, ())
+        if bound:
+            return [self._write(where, b.value, b.line, item, True, None) for b in bound]
+        return [
+            Outside(base.path, self.project.class_(base).line, 1, K.of_annotation(annotation), None, True)
+            for declared, annotation in self.project.class_(base).annotations
+            if declared == name and not item
+        ]
+
+    def _write(
+        self, where: FunctionRef, value: Expr, line: int, item: str, initial: bool, receiver: ClassRef | None
+    ) -> Outside:
+        if item:
+            value = _item(value, item)
+        constant = repr(value.value) if isinstance(value, facts.Constant) else None
+        found = self.of_expr(value, Scope(where, receiver or self.project.owner(where)))
+        if found == {Kind.ENUM} and isinstance(value, facts.Attribute):
+            names = self.project.symbols(value.value, where.path, where.key)
+            constant = next((f"{s.name}.{value.name}" for s in names if isinstance(s, ClassRef)), None)
+        return Outside(where.path, line, 1, found, constant, initial)
+
+    # --- set-up -----------------------------------------------------------------------------------------
+
+    def _is_setup(self, where: FunctionRef, owner: ClassRef) -> bool:
+        if owner not in self.setup:
+            self.setup[owner] = self._setup(owner)
+        return where in self.setup[owner]
+
+    def _setup(self, owner: ClassRef) -> frozenset[FunctionRef]:
+        """`__init__` along the hierarchy, and the methods it calls on itself."""
+        found: set[FunctionRef] = set()
+        waiting = [
+            FunctionRef(base.path, binding.value.key)
+            for base in self.project.mro(owner)
+            for name in SETUP
+            for binding in self.project.class_bindings(base).get(name, ())
+            if isinstance(binding.value, facts.Definition)
+        ]
+        while waiting:
+            ref = waiting.pop()
+            if ref in found or ref.key not in self.project.files[ref.path].functions:
+                continue
+            found.add(ref)
+            self_name = self.project.self_name(ref)
+            for site in self.project.function(ref).calls:
+                match site.call.function:
+                    case facts.Attribute(facts.Name(name), method) if name == self_name:
+                        called = self.project.method(owner, method)
+                        if called is not None and called not in self.hot:
+                            waiting.append(called)
+        return frozenset(found)
+
+    # --- kinds of index expressions ---------------------------------------------------------------------
+
+    def of_expr(self, expr: Expr, scope: Scope, depth: int = 0) -> Kinds:
+        """The kinds of an expression in the index's language."""
+        if depth > _MAX_DEPTH:
+            return K.UNKNOWN
+        match expr:
+            case facts.Constant(value):
+                return K.of_constant(value)
+            case facts.Typed(annotation):
+                return K.of_annotation(annotation)
+            case facts.Display(kind, items):
+                if kind != "tuple":
+                    return frozenset({Kind.CONTAINER})
+                return K.of_tuple([self.of_expr(item, scope, depth + 1) for item in items])
+            case facts.Choice(options):
+                parts = [self.of_expr(option, scope, depth + 1) for option in options]
+                return frozenset().union(*parts) if all(parts) else K.UNKNOWN
+            case facts.Name(name):
+                return self._of_name(name, scope, depth)
+            case facts.Call(function):
+                return self._of_call(function, expr, scope)
+            case facts.Attribute(owner, name):
+                return self._of_attribute(owner, name, scope)
+        return K.UNKNOWN
+
+    def _of_name(self, name: str, scope: Scope, depth: int) -> Kinds:
+        function = self.project.function(scope.function)
+        bound = [b.value for b in function.bindings if b.name == name]
+        for parameter in function.parameters:
+            if parameter.name == name and not bound:
+                if parameter.annotation is not None:
+                    return K.of_annotation(parameter.annotation)
+                if isinstance(parameter.default, facts.Constant) and parameter.default.value is not None:
+                    return K.of_constant(parameter.default.value)
+                return self._of_passed(parameter.name, scope, depth)
+        if not bound:
+            bound = self.project.global_bindings(scope.function.path).get(name, [])
+            scope = Scope(FunctionRef(scope.function.path, MODULE_KEY))
+        if not bound:
+            return K.UNKNOWN
+        return self.of_expr(facts.Choice(tuple(bound)), scope, depth + 1)
+
+    def _of_passed(self, name: str, scope: Scope, depth: int) -> Kinds:
+        """What set-up code passes for a parameter of a method it calls on itself."""
+        function = self.project.function(scope.function)
+        names = [p.name for p in function.parameters if p.kind == "positional"][1:]
+        found: list[Kinds] = []
+        for where, site in self.project.calls_of(function.qualname.rpartition(".")[2]):
+            if scope.receiver is None or not self._is_setup(where, scope.receiver):
+                continue
+            passed = dict(site.call.keywords) | dict(zip(names, site.call.arguments, strict=False))
+            if name in passed:
+                found.append(self.of_expr(passed[name], Scope(where, scope.receiver), depth + 1))
+        return frozenset().union(*found) if found and all(found) else K.UNKNOWN
+
+    def _of_call(self, function: Expr, call: Expr, scope: Scope) -> Kinds:
+        for symbol in self.project.symbols(function, scope.function.path, scope.function.key):
+            match symbol:
+                case External(dotted):
+                    found = K.of_call(dotted.removeprefix("builtins."))
+                    if found:
+                        return found
+                case ClassRef():
+                    return self._of_instance(symbol)
+        values = evaluate(self.project, call, scope)
+        known = any(isinstance(value, Instance | Foreign) for value in values)
+        return frozenset({Kind.OBJECT}) if known else K.UNKNOWN
+
+    def _of_instance(self, ref: ClassRef) -> Kinds:
+        return frozenset({Kind.ENUM if self.is_enum(ref) else Kind.OBJECT})
+
+    def is_enum(self, ref: ClassRef) -> bool:
+        """The class is an enumeration."""
+        return any(base.startswith("enum.") for base in self.project.external_bases(ref))
+
+    def _of_attribute(self, owner: Expr, name: str, scope: Scope) -> Kinds:
+        for symbol in self.project.symbols(owner, scope.function.path, scope.function.key):
+            if isinstance(symbol, ClassRef) and self.is_enum(symbol):
+                return frozenset({Kind.ENUM})
+        for value in evaluate(self.project, owner, scope):
+            if isinstance(value, Instance):
+                return self.kinds(Key(value.ref, name))
+        return K.UNKNOWN
+
+
+def _item(value: Expr, item: str) -> Expr:
+    """The element of a container display that a literal index names."""
+    if not isinstance(value, facts.Display) or item.count("[") != 1:
+        return facts.UNKNOWN
+    if item == ANY_ITEM:
+        return facts.Choice(value.items) if value.items else facts.UNKNOWN
+    text = item[1:-1]
+    if value.kind == "dict":
+        keys = {repr(key): part for key, part in zip(value.keys, value.items, strict=False)}
+        return keys.get(text, facts.UNKNOWN)
+    if text.isdigit() and int(text) < len(value.items):
+        return value.items[int(text)]
+    return facts.UNKNOWN

@@ -1,0 +1,163 @@
+"""Places, callees and initial kinds as seen from one function with one class of `self`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dynamo_lint.index.facts import UNKNOWN, Attribute, Constant, Expr, Function, Name, Subscript
+from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.values import ClassValue, Foreign, FunctionValue, Instance, Scope
+from dynamo_lint.state.kinds import TUPLE_MODULES
+from dynamo_lint.state.model import ANY_ITEM, Callee, FunctionState, Key, Kinds, Place
+
+
+@dataclass(slots=True)
+class Linker:
+    """Answers what the interpreter asks about the rest of the program."""
+
+    project: Project
+    reference: FunctionRef
+    receiver: ClassRef | None
+    function: Function
+    initial: Callable[[Key], Kinds]
+    """Kinds an attribute has before hot code writes it."""
+    constant: Callable[[Key], frozenset[str] | None]
+    """The literal an attribute always holds."""
+    is_enum: Callable[[ClassRef], bool]
+    state_of: Callable[[Callee], FunctionState | None]
+    """What a hot function does, if it is known."""
+    entry_written: frozenset[Key] = frozenset()
+    resolved: dict[Place, frozenset[Key]] = field(default_factory=dict)
+
+    @property
+    def self_name(self) -> str | None:
+        """The name of the first parameter of a method."""
+        if self.receiver is None:
+            return None
+        if self.function.owner is not None and self.project.method_kind(self.reference) == "staticmethod":
+            return None
+        return self.project.self_name(self.reference)
+
+    def keys(self, place: Place) -> frozenset[Key]:
+        """The attributes a place names: one for each class its owner may have."""
+        if len(place) < 2:
+            return frozenset()
+        found = self.resolved.get(place)
+        if found is None:
+            found = self.resolved[place] = self._keys(place)
+        return found
+
+    def _keys(self, place: Place) -> frozenset[Key]:
+        # The longest prefix that is an instance of a project class owns the rest of the path.
+        for cut in range(len(place) - 1, 0, -1):
+            owners = self.classes(place[:cut])
+            if owners:
+                rest = "".join(step if step.startswith("[") else f".{step}" for step in place[cut:])
+                return frozenset(Key(owner, rest.removeprefix(".")) for owner in owners)
+        return frozenset()
+
+    def classes(self, place: Place) -> tuple[ClassRef, ...]:
+        """The project classes that the object at a place may be an instance of (or be)."""
+        if place == (self.self_name,) and self.receiver is not None:
+            return (self.receiver,)
+        owners: list[ClassRef] = []
+        for value in self.values(expression(place)):
+            match value:
+                case Instance(ref=ref):
+                    owners.append(ref)
+                case ClassValue(ref=ref):
+                    own = self.receiver is not None and ref in self.project.mro(self.receiver)
+                    owners.append(self.receiver if own and self.receiver is not None else ref)
+        return tuple(dict.fromkeys(owners))
+
+    def values(self, expr: Expr) -> tuple[object, ...]:
+        """Whatever the region stage can say about an expression."""
+        found = evaluate(self.project, expr, Scope(self.reference, self.receiver))
+        return tuple(value for value, tier in found.items() if tier < Tier.ASSUMED)
+
+    def external(self, expr: Expr) -> str | None:
+        """The dotted name of something outside the project; builtins go without their module."""
+        for symbol in self.project.symbols(expr, self.reference.path, self.reference.key):
+            if isinstance(symbol, External):
+                return symbol.dotted.removeprefix("builtins.")
+        return None
+
+    def constants(self, place: Place) -> frozenset[str] | None:
+        """The literal an attribute starts with, if no hot code writes it."""
+        keys = self.keys(place)
+        return self.constant(next(iter(keys))) if len(keys) == 1 else None
+
+    def kinds(self, place: Place) -> Kinds:
+        """The kinds of what is stored at a place before hot code writes it."""
+        keys = self.keys(place)
+        found = [self.initial(key) for key in keys]
+        return frozenset().union(*found) if found and all(found) else frozenset()
+
+    def callees(self, expr: Expr) -> tuple[Callee, ...]:
+        """The project functions that calling an expression may run."""
+        found: list[Callee] = []
+        for value in self.values(expr):
+            match value:
+                case FunctionValue(ref=ref, receiver=receiver):
+                    found.append(Callee(ref, receiver))
+                case Instance(ref=ref):
+                    name = "forward" if self.project.is_module(ref) else "__call__"
+                    method = self.project.method(ref, name)
+                    if method is not None:
+                        found.append(Callee(method, ref))
+        return tuple(dict.fromkeys(found))
+
+    def enum_member(self, place: Place) -> str | None:
+        """`Phase.TRAIN`, if the place is a member of an enumeration named by its class."""
+        if len(place) != 2 or place[0] == self.self_name:
+            return None
+        for value in self.values(Name(place[0])):
+            if isinstance(value, ClassValue) and self.is_enum(value.ref):
+                return f"{value.ref.name}.{place[1]}"
+        return None
+
+    def constructed(self, expr: Expr) -> ClassRef | None:
+        """The project class that calling an expression makes an instance of."""
+        return next((value.ref for value in self.values(expr) if isinstance(value, ClassValue)), None)
+
+    def is_tensor_module(self, expr: Expr) -> bool:
+        """The expression is a module of torch.nn that maps a tensor to a tensor."""
+        names = [value.dotted for value in self.values(expr) if isinstance(value, Foreign)]
+        return bool(names) and all(
+            name.startswith("torch.nn.") and name.rpartition(".")[2] not in TUPLE_MODULES for name in names
+        )
+
+    def is_property(self, key: Key) -> bool:
+        """The attribute is computed by a method; its state is what the method reads."""
+        method = self.project.method(key.owner, key.attribute)
+        return method is not None and self.project.method_kind(method) == "property"
+
+    def accessors(self, keys: frozenset[Key], role: str) -> list[tuple[Callee, list[str]]]:
+        """The getters (role "") or setters ("@setter") behind properties, with their parameter names."""
+        found = []
+        for key in sorted(keys):
+            getter = self.project.method(key.owner, key.attribute)
+            ref = FunctionRef(getter.path, getter.key + role) if getter is not None else None
+            if ref is not None and ref.key in self.project.files[ref.path].functions:
+                names = [parameter.name for parameter in self.project.function(ref).parameters]
+                found.append((Callee(ref, key.owner), names))
+        return found
+
+
+def expression(place: Place) -> Expr:
+    """A place in the index's language."""
+    expr: Expr = Name(place[0])
+    for step in place[1:]:
+        expr = Subscript(expr, _index(step)) if step.startswith("[") else Attribute(expr, step)
+    return expr
+
+
+def _index(step: str) -> Expr:
+    if step == ANY_ITEM:
+        return UNKNOWN
+    value = ast.literal_eval(step[1:-1])
+    return Constant(value) if isinstance(value, str | int | float) else UNKNOWN

@@ -1,0 +1,163 @@
+"""Where parameters and objects of hot functions come from, call by call; and the tables that say so."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from dynamo_lint.index import facts
+from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.state import kinds as K
+from dynamo_lint.state.initial import Initial
+from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
+
+_MAX_DEPTH = 12
+_KEEP = frozenset({"text", "str", "element"})
+
+
+@dataclass(slots=True)
+class Origins:
+    """Answers for all hot functions."""
+
+    project: Project
+    states: dict[HotFunction, FunctionState]
+    passed: dict[tuple[FunctionRef, ClassRef | None, str], list[tuple[HotFunction, Value]]] = field(
+        init=False
+    )
+    known: dict[tuple[FunctionRef, ClassRef | None, str], frozenset[Origin]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.passed = defaultdict(list)
+        for caller, state in self.states.items():
+            for event in state.calls:
+                for name, value in event.arguments:
+                    self.passed[event.callee.function, event.callee.receiver, name].append((caller, value))
+
+    def parameter(self, hot: HotFunction, name: str, depth: int = 0) -> frozenset[Origin]:
+        """What a parameter of a hot function can be: an `argument` of the compiled function, or better."""
+        index = (hot.function, hot.receiver, name)
+        if index in self.known:
+            return self.known[index]
+        if depth > _MAX_DEPTH:
+            return frozenset({Origin("unknown")})
+        found: set[Origin] = set()
+        if hot.compiled and self._may_be_given(hot, name):
+            found.add(Origin("argument", self._kind(hot, name)))
+        for caller, value in self.passed.get(index, ()):
+            if caller != hot:
+                found |= self.value(caller, value, depth + 1)
+        if not found:
+            parameters = self.project.function(hot.function).parameters
+            default = next((p.default for p in parameters if p.name == name), None)
+            found.add(Origin("unknown" if default is None else "literal"))
+        if depth == 0:
+            self.known[index] = frozenset(found)
+        return frozenset(found)
+
+    def _may_be_given(self, hot: HotFunction, name: str) -> bool:
+        """A parameter of the compiled function varies, unless no visible call overrides its default."""
+        parameters = self.project.function(hot.function).parameters
+        position = next((i for i, p in enumerate(parameters) if p.name == name), None)
+        if position is None or not isinstance(parameters[position].default, facts.Constant):
+            return True
+        if self.project.function(hot.function).owner is not None:
+            position -= 1
+        return any(
+            any(keyword == name for keyword, _ in call.keywords)
+            or len(call.arguments) > position
+            or any(isinstance(argument, facts.Element) for argument in call.arguments)
+            for call in self._calls_of(hot)
+        )
+
+    def _calls_of(self, hot: HotFunction) -> list[facts.Call]:
+        """The calls of a compiled function or module, anywhere in the project."""
+        found = []
+        for where in self.project.functions():
+            scope = Scope(where, self.project.owner(where))
+            for site in self.project.function(where).calls:
+                if not site.call.arguments:
+                    continue
+                for value in evaluate(self.project, site.call.function, scope):
+                    match value:
+                        case Instance(ref) if ref == hot.receiver:
+                            found.append(site.call)
+                        case FunctionValue(ref) if ref == hot.function:
+                            found.append(site.call)
+        return found
+
+    def _kind(self, hot: HotFunction, name: str) -> str:
+        """`int`, `str` or nothing, by annotation or default."""
+        for parameter in self.project.function(hot.function).parameters:
+            if parameter.name != name:
+                continue
+            kinds = K.of_annotation(parameter.annotation) if parameter.annotation is not None else K.UNKNOWN
+            if not kinds and isinstance(parameter.default, facts.Constant):
+                kinds = K.of_constant(parameter.default.value)
+            return "int" if Kind.INT in kinds else "str" if Kind.STR in kinds else ""
+        return ""
+
+    def kinds(self, hot: HotFunction, value: Value, depth: int = 0) -> Kinds:
+        """The kinds of a value; a parameter handed on has those of what the callers pass."""
+        if value.kinds or depth > _MAX_DEPTH or value.derived or len(value.pending) != 1:
+            return value.kinds
+        (load,) = value.pending
+        passed = self.passed.get((hot.function, hot.receiver, load.place[0]), ())
+        if hot.compiled or len(load.place) != 1:
+            return value.kinds
+        found = [self.kinds(caller, given, depth + 1) for caller, given in passed]
+        return frozenset().union(*found) if found and all(found) else K.UNKNOWN
+
+    def value(self, hot: HotFunction, value: Value, depth: int = 0) -> frozenset[Origin]:
+        """The origins of a value, with parameters replaced by what callers pass for them."""
+        found: set[Origin] = set()
+        for origin in value.origins:
+            if origin.source != "param":
+                found.add(origin)
+                continue
+            for deeper in self.parameter(hot, origin.name, depth):
+                found.add(replace(deeper, via=deeper.via if deeper.via in _KEEP else origin.via))
+        return frozenset(found)
+
+    def root(self, hot: HotFunction, place: Place, key: Key) -> str:
+        """Whether the object at a place outlives the call: `state`, `argument`, or something else."""
+        root = place[0]
+        if self.project.is_module(key.owner):
+            # Modules are not made in forward, and Dynamo treats all of them alike.
+            return "global" if self._is_global(hot, root, key) else "state"
+        parameters = {p.name for p in self.project.function(hot.function).parameters}
+        if root not in parameters:
+            return "global"
+        sources = {origin.source for origin in self.parameter(hot, root)}
+        if root == self.project.self_name(hot.function) and hot.compiled:
+            return "state"
+        for source in ("state", "argument"):
+            if source in sources:
+                return source
+        return "unknown"
+
+    def _is_global(self, hot: HotFunction, root: str, key: Key) -> bool:
+        function = self.project.function(hot.function)
+        if any(p.name == root for p in function.parameters) or any(b.name == root for b in function.bindings):
+            return False
+        if root == self.project.self_name(hot.function):
+            return False
+        symbols = self.project.symbols(facts.Name(root), hot.function.path, hot.function.key)
+        return key.owner not in symbols and not any(
+            isinstance(s, ClassRef) and s in self.project.mro(key.owner) for s in symbols
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The input of the rules."""
+
+    project: Project
+    regions: Regions
+    attributes: tuple[AttributeState, ...]
+    """Attributes that hot code writes."""
+    functions: tuple[tuple[HotFunction, FunctionState], ...]
+    initial: Initial
+    origins: Origins

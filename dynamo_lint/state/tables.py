@@ -1,0 +1,220 @@
+"""Builds the state tables: which hot code matters, what it does to state, and what else writes it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import ITEM, Function
+from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
+from dynamo_lint.regions.project import Project
+from dynamo_lint.state.initial import Initial
+from dynamo_lint.state.model import (
+    AttributeState,
+    Callee,
+    CallEvent,
+    FunctionState,
+    Guard,
+    Key,
+    ReadSite,
+    WriteSite,
+)
+from dynamo_lint.state.origins import Origins, Tables
+
+_MAX_CALL_DEPTH = 10
+
+
+def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
+    """The tables of all attributes, lookups and environment reads in hot code."""
+    wanted = _wanted(project, regions)
+    names = _stored_names(project, regions)
+    initial = Initial(project, frozenset(h.function for h in regions.hot), names)
+    states = _Interpretation(project, wanted, initial, read_source).run()
+    origins = Origins(project, states)
+    attributes = _attributes(initial, origins, states)
+    return Tables(project, regions, attributes, tuple(states.items()), initial, origins)
+
+
+# --- what to open ---------------------------------------------------------------------------------------
+
+
+def _constructs(function: FunctionRef) -> bool:
+    return function.key.rpartition(".")[2].split("#")[0] in {"__init__", "__new__", "__post_init__"}
+
+
+def _stored_names(project: Project, regions: Regions) -> frozenset[str]:
+    """Names of attributes (or of containers) that hot code stores into."""
+    names: set[str] = set()
+    for hot in regions.hot:
+        if _constructs(hot.function):
+            continue
+        for store in project.function(hot.function).stores:
+            match store:
+                case facts.Store(name=name) if name != ITEM:
+                    names.add(name)
+                case facts.Store(owner=facts.Attribute(name=name)):
+                    names.add(name)
+    return frozenset(names)
+
+
+def _wanted(project: Project, regions: Regions) -> dict[tuple[FunctionRef, ClassRef | None], HotFunction]:
+    """Hot functions that can matter, with the functions on the way to them."""
+    names = _stored_names(project, regions)
+    found: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = {}
+    on_the_way: set[str] = set()
+    for hot in regions.hot:
+        if _matters(project.function(hot.function), names):
+            found[hot.function, hot.receiver] = hot
+            on_the_way.update(step.symbol for step in hot.chain)
+    for hot in regions.hot:
+        if hot.function.id in on_the_way:
+            found.setdefault((hot.function, hot.receiver), hot)
+    return found
+
+
+def _matters(function: Function, names: frozenset[str]) -> bool:
+    if function.lookups or function.environment or function.stores:
+        return True
+    if any(load.name in names for load in function.loads):
+        return True
+    return any(site.call.function == facts.Name("next") for site in function.calls)
+
+
+# --- interpreting ---------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Interpretation:
+    """Interprets hot functions, callees before callers where calls do not form a cycle."""
+
+    project: Project
+    wanted: dict[tuple[FunctionRef, ClassRef | None], HotFunction]
+    initial: Initial
+    read_source: Callable[[str], str]
+    states: dict[tuple[FunctionRef, ClassRef | None], FunctionState | None] = field(default_factory=dict)
+    opened: dict[FunctionRef, object] = field(default_factory=dict)
+    depth: int = 0
+
+    def run(self) -> dict[HotFunction, FunctionState]:
+        for function, receiver in self.wanted:
+            self.state_of(Callee(function, receiver))
+        return {
+            hot: state for pair, hot in self.wanted.items() if (state := self.states.get(pair)) is not None
+        }
+
+    def state_of(self, callee: Callee) -> FunctionState | None:
+        """The summary of a hot function; None while it is being made, and for any other function."""
+        pair = (callee.function, callee.receiver)
+        if pair in self.states or pair not in self.wanted or self.depth >= _MAX_CALL_DEPTH:
+            return self.states.get(pair)
+        self.states[pair] = None
+        self.depth += 1
+        self.states[pair] = self._interpret(callee)
+        self.depth -= 1
+        return self.states[pair]
+
+    def _interpret(self, callee: Callee) -> FunctionState | None:
+        # libcst is slow to import, and a project without candidates never needs it.
+        from dynamo_lint.state.interpret import interpret
+        from dynamo_lint.state.link import Linker
+        from dynamo_lint.state.source import Opened, open_function
+
+        function = self.project.function(callee.function)
+        if callee.function not in self.opened:
+            source = self.read_source(callee.function.path)
+            self.opened[callee.function] = open_function(source, function)
+        opened = self.opened[callee.function]
+        if not isinstance(opened, Opened):
+            return None
+        linker = Linker(
+            self.project,
+            callee.function,
+            callee.receiver,
+            function,
+            self.initial.kinds,
+            self.initial.constant,
+            self.initial.is_enum,
+            self.state_of,
+        )
+        try:
+            return interpret(opened, linker)
+        except RecursionError:
+            return None
+
+
+# --- joining --------------------------------------------------------------------------------------------
+
+
+def _attributes(
+    initial: Initial, origins: Origins, states: dict[HotFunction, FunctionState]
+) -> tuple[AttributeState, ...]:
+    """One table per attribute that hot code writes."""
+    entry = _entry_facts(states)
+    reads: dict[Key, list[ReadSite]] = defaultdict(list)
+    writes: dict[Key, list[WriteSite]] = defaultdict(list)
+    arguments: dict[Key, bool] = {}
+    for hot, state in states.items():
+        if _constructs(hot.function):
+            continue
+        written, guards = entry[hot]
+        for write in state.writes:
+            for key in write.keys:
+                root = origins.root(hot, write.place, key)
+                if root in {"state", "argument"}:
+                    value = replace(write.value, kinds=origins.kinds(hot, write.value))
+                    whole = replace(write, value=value, guards=write.guards | guards)
+                    writes[key].append(WriteSite(hot, whole))
+                    arguments[key] = arguments.get(key, True) and root == "argument"
+        for read in state.reads:
+            for key in read.keys - written:
+                if origins.root(hot, read.load.place, key) in {"state", "argument"}:
+                    reads[key].append(ReadSite(hot, read.load.position, read.use))
+    return tuple(
+        AttributeState(
+            key,
+            initial.declared_in(key),
+            tuple(sorted(reads[key], key=_order)),
+            tuple(sorted(sites, key=_order)),
+            initial.outside(key),
+            initial.external(key),
+            arguments[key],
+        )
+        for key, sites in sorted(writes.items())
+    )
+
+
+def _order(site: ReadSite | WriteSite) -> tuple[str, int, int]:
+    return site.hot.function.path, site.position.line, site.position.column
+
+
+def _entry_facts(
+    states: dict[HotFunction, FunctionState],
+) -> dict[HotFunction, tuple[frozenset[Key], frozenset[Guard]]]:
+    """What certainly holds whenever a hot function is entered, over all hot calls of it."""
+    by_pair = {(hot.function, hot.receiver): hot for hot in states}
+    incoming: dict[HotFunction, list[tuple[HotFunction, CallEvent]]] = defaultdict(list)
+    for caller, state in states.items():
+        for event in state.calls:
+            callee = by_pair.get((event.callee.function, event.callee.receiver))
+            if callee is not None and callee != caller:
+                incoming[callee].append((caller, event))
+    facts_: dict[HotFunction, tuple[frozenset[Key], frozenset[Guard]]] = {}
+
+    def of(hot: HotFunction, above: frozenset[HotFunction]) -> tuple[frozenset[Key], frozenset[Guard]]:
+        if hot in facts_:
+            return facts_[hot]
+        calls = [] if hot.compiled else [pair for pair in incoming[hot] if pair[0] not in above]
+        found = [(of(caller, above | {hot}), event) for caller, event in calls]
+        written = [event.written | caller_facts[0] for caller_facts, event in found]
+        guards = [event.guards | caller_facts[1] for caller_facts, event in found]
+        result = (
+            frozenset.intersection(*written) if written else frozenset(),
+            frozenset.intersection(*guards) if guards else frozenset(),
+        )
+        if not above:
+            facts_[hot] = result
+        return result
+
+    return {hot: of(hot, frozenset()) for hot in states}
