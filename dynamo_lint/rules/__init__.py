@@ -1,0 +1,39 @@
+"""The rules, one file each: every rule reads the state tables and yields findings."""
+
+from __future__ import annotations
+
+from dynamo_lint.findings import SEVERITIES, Finding
+from dynamo_lint.regions.model import Tier
+from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
+from dynamo_lint.rules.environment_read import ENVIRONMENT_READ
+from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
+from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
+from dynamo_lint.state.origins import Tables
+
+RULES: tuple[Rule, ...] = (
+    MUTATED_SCALAR_ATTRIBUTE,
+    NONE_OR_TENSOR_ATTRIBUTE,
+    ENVIRONMENT_READ,
+    DYNAMIC_ATTRIBUTE_LOOKUP,
+    ATTRIBUTE_LOOKUP,
+)
+
+__all__ = ["RULES", "Context", "Rule", "judge"]
+
+
+def judge(tables: Tables, context: Context) -> list[Finding]:
+    """All findings in file order; one line seen with several classes of `self` is one finding."""
+    best: dict[tuple[str, str, int, int], Finding] = {}
+    for rule in RULES:
+        for found in rule.check(rule, tables, context):
+            place = (found.code, found.span.path, found.span.line, found.span.column)
+            if place not in best or _rank(found) > _rank(best[place]):
+                best[place] = found
+    return sorted(best.values(), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
+
+
+def _rank(found: Finding) -> tuple[int, int]:
+    tiers = [tier.word for tier in Tier]
+    return -tiers.index(found.confidence), SEVERITIES.index(found.severity)

@@ -1,0 +1,72 @@
+"""DYN203: a lookup by a constant name: a hazard where the attribute appears late, else a matter of policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
+from dynamo_lint.state.model import Key, Lookup
+from dynamo_lint.state.origins import Tables
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per lookup of an attribute that appears late; every constant lookup if pedantic."""
+    written = {state.key for state in tables.attributes}
+    for hot, state in tables.functions:
+        for lookup in state.lookups:
+            if lookup.function in {"setattr", "delattr"} or lookup.name.constants is None:
+                continue
+            late = any(_appears_late(tables, key, written) for key in lookup.keys)
+            if not late and not context.pedantic:
+                continue
+            where = region(hot)
+            effect = "once"
+            if late and lookup.function == "__dict__":
+                effect = "stale"
+                message = (
+                    f"`{lookup.text}` in the compiled `{where}` asks for an attribute that is set later, and "
+                    "Dynamo does not guard on its absence"
+                )
+                cost = "the attribute is never seen: the first answer is kept"
+                advice = "give the attribute a value in `__init__`, or ask with `getattr` and a default"
+            elif late:
+                message = (
+                    f"`{lookup.text}` in the compiled `{where}` asks for an attribute that has no value in "
+                    "`__init__` and is set later"
+                )
+                cost = "one extra compile when it appears"
+                advice = "give the attribute a value in `__init__` and test that"
+            else:
+                message = f"`{lookup.text}` in the compiled `{where}` looks an attribute up by name"
+                cost = "nothing at run time"
+                advice = "access the attribute directly"
+            claim = Claim(
+                message=message,
+                cost=cost,
+                effect=effect,
+                subject=_subject(lookup),
+                advice=advice,
+                step="looks up an attribute by name",
+                severity=None if effect == "stale" else "warning" if late else "note",
+            )
+            yield finding(rule, tables, context, hot, lookup.position, claim)
+
+
+def _appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
+    """Nothing sets it at construction, and something does later."""
+    outside = tables.initial.outside(key)
+    if tables.initial.external(key) or any(o.initial for o in outside):
+        return False
+    if tables.project.method(key.owner, key.attribute) is not None:
+        return False
+    return bool(outside) or key in written
+
+
+def _subject(lookup: Lookup) -> str:
+    for key in sorted(lookup.keys):
+        return f"{key.owner.name}.{key.attribute}"
+    return lookup.text
+
+
+ATTRIBUTE_LOOKUP = Rule("DYN203", "attribute-lookup", check)

@@ -1,0 +1,120 @@
+"""What every rule shares: its identity, the settings that change a verdict, and how findings are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from dynamo_lint.findings import Finding, Fix, Related, Span
+from dynamo_lint.regions.model import HotFunction, Step
+from dynamo_lint.state.model import AttributeState, Outside, Position, WriteSite
+from dynamo_lint.state.origins import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Settings that change what a rule says."""
+
+    torch_version: tuple[int, int] = (2, 13)
+    pedantic: bool = False
+    """Also report what costs nothing but breaks a house policy."""
+    recompile_limit: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: a code, a name, and a function from tables to findings."""
+
+    code: str
+    name: str
+    check: Callable[[Rule, Tables, Context], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The part of a finding that a rule decides."""
+
+    message: str
+    cost: str
+    effect: str
+    subject: str
+    advice: str
+    step: str
+    """What the line does, as the last link of the chain."""
+    entries: int | None = None
+    severity: str | None = None
+    """Only where the effect does not decide."""
+    related: tuple[Related, ...] = ()
+
+
+def finding(
+    rule: Rule, tables: Tables, context: Context, hot: HotFunction, position: Position, claim: Claim
+) -> Finding:
+    """A finding at a position of a hot function, with its evidence."""
+    path = hot.function.path
+    entry = tables.regions.entries[hot.entries[0]] if hot.entries else None
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        span=Span(path, position.line, position.column, position.end_line, position.end_column),
+        message=claim.message,
+        cost=claim.cost,
+        severity=claim.severity or severity(claim.effect, claim.entries, context),
+        effect=claim.effect,
+        confidence=hot.tier.word,
+        symbol=hot.function.id,
+        subject=claim.subject,
+        entries=claim.entries,
+        region=(entry.path, entry.line) if entry is not None else None,
+        chain=(*hot.chain, Step(path, position.line, hot.function.id, claim.step)),
+        related=claim.related,
+        fix=Fix("display", claim.advice),
+    )
+
+
+def severity(effect: str, entries: int | None, context: Context) -> str:
+    """How bad an effect is."""
+    if effect in {"storm", "stale", "eager"}:
+        return "error"
+    if effect in {"per-value", "per-instance"}:
+        return "error" if entries is not None and entries > context.recompile_limit else "warning"
+    return "warning" if effect == "break" else "note"
+
+
+def region(hot: HotFunction) -> str:
+    """The compiled region of a hot function, as a person would name it: `MoE.forward`."""
+    return hot.chain[0].symbol.rpartition("::")[2]
+
+
+def spell(state: AttributeState, site: WriteSite) -> str:
+    """An attribute as the line spells it: `self.cfg.step`."""
+    parts = site.write.place
+    return parts[0] + "".join(part if part.startswith("[") else f".{part}" for part in parts[1:])
+
+
+def subject(state: AttributeState) -> str:
+    """An attribute with the class that owns it: `MoE._overflow_total`."""
+    return f"{state.declared_in.name}.{state.key.attribute}"
+
+
+def related_sites(state: AttributeState, main: WriteSite) -> tuple[Related, ...]:
+    """Where an attribute gets its first value, where it is read, and where else it is written."""
+    found: dict[tuple[str, int], Related] = {}
+    here = (main.hot.function.path, main.position.line)
+
+    def add(path: str, line: int, column: int, message: str) -> None:
+        if (path, line) != here:
+            found.setdefault((path, line), Related(path, line, column, message))
+
+    for outside in state.outside:
+        _outside(add, outside)
+    for write in state.writes:
+        add(write.hot.function.path, write.position.line, write.position.column, "also written here")
+    for read in state.reads:
+        add(read.hot.function.path, read.position.line, read.position.column, "read here")
+    return tuple(found.values())
+
+
+def _outside(add: Callable[[str, int, int, str], None], outside: Outside) -> None:
+    message = "initialised here" if outside.initial else "written outside the region here"
+    add(outside.path, outside.line, outside.column, message)

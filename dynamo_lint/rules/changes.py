@@ -1,0 +1,194 @@
+"""How an attribute changes from call to call and what that costs: the verdict of mutated-scalar-attribute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dynamo_lint.rules.base import Context
+from dynamo_lint.state.model import SCALARS, AttributeState, Guard, Kind, Kinds, Use, Write, WriteSite
+
+FLOAT_MATH = frozenset({Use.TENSOR_MATH, Use.ARITHMETIC, Use.STORED, Use.NONE_TEST, Use.RETURNED})
+"""Uses in which Dynamo makes a float that comes from outside dynamic after the first change."""
+FLOAT_TESTS = FLOAT_MATH | {Use.COMPARE, Use.CONTROL}
+
+STOPS = {"<": 1, "!=": 1, "<=": 2}
+"""A counter from 0 that goes on while it is `< 3` takes 3 + 1 values."""
+STARTS_OVER = {"==": 0, ">=": 0, ">": 1}
+NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an attribute's changes cost, and the write to blame."""
+
+    site: WriteSite
+    effect: str
+    entries: int | None
+    kind: Kind
+    once_only: bool = False
+    """It changes a single time: a flag, or a first value."""
+
+
+def verdict(state: AttributeState, context: Context) -> Verdict | None:
+    """The cost of an attribute's hot writes, if they cost anything."""
+    if not state.reads or state.external:
+        return None
+    state = replace(state, writes=_lasting(state))
+    start = _start_kinds(state)
+    if not start or not start <= SCALARS | {Kind.NONE, Kind.COUNT}:
+        return None
+    values = [site.write.value for site in state.writes]
+    if any(Kind.TENSOR in value.kinds or Kind.CONTAINER in value.kinds for value in values):
+        return None
+    growing = [site for site in state.writes if _grows(site.write)]
+    if growing:
+        return _of_growth(state, growing[0], context)
+    constants = [site for site in state.writes if site.write.value.constants is not None]
+    data = [site for site in state.writes if _is_data(site.write)]
+    if data:
+        return _of_data(state, data[0], start, context)
+    return _of_constants(state, constants, start) if constants else None
+
+
+def _lasting(state: AttributeState) -> tuple[WriteSite, ...]:
+    """The writes that are still there when the call is over: not those that a function takes back itself."""
+    brief: set[WriteSite] = set()
+    for site in state.writes:
+        for later in state.writes:
+            if later.hot.function == site.hot.function and later.position.line > site.position.line:
+                brief |= {site, later} if _takes_back(state, site, later) else set()
+    return tuple(site for site in state.writes if site not in brief)
+
+
+def _takes_back(state: AttributeState, site: WriteSite, later: WriteSite) -> bool:
+    first, second = site.write, later.write
+    if any(load.place == second.place for load in second.value.pending) and not second.value.derived:
+        return True
+    # `self.busy = True` … `self.busy = False`, which is what it starts with.
+    begins = {outside.constant for outside in state.outside}
+    if second.value.constants and second.guards <= first.guards and begins == second.value.constants:
+        return True
+    # `if self.flag: self.flag = False; off = True` … `if off: self.flag = True`
+    held = any(g.key == state.key and not g.missing and g.limit is None for g in first.guards)
+    asked = any(g.key == state.key for g in second.guards)
+    return held and not asked and second.value.constants == frozenset({"True"})
+
+
+def _start_kinds(state: AttributeState) -> Kinds:
+    """What the attribute is before hot code writes it; its own literals where nothing else says."""
+    first = [o for o in state.outside if o.initial] or list(state.outside)
+    if first:
+        return frozenset().union(*(o.kinds for o in first)) if all(o.kinds for o in first) else frozenset()
+    literals = [s.write.value for s in state.writes if s.write.value.constants]
+    return frozenset().union(*(value.kinds for value in literals))
+
+
+def _grows(write: Write) -> bool:
+    """The new value is computed from the old one."""
+    own = any(load.place == write.place for load in write.value.derived)
+    return own and bool(write.value.kinds) and not write.value.largest and not _first_value(write)
+
+
+def _first_value(write: Write) -> bool:
+    return any(guard.missing and guard.key in write.keys for guard in write.guards)
+
+
+def _is_data(write: Write) -> bool:
+    """The new value is not a literal and comes from the call: a shape, an argument, a larger of the two."""
+    value = write.value
+    if value.constants is not None or not value.kinds or value.kinds <= {Kind.NONE}:
+        return False
+    others = {load.place for load in value.pending | value.derived if len(load.place) > 1} - {write.place}
+    copied = any(load.place == write.place for load in value.pending)
+    # What follows another attribute changes with that one: it is reported there.
+    return not others and not copied and value.kinds <= SCALARS | {Kind.NONE}
+
+
+def _of_growth(state: AttributeState, site: WriteSite, context: Context) -> Verdict:
+    write = site.write
+    kinds = write.value.kinds - {Kind.NONE}
+    kind = next((k for k in (Kind.FLOAT, Kind.INT, *sorted(kinds, key=str)) if k in kinds), Kind.INT)
+    bound = 2 if kind == Kind.BOOL else write.value.bound
+    if bound is None:
+        bound = _limit(state, write)
+    if bound is not None:
+        storm = bound > context.recompile_limit
+        return Verdict(site, "storm" if storm else "per-value", None if storm else bound or None, kind)
+    match kind:
+        case Kind.INT if state.argument or context.torch_version < (2, 8):
+            return Verdict(site, "once", 2, kind)
+        case Kind.ENUM:
+            return Verdict(site, "per-value", None, kind)
+        case _:
+            return Verdict(site, "storm", None, kind)
+
+
+def _limit(state: AttributeState, write: Write) -> int | None:
+    """How many values it takes, if it stops (`if self.n < 3: self.n += 1`) or starts over at some point."""
+    for guard in write.guards:
+        operator, number = _comparison(guard)
+        if guard.key == state.key and operator in STOPS:
+            return int(number) + STOPS[operator] if number.isdigit() else 0
+    for site in state.writes:
+        for guard in site.write.guards if site.write.value.constants is not None else ():
+            operator, number = _comparison(guard)
+            if guard.key == state.key and operator in STARTS_OVER:
+                return int(number) + STARTS_OVER[operator] if number.isdigit() else 0
+    return None
+
+
+def _comparison(guard: Guard) -> tuple[str, str]:
+    """The comparison that holds: `not >= 3` is `< 3`."""
+    if guard.limit is None:
+        return "", ""
+    text = guard.limit.removeprefix("not ")
+    number = text.lstrip("<>=!")
+    operator = text.removesuffix(number)
+    return (NEGATED.get(operator, "") if guard.limit.startswith("not ") else operator), number
+
+
+def _of_float(state: AttributeState, site: WriteSite) -> Verdict:
+    uses = {read.use for read in state.reads}
+    if uses <= FLOAT_MATH:
+        return Verdict(site, "once", 2, Kind.FLOAT)
+    if uses <= FLOAT_TESTS:
+        return Verdict(site, "per-value", None, Kind.FLOAT)
+    return Verdict(site, "storm", None, Kind.FLOAT)
+
+
+def _of_data(state: AttributeState, site: WriteSite, start: Kinds, context: Context) -> Verdict:
+    write = site.write
+    kinds = (write.value.kinds | start) - {Kind.NONE}
+    kind = Kind.INT if Kind.INT in kinds else sorted(kinds, key=str)[0]
+    if _first_value(write) or kind == Kind.BOOL:
+        return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)
+    if kind == Kind.FLOAT:
+        return _of_float(state, site)
+    if kind == Kind.INT and (state.argument or context.torch_version < (2, 8)):
+        return Verdict(site, "once", 2, kind)
+    return Verdict(site, "per-value", None, kind)
+
+
+def _of_constants(state: AttributeState, sites: list[WriteSite], start: Kinds) -> Verdict | None:
+    """Only literals are ever stored: as many entries as there are different ones."""
+    values: set[str] = set()
+    for site in sites:
+        values |= site.write.value.constants or frozenset()
+    written = set(values)
+    others = [o.constant for o in state.outside]
+    values |= {constant for constant in others if constant is not None}
+    open_ended = any(constant is None for constant in others)
+    if open_ended and not start <= {Kind.BOOL, Kind.NONE}:
+        return None
+    if len(values) < 2 and not open_ended:
+        return None
+    kinds = frozenset[Kind]().union(*(s.write.value.kinds for s in sites))
+    kind = next(iter(sorted(kinds - {Kind.NONE}, key=str)), Kind.NONE)
+    if kind == Kind.NONE and start <= {Kind.NONE}:
+        return None
+    changing = next(s for s in sites if _differs(s.write, others))
+    return Verdict(changing, "per-value", max(2, len(values)), kind, once_only=len(written) == 1)
+
+
+def _differs(write: Write, others: list[str | None]) -> bool:
+    return write.value.constants is None or not write.value.constants <= set(others) or len(set(others)) != 1

@@ -1,0 +1,75 @@
+"""DYN202: getattr and its kin with a name that is not a constant when Dynamo traces the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
+from dynamo_lint.state.model import Origin
+from dynamo_lint.state.origins import Tables
+
+EFFECTS = ("per-value", "break", "eager")
+"""From bearable to worst."""
+
+CAUSES = {
+    "eager": "a string formatted from a number that Dynamo does not treat as a constant",
+    "break": "a value that Dynamo cannot know while tracing",
+    "per-value": "a value that may differ from call to call, and Dynamo guards on it",
+}
+COSTS = {
+    "eager": "from the second value on, the whole function runs eagerly, without a warning",
+    "break": "a graph break at this line",
+    "per-value": "one compiled version per name",
+}
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per lookup."""
+    for hot, state in tables.functions:
+        for lookup in state.lookups:
+            if lookup.function == "__dict__" or lookup.name.constants is not None:
+                continue
+            effects = {
+                effect
+                for origin in tables.origins.value(hot, lookup.name)
+                if (effect := _effect(origin, hot.compiled)) is not None
+            }
+            if not effects:
+                continue
+            effect = max(effects, key=EFFECTS.index)
+            claim = Claim(
+                message=f"`{lookup.text}` in the compiled `{region(hot)}` takes its name from "
+                f"{CAUSES[effect]}",
+                cost=COSTS[effect],
+                effect=effect,
+                subject=lookup.text,
+                advice="look the object up outside the compiled region and pass it in, or index a "
+                "`ModuleList` or dict that is built in `__init__` by a constant",
+                step="looks up an attribute by a changing name",
+            )
+            yield finding(rule, tables, context, hot, lookup.position, claim)
+
+
+def _effect(origin: Origin, entry: bool) -> str | None:
+    """What a name of this origin costs; None where it is a constant to Dynamo, or nothing is known of it.
+
+    Formatting a dynamic int makes Dynamo give the frame up: in the compiled function itself everything is
+    then eager, in one that it calls only the call breaks the graph.
+    """
+    match origin:
+        case Origin("argument", "int", "text"):
+            return "eager" if entry else "break"
+        case Origin("item" | "host"):
+            return "break"
+        case Origin("shape", via="text" | "str"):
+            return "per-value"
+        case Origin("argument", "int", "str"):
+            return "break"
+        case Origin("argument"):
+            return "per-value"
+        case _:
+            return None
+
+
+DYNAMIC_ATTRIBUTE_LOOKUP = Rule("DYN202", "dynamic-attribute-lookup", check)

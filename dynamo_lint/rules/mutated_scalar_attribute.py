@@ -1,0 +1,92 @@
+"""DYN101: an int, bool, float, str, enum or tuple attribute that compiled code itself keeps changing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
+from dynamo_lint.rules.changes import Verdict, verdict
+from dynamo_lint.state.model import AttributeState, Kind, Use
+from dynamo_lint.state.origins import Tables
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per attribute, at the write that changes it."""
+    for state in tables.attributes:
+        found = verdict(state, context)
+        if found is None:
+            continue
+        name, where = spell(state, found.site), region(found.site.hot)
+        claim = Claim(
+            message=_message(name, where, found),
+            cost=_cost(found, context),
+            effect=found.effect,
+            entries=found.entries,
+            subject=subject(state),
+            advice=_advice(tables, state, name, found),
+            step=f"changes `{name}`",
+            related=related_sites(state, found.site),
+        )
+        yield finding(rule, tables, context, found.site.hot, found.site.position, claim)
+
+
+def _message(name: str, where: str, found: Verdict) -> str:
+    if found.kind == Kind.COUNT:
+        return f"`{name}` advances on every call of the compiled `{where}`, and Dynamo guards on its position"
+    article = "an" if found.kind in {Kind.INT, Kind.ENUM} else "a"
+    if found.once_only:
+        how = "changes once, inside the compiled"
+    elif found.effect == "storm":
+        how = "changes on every call of the compiled"
+    else:
+        how = "changes between calls of the compiled"
+    kind = found.kind.value
+    return f"`{name}` is {article} Python {kind} that {how} `{where}`, and Dynamo guards on its value"
+
+
+def _cost(found: Verdict, context: Context) -> str:
+    limit = context.recompile_limit
+    match found.effect:
+        case "storm":
+            return (
+                f"one recompile per call until the recompile limit ({limit}), then this code runs eagerly "
+                "for ever"
+            )
+        case "once":
+            return "one extra compile, after which the value is dynamic"
+        case _ if found.entries is not None:
+            return f"one compiled version per value, {found.entries} in all"
+        case _:
+            return (
+                f"one compiled version per value; beyond the recompile limit ({limit}) this code runs eagerly"
+            )
+
+
+def _advice(tables: Tables, state: AttributeState, name: str, found: Verdict) -> str:
+    if found.once_only:
+        return (
+            f"do this once in `__init__`, or leave `{name}` as it is if two compiled versions are acceptable"
+        )
+    if found.kind not in {Kind.INT, Kind.FLOAT, Kind.BOOL}:
+        return f"set `{name}` outside the compiled region, or pass what depends on it as an argument"
+    uses = {read.use for read in state.reads}
+    if found.kind == Kind.BOOL or (uses & {Use.CONTROL, Use.COMPARE} and Use.TENSOR_MATH not in uses):
+        return (
+            f"decide outside the compiled region what depends on `{name}`, or keep it in a buffer and select "
+            "with `torch.where`; a buffer in a Python `if` would break the graph instead"
+        )
+    if uses & {Use.INDEX, Use.ITERATED}:
+        return f"keep `{name}` outside the compiled region and pass an index tensor in"
+    dtype = "torch.long" if found.kind == Kind.INT else "torch.float32"
+    owner = name.rpartition(".")[0] or "self"
+    attribute = state.key.attribute
+    if not tables.project.is_module(state.key.owner) or not attribute.isidentifier():
+        return f"keep `{name}` in a tensor (`torch.zeros((), dtype={dtype})`) and update it in place"
+    return (
+        f'keep it in a buffer: `{owner}.register_buffer("{attribute}", torch.zeros((), dtype={dtype}), '
+        "persistent=False)` in `__init__`, and update it in place"
+    )
+
+
+MUTATED_SCALAR_ATTRIBUTE = Rule("DYN101", "mutated-scalar-attribute", check)

@@ -1,0 +1,82 @@
+"""DYN103: an attribute that is None (or a number) on some calls and a tensor on others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
+from dynamo_lint.state.model import AttributeState, Kind, Kinds, Use, Write, WriteSite
+from dynamo_lint.state.origins import Tables
+
+NUMBERS = frozenset({Kind.INT, Kind.FLOAT})
+ALLOWS_NONE = frozenset({Use.NONE_TEST, Use.CONTROL, Use.RETURNED, Use.STORED})
+"""Uses that work with None: where an attribute is only used in other ways, it never is None there."""
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per attribute, at the first write that makes it a tensor."""
+    for state in tables.attributes:
+        found = _flip(state)
+        if found is None:
+            continue
+        site, start = found
+        name, where = spell(state, site), region(site.hot)
+        claim = Claim(
+            message=f"`{name}` is {start} on some calls of the compiled `{where}` and a tensor on others, "
+            "and Dynamo guards on which",
+            cost="one extra compile the first time it changes its kind",
+            effect="once",
+            entries=2,
+            subject=subject(state),
+            # A zero buffer that takes up a loss with a gradient still flips: `requires_grad` is guarded too.
+            advice=f"let every call overwrite `{name}` and add the values up outside the compiled code, "
+            "which keeps their gradients; a sum that is only looked at can be a zero buffer "
+            f"(`{name} = {name} + value.detach()`, reset to zeros)",
+            step=f"makes `{name}` a tensor",
+            related=related_sites(state, site),
+        )
+        yield finding(rule, tables, context, site.hot, site.position, claim)
+
+
+def _flip(state: AttributeState) -> tuple[WriteSite, str] | None:
+    """The write of a tensor over something that is not one, unless the attribute is a plain lazy cache."""
+    if not state.reads or state.external:
+        return None
+    tensors = [s for s in state.writes if Kind.TENSOR in s.write.value.kinds]
+    first = frozenset[Kind]().union(*(o.kinds for o in state.outside if o.initial))
+    later = frozenset[Kind]().union(
+        *(outside.kinds for outside in state.outside if not outside.initial),
+        *(s.write.value.kinds - NUMBERS for s in state.writes),
+    )
+    # None in one branch of `__init__` and a tensor in the other is a choice made once, not a flip.
+    start = _start(later | first if Kind.TENSOR not in first else later)
+    if not tensors or start is None:
+        return None
+    if start == "None" and not any(read.use in ALLOWS_NONE for read in state.reads):
+        return None
+    builds = [s for s in tensors if not _fills_cache(state, s.write)]
+    return (builds[0], start) if builds else None
+
+
+def _start(kinds: Kinds) -> str | None:
+    if Kind.NONE in kinds:
+        return "None"
+    return "a Python number" if kinds & NUMBERS else None
+
+
+def _fills_cache(state: AttributeState, write: Write) -> bool:
+    """`if self.cache is None: self.cache = build()`: a first value that is not built on an older one."""
+    guarded = any(guard.missing and guard.key == state.key for guard in write.guards)
+    return guarded and not _accumulates(state)
+
+
+def _accumulates(state: AttributeState) -> bool:
+    """Some hot write adds to what is there."""
+    return any(
+        any(load.place == site.write.place for load in site.write.value.derived | site.write.value.pending)
+        for site in state.writes
+    )
+
+
+NONE_OR_TENSOR_ATTRIBUTE = Rule("DYN103", "none-or-tensor-attribute", check)

@@ -1,0 +1,123 @@
+"""The rules against small programs whose comments say what is expected, through the whole static pipeline."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.findings import EFFECTS, SEVERITIES, Finding
+from dynamo_lint.index.summarize import summarize
+from dynamo_lint.regions.model import RegionOptions
+from dynamo_lint.regions.resolve import resolve
+from dynamo_lint.rules import RULES, Context, judge
+from dynamo_lint.state.tables import build
+
+CASES = Path(__file__).parent / "cases"
+EXPECTED = re.compile(r"# expect: (DYN\d+) ([a-z-]+)(?: entries=(\d+))?")
+
+
+def lint(source: str, **settings) -> list[Finding]:
+    """The findings of one file, as the command line would report them."""
+    files = {"case.py": summarize("case.py", "case", False, source.encode())}
+    project, regions = resolve(files, RegionOptions())
+    return judge(build(project, regions, lambda path: source), Context(**settings))
+
+
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.py")), ids=lambda path: path.stem)
+def test_findings_are_exactly_those_that_the_comments_expect(path):
+    source = path.read_text()
+    expected = {
+        (number, *match.groups())
+        for number, line in enumerate(source.splitlines(), 1)
+        for match in EXPECTED.finditer(line)
+    }
+    counted = {(line, code) for line, code, _, entries in expected if entries}
+    found = {
+        (f.span.line, f.code, f.effect, str(f.entries) if (f.span.line, f.code) in counted else None)
+        for f in lint(source)
+    }
+    assert found == expected
+
+
+def test_state_that_only_looks_like_a_counter_is_quiet():
+    assert not lint((CASES / "counters_quiet.py").read_text())
+
+
+COUNTER = """
+import torch
+from torch import nn
+
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1
+        return x
+
+compiled = torch.compile(Counter())
+"""
+
+
+def test_int_attribute_is_one_extra_compile_before_torch_2_8():
+    assert [f.effect for f in lint(COUNTER, torch_version=(2, 7))] == ["once"]
+    assert [f.effect for f in lint(COUNTER, torch_version=(2, 8))] == ["storm"]
+
+
+def test_getenv_is_guarded_before_torch_2_9():
+    source = COUNTER.replace("self.n += 1", "os.getenv('A')").replace(
+        "import torch\n", "import os, torch\n", 1
+    )
+    assert [f.effect for f in lint(source, torch_version=(2, 8))] == ["per-value"]
+    assert [f.effect for f in lint(source, torch_version=(2, 9))] == ["stale"]
+
+
+def test_a_cycle_longer_than_the_recompile_limit_is_a_storm():
+    source = COUNTER.replace("self.n += 1", "self.n = (self.n + 1) % 6")
+    assert [(f.effect, f.severity) for f in lint(source)] == [("per-value", "warning")]
+    assert [(f.effect, f.severity) for f in lint(source, recompile_limit=4)] == [("storm", "error")]
+
+
+def test_constant_lookups_are_notes_in_the_pedantic_set_only():
+    source = COUNTER.replace("self.n += 1", "getattr(self, 'n')")
+    assert not lint(source)
+    assert [(f.code, f.severity) for f in lint(source, pedantic=True)] == [("DYN203", "note")]
+
+
+def test_a_finding_carries_its_evidence():
+    (found,) = lint(COUNTER)
+    assert found.subject == "Counter.n"
+    assert found.symbol == "case.py::Counter.forward"
+    assert (found.span.line, found.span.column, found.span.end_column) == (11, 9, 20)
+    assert found.region == ("case.py", 14)
+    assert found.chain[-1].line == 11
+    assert [(r.line, r.message) for r in found.related] == [(8, "initialised here")]
+    assert found.fix is not None
+    assert "register_buffer" in found.fix.message
+    for sentence in (found.message, found.cost, found.fix.message):
+        assert "\n" not in sentence
+        assert not sentence.endswith(".")
+
+
+def test_columns_count_code_points():
+    source = COUNTER.replace("self.n += 1", "é = 'ü'; self.n += 1")
+    (found,) = lint(source)
+    assert (found.span.line, found.span.column) == (11, 18)
+
+
+def test_effects_and_severities_are_those_of_the_interface():
+    for path in CASES.glob("*.py"):
+        for found in lint(path.read_text()):
+            assert found.effect in EFFECTS
+            assert found.severity in SEVERITIES
+
+
+def test_every_rule_is_seen_in_some_case():
+    codes = {found.code for path in CASES.glob("*.py") for found in lint(path.read_text())}
+    assert codes == {rule.code for rule in RULES}
+
+
+def test_rules_are_listed_once_and_in_order():
+    codes = [rule.code for rule in RULES]
+    assert codes == sorted(set(codes))
