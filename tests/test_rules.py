@@ -121,3 +121,34 @@ def test_every_rule_is_seen_in_some_case():
 def test_rules_are_listed_once_and_in_order():
     codes = [rule.code for rule in RULES]
     assert codes == sorted(set(codes))
+
+
+LONGEST = """
+import torch
+from torch import nn
+
+class Rotary(nn.Module):
+    def __init__(self, longest=2048):
+        super().__init__()
+        self._build(longest)
+
+    def _build(self, length):
+        self.longest = length
+        self.register_buffer("table", torch.arange(length), persistent=False)
+
+    def forward(self, x, length=None):
+        if self.longest is None or length > self.longest:
+            self._build(length)
+        return x + self.table[:length]
+
+compiled = torch.compile(Rotary())
+"""
+
+
+def test_what_is_compared_with_the_number_it_replaces_is_a_number():
+    assert [(f.subject, f.effect) for f in lint(LONGEST)] == [("Rotary.longest", "per-value")]
+
+
+def test_a_stored_value_of_unknown_kind_is_quiet():
+    assert not lint(LONGEST.replace(" or length > self.longest", ""))
+    assert not lint(LONGEST.replace("length > self.longest", "self.table is None"))

@@ -129,7 +129,8 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
             owners = ev.value(owner, scope)
             names = [v.value for v in ev.value(name_expr, scope) if isinstance(v, Text)]
             found = [ev.attributes(owners, name) for name in names]
-            return union([*found, *(ev.value(d, scope) for d in default)])
+            # The default is for when the attribute is missing; nothing says that it ever is.
+            return union([*found, *(union([ev.value(d, scope)], Tier.ASSUMED) for d in default)])
     return EMPTY
 
 

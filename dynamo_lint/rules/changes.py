@@ -90,13 +90,17 @@ def _grows(write: Write) -> bool:
 
 
 def _first_value(write: Write) -> bool:
-    return any(guard.missing and guard.key in write.keys for guard in write.guards)
+    own = [guard for guard in write.guards if guard.key in write.keys]
+    # `if self.n is None or n > self.n:` fills it once and then goes on.
+    return any(guard.missing for guard in own) and all(guard.limit is None for guard in own)
 
 
 def _is_data(write: Write) -> bool:
     """The new value is not a literal and comes from the call: a shape, an argument, a larger of the two."""
     value = write.value
-    if value.constants is not None or not value.kinds or value.kinds <= {Kind.NONE}:
+    # What is compared with a number (`if n > self.n: self.n = n`) is one.
+    compared = any(guard.key in write.keys and guard.limit is not None for guard in write.guards)
+    if value.constants is not None or value.kinds == {Kind.NONE} or not (value.kinds or compared):
         return False
     others = {load.place for load in value.pending | value.derived if len(load.place) > 1} - {write.place}
     copied = any(load.place == write.place for load in value.pending)

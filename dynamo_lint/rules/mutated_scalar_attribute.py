@@ -34,7 +34,6 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 def _message(name: str, where: str, found: Verdict) -> str:
     if found.kind == Kind.COUNT:
         return f"`{name}` advances on every call of the compiled `{where}`, and Dynamo guards on its position"
-    article = "an" if found.kind in {Kind.INT, Kind.ENUM} else "a"
     if found.once_only:
         how = "changes once, inside the compiled"
     elif found.effect == "storm":
@@ -42,7 +41,7 @@ def _message(name: str, where: str, found: Verdict) -> str:
     else:
         how = "changes between calls of the compiled"
     kind = found.kind.value
-    return f"`{name}` is {article} Python {kind} that {how} `{where}`, and Dynamo guards on its value"
+    return f"`{name}` is a Python {kind} that {how} `{where}`, and Dynamo guards on its value"
 
 
 def _cost(found: Verdict, context: Context) -> str:

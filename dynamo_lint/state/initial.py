@@ -164,7 +164,7 @@ class Initial:
                 match site.call.function:
                     case facts.Attribute(facts.Name(name), method) if name == self_name:
                         called = self.project.method(owner, method)
-                        if called is not None and called not in self.hot:
+                        if called is not None:
                             waiting.append(called)
         return frozenset(found)
 
