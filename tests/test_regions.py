@@ -350,6 +350,29 @@ def test_other_things_called_compile_are_not_entries(code: str) -> None:
     assert regions.unresolved == ()
 
 
+def test_a_module_with_a_compile_method_of_its_own_is_not_compiled_by_calling_it() -> None:
+    _, regions = resolve_text("""
+        class Teacher(nn.Module):
+            def compile(self, mode): return self
+            def forward(self, x): return x
+        class Task:
+            def __init__(self, teacher: nn.Module):
+                self.teacher = Teacher() if teacher is None else teacher
+            def compile(self):
+                self.teacher.compile("fast")
+    """)
+    assert (regions.entries, regions.unresolved) == ((), ())
+
+
+def test_the_default_of_a_getattr_is_only_assumed() -> None:
+    assert hot("""
+        class Task(nn.Module):
+            def inner(self): return getattr(self, "wrapped", self)
+            def forward(self, x): return x
+            def speed_up(self): return torch.compile(self.inner())
+    """) == {"Task.forward": "assumed"}
+
+
 def test_a_module_without_any_entry_is_cold() -> None:
     assert hot(BLOCK) == {}
 

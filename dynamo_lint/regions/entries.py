@@ -153,9 +153,9 @@ class _Search:
         found: dict[Value, Tier] = {}
         for value, tier in values.items():
             match value:
-                case Instance(ref) if self._project.is_module(ref) and not self._project.method(
-                    ref, "compile"
-                ):
+                case Instance(ref) if self._project.method(ref, "compile"):
+                    return {}  # its own method: whatever that compiles is found there
+                case Instance(ref) if self._project.is_module(ref):
                     found[value] = tier
                 case Foreign(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
                     found[value] = tier
