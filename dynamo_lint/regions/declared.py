@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.facts import FileFacts, Store
 from dynamo_lint.regions.entries import Root, Target, matches, targets_of
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.results import children
-from dynamo_lint.regions.values import ClassValue, Group, Instance
+from dynamo_lint.regions.results import MODULE_CONTAINERS
+from dynamo_lint.regions.values import ClassValue, Group, Instance, union
 
 _BLOCK_LISTS = ("_repeated_blocks", "_no_split_modules")
 
@@ -68,7 +68,8 @@ def _blocks(project: Project, modules: list[ClassRef]) -> set[ClassRef]:
     named: set[str] = set()
     evaluation = evaluation_of(project)
     for ref in modules:
-        for value in children(evaluation, ref):
+        held = [name for name, stores in project.own_stores(ref).items() if _may_hold_blocks(project, stores)]
+        for value in union(evaluation.attributes({Instance(ref): Tier.CERTAIN}, name) for name in held):
             if isinstance(value, Group):
                 found |= {v.ref for item in value.items for v, _ in item if isinstance(v, Instance)}
         for name in _BLOCK_LISTS:
@@ -80,6 +81,18 @@ def _blocks(project: Project, modules: list[ClassRef]) -> set[ClassRef]:
                         if isinstance(i, facts.Constant) and isinstance(i.value, str)
                     }
     return found | {ref for ref in modules if ref.name in named}
+
+
+def _may_hold_blocks(project: Project, stores: list[tuple[FunctionRef, Store]]) -> bool:
+    """`self.x = nn.ModuleList(…)`, or whatever a method like `self._make_layer(…)` returns."""
+    for where, store in stores:
+        if isinstance(store.value, facts.Call):
+            match store.value.function:
+                case facts.Name(name) | facts.Attribute(_, name) if name in MODULE_CONTAINERS:
+                    return True
+                case facts.Attribute(facts.Name(name)) if name == project.self_name(where):
+                    return True
+    return False
 
 
 def _root(project: Project, path: str, key: str, idiom: str, line: int | None) -> list[Root]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -9,20 +10,29 @@ T = TypeVar("T")
 
 _MAX_DEPTH = 60
 """Questions nested deeper than this are given up: no real model needs them, and recursion must end."""
+_ROUNDS = 3
+"""How often a circle of questions is asked again with the answer of the round before."""
 
 
 class Questions:
-    """Each question is computed once. One that meets itself gets what `unknown` says.
+    """Each question is computed once; a circle of questions a few times, until its answer is stable.
 
-    An answer that leaned on a question still open is provisional: it serves until that question is
-    answered and is then forgotten, because asked afresh it may say more.
+    A question that meets itself gets the answer of the round before, at first what `unknown` says. What
+    leaned on a question still open is provisional: it serves until that question is settled, and is
+    settled with it.
     """
 
     def __init__(self) -> None:
         self._known: dict[object, object] = {}
-        self._active: dict[object, int] = {}
+        self._open: dict[object, int] = {}
+        """Depth of every question being computed."""
+        self._guesses: dict[object, object] = {}
+        """What open questions answered in the round before."""
         self._provisional: dict[object, tuple[object, int]] = {}
-        self._lowest = _MAX_DEPTH
+        """Answers with the depth of the outermost open question they leaned on."""
+        self._leaning: dict[int, list[object]] = defaultdict(list)
+        """The provisional questions by that depth."""
+        self._outermost = _MAX_DEPTH
         """Depth of the outermost open question that the current answer leaned on."""
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
@@ -30,22 +40,35 @@ class Questions:
         if key in self._known:
             return self._known[key]  # type: ignore[return-value]
         if key in self._provisional:
-            answer, lowest = self._provisional[key]
-            self._lowest = min(self._lowest, lowest)
+            answer, outermost = self._provisional[key]
+            self._outermost = min(self._outermost, outermost)
             return answer  # type: ignore[return-value]
-        depth = len(self._active)
-        if key in self._active or depth >= _MAX_DEPTH:
-            self._lowest = min(self._lowest, self._active.get(key, 0))
-            return unknown
-        before, self._lowest = self._lowest, _MAX_DEPTH
-        self._active[key] = depth
-        computed = compute()
-        del self._active[key]
-        if self._lowest >= depth:
-            self._known[key] = computed
-            self._provisional.clear()
-            self._lowest = before
-        else:
-            self._provisional[key] = (computed, self._lowest)
-            self._lowest = min(before, self._lowest)
+        depth = len(self._open)
+        if key in self._open or depth >= _MAX_DEPTH:
+            self._outermost = min(self._outermost, self._open.get(key, 0))
+            return self._guesses.get(key, unknown)  # type: ignore[return-value]
+        before = self._outermost
+        self._open[key] = depth
+        computed = self._settle(key, depth, compute)
+        del self._open[key]
+        self._guesses.pop(key, None)
+        self._outermost = min(before, self._outermost)
+        return computed
+
+    def _settle(self, key: object, depth: int, compute: Callable[[], T]) -> T:
+        for _ in range(_ROUNDS):
+            self._outermost = _MAX_DEPTH
+            computed = compute()
+            if self._outermost < depth:
+                self._provisional[key] = (computed, self._outermost)
+                self._leaning[self._outermost].append(key)
+                return computed
+            circle = self._leaning.pop(depth, [])
+            answers = [(member, self._provisional.pop(member)[0]) for member in circle]
+            if not circle or self._guesses.get(key) == computed:
+                break
+            self._guesses[key] = computed
+        self._known[key] = computed
+        self._known.update(answers)
+        self._outermost = _MAX_DEPTH
         return computed

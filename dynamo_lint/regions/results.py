@@ -57,7 +57,7 @@ _PASS_FIRST = frozenset(
 _COLLECTIONS = frozenset(
     {"list", "tuple", "set", "frozenset", "reversed", "sorted", "iter", "dict", "OrderedDict", "deque"}
 )
-_MODULE_CONTAINERS = {"ModuleList": "list", "ModuleDict": "dict", "Sequential": "sequential"}
+MODULE_CONTAINERS = {"ModuleList": "list", "ModuleDict": "dict", "Sequential": "sequential"}
 # nn.Module methods that return the module itself, and framework calls that hand back what they were given.
 _SELF_RETURNING = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type"}
@@ -97,8 +97,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return typed(ev.project, call.arguments[0], scope)
     if dotted in _PASS_FIRST and first is not None:
         return ev.value(first, scope)
-    if dotted.startswith("torch.nn.") and last in _MODULE_CONTAINERS:
-        return _container(ev, _MODULE_CONTAINERS[last], call, scope)
+    if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
+        return _container(ev, MODULE_CONTAINERS[last], call, scope)
     if last in _COLLECTIONS and first is not None:
         inner = ev.value(first, scope)
         return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
