@@ -152,3 +152,33 @@ def test_what_is_compared_with_the_number_it_replaces_is_a_number():
 def test_a_stored_value_of_unknown_kind_is_quiet():
     assert not lint(LONGEST.replace(" or length > self.longest", ""))
     assert not lint(LONGEST.replace("length > self.longest", "self.table is None"))
+
+
+CONFIGURED = """
+import torch
+from torch import nn
+
+class Config:
+    def finish(self):
+        self.window = 4
+
+class Block(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x):
+        return x if getattr(self.config, "window", None) else x * 2
+
+compiled = torch.compile(Block(Config()))
+"""
+
+
+def test_a_lookup_on_a_configuration_that_only_set_up_code_fills_is_quiet():
+    assert not lint(CONFIGURED)
+    assert [f.severity for f in lint(CONFIGURED, pedantic=True)] == ["note"]
+
+
+def test_a_lookup_of_a_module_attribute_that_another_method_sets_later_is_a_warning():
+    source = CONFIGURED.replace("class Config:", "class Config(nn.Module):")
+    assert [(f.code, f.severity) for f in lint(source)] == [("DYN203", "warning")]

@@ -60,7 +60,8 @@ def _appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
         return False
     if tables.project.method(key.owner, key.attribute) is not None:
         return False
-    return bool(outside) or key in written
+    # A configuration is filled before anything runs; only hot code gives it something later.
+    return key in written or (bool(outside) and tables.project.is_module(key.owner))
 
 
 def _subject(lookup: Lookup) -> str:

@@ -30,6 +30,9 @@ class Initial:
     """Attribute names that hot code stores."""
     known: dict[Key, tuple[Outside, ...]] = field(default_factory=dict)
     setup: dict[ClassRef, frozenset[FunctionRef]] = field(default_factory=dict)
+    stored: dict[str, list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]] = field(
+        default_factory=dict
+    )
     registered: dict[str, list[tuple[FunctionRef, facts.Call]]] = field(init=False)
     """Buffers and parameters by name, with the call that registers them."""
 
@@ -106,13 +109,21 @@ class Initial:
                 kinds = frozenset({Kind.NONE if none else Kind.TENSOR})
                 constant = "None" if none else None
                 found.append(Outside(where.path, call.line, 1, kinds, constant, initial))
-        for where, store in self.project.stores_of(name):
-            if where in self.hot or self.project.owner(where) in order:
-                continue
-            owners = evaluate(self.project, store.owner, Scope(where, self.project.owner(where)))
-            if any(isinstance(o, Instance) and o.ref in order for o in owners):
+        for owners, where, store in self._stored(name):
+            if owners & order and self.project.owner(where) not in order:
                 found.append(self._write(where, store.value, store.line, item, False, None))
         return found
+
+    def _stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]:
+        """The stores to an attribute of this name outside hot code, with the classes it may belong to."""
+        if name not in self.stored:
+            self.stored[name] = []
+            for where, store in self.project.stores_of(name):
+                if where not in self.hot:
+                    values = evaluate(self.project, store.owner, Scope(where, self.project.owner(where)))
+                    owners = frozenset(value.ref for value in values if isinstance(value, Instance))
+                    self.stored[name].append((owners, where, store))
+        return self.stored[name]
 
     def _in_body(self, base: ClassRef, name: str, item: str) -> list[Outside]:
         where = FunctionRef(base.path, self.project.class_(base).outer or MODULE_KEY)

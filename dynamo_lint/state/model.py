@@ -54,7 +54,7 @@ class Use(Enum):
 Place = tuple[str, ...]
 """A root name and a path: `("self", "cfg", "step")`, `("self", "stats", "['n']")`."""
 
-ANY_ITEM = "[?]"
+ANY_ITEM = "[...]"
 """The path step of an element whose index is not a literal."""
 
 

@@ -6,10 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
-from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
@@ -28,6 +26,7 @@ class Origins:
         init=False
     )
     known: dict[tuple[FunctionRef, ClassRef | None, str], frozenset[Origin]] = field(default_factory=dict)
+    keywords: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         self.passed = defaultdict(list)
@@ -59,34 +58,28 @@ class Origins:
 
     def _may_be_given(self, hot: HotFunction, name: str) -> bool:
         """A parameter of the compiled function varies, unless no visible call overrides its default."""
-        parameters = self.project.function(hot.function).parameters
-        position = next((i for i, p in enumerate(parameters) if p.name == name), None)
-        if position is None or not isinstance(parameters[position].default, facts.Constant):
+        function = self.project.function(hot.function)
+        position = next((i for i, p in enumerate(function.parameters) if p.name == name), None)
+        if position is None or not isinstance(function.parameters[position].default, facts.Constant):
             return True
-        if self.project.function(hot.function).owner is not None:
-            position -= 1
-        return any(
-            any(keyword == name for keyword, _ in call.keywords)
-            or len(call.arguments) > position
-            or any(isinstance(argument, facts.Element) for argument in call.arguments)
-            for call in self._calls_of(hot)
+        if name in self._keywords():
+            return True
+        # `model(x, k)` does not say which class it calls; a function is called by its name.
+        return function.owner is None and any(
+            len(site.call.arguments) > position for _, site in self.project.calls_of(function.qualname)
         )
 
-    def _calls_of(self, hot: HotFunction) -> list[facts.Call]:
-        """The calls of a compiled function or module, anywhere in the project."""
-        found = []
-        for where in self.project.functions():
-            scope = Scope(where, self.project.owner(where))
-            for site in self.project.function(where).calls:
-                if not site.call.arguments:
-                    continue
-                for value in evaluate(self.project, site.call.function, scope):
-                    match value:
-                        case Instance(ref) if ref == hot.receiver:
-                            found.append(site.call)
-                        case FunctionValue(ref) if ref == hot.function:
-                            found.append(site.call)
-        return found
+    def _keywords(self) -> frozenset[str]:
+        """Every name that some call in the project passes as a keyword."""
+        if self.keywords is None:
+            self.keywords = frozenset(
+                keyword
+                for ref in self.project.functions()
+                for site in self.project.function(ref).calls
+                for keyword, _ in site.call.keywords
+                if keyword is not None
+            )
+        return self.keywords
 
     def _kind(self, hot: HotFunction, name: str) -> str:
         """`int`, `str` or nothing, by annotation or default."""
