@@ -145,6 +145,24 @@ def test_entries_say_line_target_and_whether_they_are_regional() -> None:
     ]
 
 
+def test_each_class_that_one_site_may_compile_is_an_entry_of_its_own() -> None:
+    _, regions = resolve_text("""
+        class A(nn.Module):
+            def forward(self, x): return x
+        class B(nn.Module):
+            def forward(self, x): return x
+        class Model(nn.Module):
+            def __init__(self, pattern):
+                super().__init__()
+                self.layers = nn.ModuleList({"a": A, "b": B}[kind]() for kind in pattern)
+        def compile_blocks(model: Model):
+            for layer in model.layers:
+                layer.compile()
+    """)
+    assert [(e.target, e.line) for e in regions.entries] == [("m.py::A", 14), ("m.py::B", 14)]
+    assert {f.chain[0].symbol for f in regions.hot} == {"m.py::compile_blocks"}
+
+
 def test_regions_cross_files_by_import() -> None:
     files = {
         "pkg/__init__.py": "from .model import Model as Net\n",

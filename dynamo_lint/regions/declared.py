@@ -58,7 +58,9 @@ def assumed_entries(project: Project, mode: str) -> list[Root]:
         if targets:
             line = project.class_(ref).line
             regional = mode == "blocks"
-            roots.append(Root(Entry(ref.path, line, "assumed", ref.id, Tier.LIKELY, regional), targets))
+            roots.append(
+                Root(Entry(ref.path, line, "assumed", ref.id, Tier.LIKELY, regional), targets, ref.id)
+            )
     return roots
 
 
@@ -107,12 +109,9 @@ def _root(project: Project, path: str, key: str, idiom: str, line: int | None) -
         where = file.functions[key].line
     if not targets:
         return []
-    target_id = f"{path}::{key}"
-    return [
-        Root(
-            Entry(path, line or where, idiom, target_id, Tier.CERTAIN, regional=key in file.classes), targets
-        )
-    ]
+    target = f"{path}::{key}"
+    entry = Entry(path, line or where, idiom, target, Tier.CERTAIN, regional=key in file.classes)
+    return [Root(entry, targets, target)]
 
 
 def _definitions(project: Project) -> Iterator[ClassRef | FunctionRef]:

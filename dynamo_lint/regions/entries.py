@@ -23,6 +23,7 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     elements,
+    union,
 )
 
 CONVENTION = "regional_compile"
@@ -44,6 +45,8 @@ class Root:
 
     entry: Entry
     targets: tuple[Target, ...]
+    symbol: str
+    """Identity of the function that the entry stands in, or of what it decorates or declares."""
     rehearsal: bool = False
     """The entry stands in a probe or a test: evidence, but not what a user runs."""
 
@@ -63,8 +66,8 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
             found = search.call(ref, site)
             if isinstance(found, Unresolved):
                 unresolved.append(found)
-            elif found is not None:
-                roots.append(found)
+            else:
+                roots += found
     for class_ref in project.classes():
         class_ = project.class_(class_ref)
         for decorator in class_.decorators:
@@ -107,15 +110,15 @@ class _Search:
     ) -> Root:
         """The entry of a decorated function or class."""
         regional = terminal_name(decorator) == CONVENTION
-        return Root(Entry(path, line, "decorator", target, Tier.CERTAIN, regional), targets)
+        return Root(Entry(path, line, "decorator", target, Tier.CERTAIN, regional), targets, target)
 
-    def call(self, where: FunctionRef, site: CallSite) -> Root | Unresolved | None:
-        """The entry that a call site is, if it is one."""
+    def call(self, where: FunctionRef, site: CallSite) -> list[Root] | Unresolved:
+        """The entries that a call site is: one for each thing it may compile."""
         if site.context is not None and terminal_name(site.context) == CONVENTION:
             return self._in_context(where, site)
         name = terminal_name(site.call.function)
         if name not in self._names or _switched_off(site.call):
-            return None
+            return []
         scope = Scope(where, self._project.owner(where))
         position = self._wrapped_argument(site.call.function, where)
         if position is None and self.compiles(site.call.function, where.path, where.key):
@@ -123,15 +126,15 @@ class _Search:
         if position is not None:
             argument = _argument(site.call, position)
             if argument is None:
-                return None
+                return []
             argument = _narrow(argument, site)
-            return self._root(where, site, "call", argument, evaluate(self._project, argument, scope))
+            return self._roots(where, site, "call", argument, evaluate(self._project, argument, scope))
         if isinstance(site.call.function, facts.Attribute) and name == "compile":
             receiver = _narrow(site.call.function.value, site)
             modules = self._modules(evaluate(self._project, receiver, scope))
             if modules:
-                return self._root(where, site, "method", receiver, modules)
-        return None
+                return self._roots(where, site, "method", receiver, modules)
+        return []
 
     def _wrapped_argument(self, callee: Expr, where: FunctionRef) -> int | None:
         for symbol in self._project.symbols(callee, where.path, where.key):
@@ -140,13 +143,11 @@ class _Search:
                     return position
         return None
 
-    def _in_context(self, where: FunctionRef, site: CallSite) -> Root | None:
+    def _in_context(self, where: FunctionRef, site: CallSite) -> list[Root]:
         """A call inside `with regional_compile(…):`."""
         values = evaluate(self._project, site.call.function, Scope(where, self._project.owner(where)))
-        if not targets_of(self._project, values):
-            return None
-        root = self._root(where, site, "with", site.call.function, values)
-        return root if isinstance(root, Root) else None
+        found = self._roots(where, site, "with", site.call.function, values)
+        return found if isinstance(found, list) else []
 
     def _modules(self, values: Values) -> Values:
         """What of a `.compile()` receiver is known to be an `nn.Module` that inherits the method."""
@@ -161,23 +162,25 @@ class _Search:
                     found[value] = tier
         return found
 
-    def _root(
+    def _roots(
         self, where: FunctionRef, site: CallSite, idiom: str, target: Expr, values: Values
-    ) -> Root | Unresolved | None:
+    ) -> list[Root] | Unresolved:
         line = site.call.line
-        targets = targets_of(self._project, values)
-        if not targets:
-            if values and all(isinstance(v, Foreign | External) for v in values) and not _bare_module(values):
-                return None  # compiled, but defined outside the project: nothing of ours is hot
-            why = "its value is not known to be any module or function of this project"
-            if _bare_module(values):
-                why = "it is only known to be some torch.nn.Module"
-            return Unresolved(where.path, line, describe(site.call), why)
-        names = sorted({_name_of(value) for value in values if _name_of(value)})
-        tier = min(target.tier for target in targets)
         regional = terminal_name(site.call.function) == CONVENTION or idiom == "with" or site.repeated
-        entry = Entry(where.path, line, idiom, ", ".join(names), tier, regional, site.condition)
-        return Root(entry, targets, _is_rehearsal(where))
+        roots = []
+        for value, tier in _flattened(values).items():
+            targets = targets_of(self._project, {value: tier})
+            if targets:
+                entry = Entry(where.path, line, idiom, _name_of(value), tier, regional, site.condition)
+                roots.append(Root(entry, targets, where.id, _is_rehearsal(where)))
+        if roots:
+            return sorted(roots, key=lambda root: root.entry.target)
+        if values and all(isinstance(v, Foreign | External) for v in values) and not _bare_module(values):
+            return []  # compiled, but defined outside the project: nothing of ours is hot
+        why = "its value is not known to be any module or function of this project"
+        if _bare_module(values):
+            why = "it is only known to be some torch.nn.Module"
+        return Unresolved(where.path, line, describe(site.call), why)
 
 
 def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
@@ -296,10 +299,16 @@ def _bare_module(values: Values) -> bool:
     return any(isinstance(v, Foreign) and v.dotted.endswith("Module") for v in values)
 
 
+def _flattened(values: Values) -> Values:
+    """The values with containers (an `nn.Sequential`) replaced by what they hold."""
+    while any(isinstance(value, Group) for value in values):
+        single: Values = {value: tier for value, tier in values.items() if not isinstance(value, Group)}
+        values = union([single, elements(values)])
+    return values
+
+
 def _name_of(value: Value) -> str:
     match value:
         case Instance(ref) | ClassValue(ref) | FunctionValue(ref):
             return ref.id
-        case Group():
-            return ", ".join(sorted({_name_of(v) for item in value.items for v, _ in item} - {""}))
     return ""

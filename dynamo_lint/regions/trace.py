@@ -94,7 +94,7 @@ class _Walk:
 
         for index, root in enumerate(roots):
             for target in root.targets:
-                step = Step(root.entry.path, root.entry.line, target.function.id, "compiled here")
+                step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here")
                 visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
         while queue:

@@ -115,8 +115,8 @@ def _entry(entry: Entry, look: Look) -> str:
         about.append(f"if {clean(entry.condition)}")
     place = look.paint(look.place(entry.path, entry.line), bold=True)
     # The functions below show the files, so names are enough here.
-    targets = ", ".join(target.partition("::")[2] or target for target in entry.target.split(", "))
-    return f"{place}  compiles {look.paint(clean(targets), bold=True)}  ({', '.join(about)})"
+    target = entry.target.partition("::")[2] or entry.target
+    return f"{place}  compiles {look.paint(clean(target), bold=True)}  ({', '.join(about)})"
 
 
 def _shared(number: int, regions: Regions, look: Look) -> str:

@@ -20,7 +20,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             late = any(_appears_late(tables, key, written) for key in lookup.keys)
             if not late and not context.pedantic:
                 continue
-            where = region(hot)
+            where = region(tables, hot)
             effect = "once"
             if late and lookup.function == "__dict__":
                 effect = "stale"

@@ -81,9 +81,11 @@ def severity(effect: str, entries: int | None, context: Context) -> str:
     return "warning" if effect == "break" else "note"
 
 
-def region(hot: HotFunction) -> str:
+def region(tables: Tables, hot: HotFunction) -> str:
     """The compiled region of a hot function, as a person would name it: `MoE.forward`."""
-    return hot.chain[0].symbol.rpartition("::")[2]
+    target = tables.regions.entries[hot.entries[0]].target
+    path, _, name = target.rpartition("::")
+    return f"{name}.forward" if name in tables.project.files[path].classes else name
 
 
 def spell(state: AttributeState, site: WriteSite) -> str:

@@ -39,7 +39,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 continue
             effect = max(effects, key=EFFECTS.index)
             claim = Claim(
-                message=f"`{lookup.text}` in the compiled `{region(hot)}` takes its name from "
+                message=f"`{lookup.text}` in the compiled `{region(tables, hot)}` takes its name from "
                 f"{CAUSES[effect]}",
                 cost=COSTS[effect],
                 effect=effect,

@@ -20,7 +20,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             seen.add((read.position.line, read.key))
             effect = "stale" if read.form == "getenv" and context.torch_version >= (2, 9) else "per-value"
             claim = Claim(
-                message=_message(read, effect, region(hot), context),
+                message=_message(read, effect, region(tables, hot), context),
                 cost="the value of the first compile is kept: any later change is missed"
                 if effect == "stale"
                 else f"one compiled version per value, up to the recompile limit ({context.recompile_limit})",

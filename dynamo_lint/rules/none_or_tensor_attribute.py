@@ -21,7 +21,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         if found is None:
             continue
         site, start = found
-        name, where = spell(state, site), region(site.hot)
+        name, where = spell(state, site), region(tables, site.hot)
         claim = Claim(
             message=f"`{name}` is {start} on some calls of the compiled `{where}` and a tensor on others, "
             "and Dynamo guards on which",

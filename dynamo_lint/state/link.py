@@ -30,7 +30,6 @@ class Linker:
     is_enum: Callable[[ClassRef], bool]
     state_of: Callable[[Callee], FunctionState | None]
     """What a hot function does, if it is known."""
-    entry_written: frozenset[Key] = frozenset()
     resolved: dict[Place, frozenset[Key]] = field(default_factory=dict)
 
     @property
