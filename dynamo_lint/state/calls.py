@@ -10,9 +10,12 @@ from dynamo_lint.index.facts import Attribute, Function
 from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.convert import literal_of, to_expr
-from dynamo_lint.state.expressions import HOST_MODULES, LOOKUPS, Evaluator
+from dynamo_lint.state.expressions import Evaluator
 from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
 from dynamo_lint.state.values import INT, STR, TENSOR, computed, via
+
+LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
+HOST_MODULES = frozenset({"random", "time", "uuid", "secrets", "datetime", "socket"})
 
 Arguments = list[tuple[str | None, Value]]
 

@@ -43,9 +43,6 @@ from dynamo_lint.state.values import (
     via,
 )
 
-LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
-HOST_MODULES = frozenset({"random", "time", "uuid", "secrets", "datetime", "socket"})
-
 
 @dataclass(slots=True)
 class Evaluator:
@@ -102,7 +99,7 @@ class Evaluator:
             case cst.Subscript():
                 return self._subscript(node)
             case cst.BinaryOperation():
-                return self._binary(node.left, node.operator, node.right)
+                return self.arithmetic(self.value(node.left), node.operator, self.value(node.right))
             case cst.UnaryOperation(operator=cst.Not(), expression=inner):
                 value = self.used(inner, Use.CONTROL)
                 return computed([value], TENSOR if value.kinds == TENSOR else BOOL, bound=2)
@@ -112,12 +109,12 @@ class Evaluator:
             case cst.Comparison():
                 return self._comparison(node)
             case cst.BooleanOperation(left=left, right=right):
-                return self._either(self.used(left, Use.CONTROL), right)
+                return join(self.used(left, Use.CONTROL), self.used(right, Use.CONTROL))
             case cst.IfExp(test=test, body=body, orelse=orelse):
                 self.used(test, Use.CONTROL)
                 return join(self.value(body), self.value(orelse))
             case cst.Call():
-                return self._call(node)
+                return self.call(self, node)
             case cst.Tuple(elements=elements):
                 items = [self.value(element.value) for element in elements]
                 return replace(
@@ -226,9 +223,6 @@ class Evaluator:
         kinds = INT if base.kinds == {Kind.TUPLE} else STR if base.kinds == STR else K.UNKNOWN
         return replace(value, kinds=kinds)
 
-    def _binary(self, left: cst.BaseExpression, operator: cst.CSTNode, right: cst.BaseExpression) -> Value:
-        return self.arithmetic(self.value(left), operator, self.value(right))
-
     def arithmetic(self, first: Value, operator: cst.CSTNode, second: Value) -> Value:
         """`first op second`, also for augmented assignments."""
         division = isinstance(operator, cst.Divide | cst.DivideAssign)
@@ -267,9 +261,6 @@ class Evaluator:
         plain = identity or any(isinstance(o, cst.In | cst.NotIn) for o in operators)
         tensor = not plain and any(value.kinds == TENSOR for value in values)
         return computed(values, TENSOR if tensor else BOOL, None if tensor else 2)
-
-    def _either(self, first: Value, right: cst.BaseExpression) -> Value:
-        return join(first, self.used(right, Use.CONTROL))
 
     def _formatted(self, parts: list[cst.BaseFormattedStringContent]) -> Value:
         values = [
@@ -327,9 +318,6 @@ class Evaluator:
                     self.bind(element.value, items[number] if items else other)
 
     # --- calls, lookups, environment --------------------------------------------------------------------
-
-    def _call(self, node: cst.Call) -> Value:
-        return self.call(self, node)
 
     def environment_read(
         self, owner: Expr, node: cst.BaseExpression, form: str, key: cst.BaseSlice | None
