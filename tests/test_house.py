@@ -1,0 +1,46 @@
+"""The habits of this house, held by tests: names that agree, files that fit on a screen or a few, no torch."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.rules import RULES
+
+ROOT = Path(__file__).parent.parent
+MODULES = sorted((ROOT / "dynamo_lint").rglob("*.py"))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_its_module_its_page_its_proof_and_its_changelog_line_carry_one_name(rule) -> None:
+    module = rule.name.replace("-", "_")
+    assert rule.check.__module__ == f"dynamo_lint.rules.{module}"
+    assert len((ROOT / "dynamo_lint" / "rules" / f"{module}.py").read_text().splitlines()) <= 120
+    assert (ROOT / "rules" / f"{rule.code}-{rule.name}.md").is_file()
+    assert (ROOT / "tests" / "proofs" / f"{rule.code}.py").is_file()
+    assert f"{rule.code} {rule.name}" in " ".join((ROOT / "CHANGELOG.md").read_text().split())
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_says_what_it_is_and_is_not_too_long(path: Path) -> None:
+    text = path.read_text()
+    assert ast.get_docstring(ast.parse(text))
+    assert len(text.splitlines()) <= 400
+
+
+def test_linting_never_imports_torch_or_the_linted_code(tmp_path: Path) -> None:
+    (tmp_path / "victim.py").write_text(
+        "import torch\nraise SystemExit('imported')\nmodel = torch.compile(torch.nn.Linear(2, 2))\n"
+    )
+    code = (
+        "import sys; from dynamo_lint.cli import run; status = run([sys.argv[1], '-q']); "
+        "sys.exit(status or ('torch' in sys.modules) or ('victim' in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
