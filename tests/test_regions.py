@@ -273,6 +273,28 @@ def test_a_module_passed_to_the_constructor_is_likely() -> None:
     assert tiers == {"Block.forward": "certain", "Mixer.forward": "likely"}
 
 
+def test_what_a_compiled_function_is_called_with_under_another_name_is_likely() -> None:
+    assert hot("""
+        class Net(nn.Module):
+            def forward(self, x): return x
+        def train_step(model, x): return model(x)
+        step = torch.compile(train_step)
+        def main():
+            model = Net()
+            step(model, 1)
+    """) == {"train_step": "certain", "Net.forward": "likely"}
+
+
+def test_a_wrapped_model_is_found_behind_module() -> None:
+    assert hot("""
+        from torch.nn.parallel import DistributedDataParallel as DDP
+        class Net(nn.Module):
+            def forward(self, x): return x
+        model = DDP(Net())
+        model.module.compile()
+    """) == {"Net.forward": "likely"}
+
+
 def test_containers_by_key_and_wrappers_are_looked_through() -> None:
     assert set(
         hot("""

@@ -29,6 +29,7 @@ from dynamo_lint.regions.values import (
     union,
 )
 
+_UNWRAPPING = frozenset({"module", "_orig_mod"})
 FAN_OUT = 8
 """An attribute or parameter with more module classes than this is a generic slot: demoted to assumed."""
 _MAX_CALL_SITES = 200
@@ -261,7 +262,9 @@ class Evaluation:
                 if key == name
             ]
         parts.append(self._foreign_stores(ref, name))
-        return self._capped(union(parts))
+        found = self._capped(union(parts))
+        # `DDP(model)` stands for the model here, and so does what is behind its `.module`.
+        return {Instance(ref): Tier.LIKELY} if not found and name in _UNWRAPPING else found
 
     def _foreign_stores(self, ref: ClassRef, name: str) -> Values:
         """`model.mixer = Mixer()` in other code, where `model` may be an instance of this class."""
@@ -334,7 +337,7 @@ class Evaluation:
         name = function.qualname.rpartition(".")[2]
         constructed = self.project.classes_with_init(ref) if name == "__init__" else []
         wanted = {ref, *constructed}
-        names = {name, *(heir.name for heir in constructed)}
+        names = {name, *(heir.name for heir in constructed), *self.project.aliases_of(name)}
         found = []
         for called in sorted(names):
             for where, site in self.project.calls_of(called)[:_MAX_CALL_SITES]:

@@ -51,6 +51,7 @@ class Project:
         self._own_stores: dict[ClassRef, dict[str, list[tuple[FunctionRef, Store]]]] = {}
         self._inits: dict[FunctionRef, list[ClassRef]] | None = None
         self._calls: dict[str, list[tuple[FunctionRef, CallSite]]] | None = None
+        self._aliases: dict[str, set[str]] | None = None
         self._foreign: dict[str, list[tuple[FunctionRef, Store]]] | None = None
 
     # --- facts by reference -----------------------------------------------------------------------------
@@ -346,6 +347,19 @@ class Project:
                     if called:
                         self._calls[called].append((ref, site))
         return self._calls.get(name, [])
+
+    def aliases_of(self, name: str) -> set[str]:
+        """Names that `name` is bound to as it is or through a call: `step = torch.compile(train_step)`."""
+        if self._aliases is None:
+            self._aliases = defaultdict(set)
+            for ref in self.functions():
+                function = self.function(ref)
+                found: tuple[Binding | Store, ...] = (*function.bindings, *function.stores)
+                for bound in found:
+                    match bound.value:
+                        case facts.Name(original) | facts.Call(_, (facts.Name(original), *_)):
+                            self._aliases[original].add(bound.name)
+        return self._aliases.get(name, set())
 
     def stores_of(self, name: str) -> list[tuple[FunctionRef, Store]]:
         """Attribute stores `anything.name = …`, in every function."""
