@@ -182,3 +182,23 @@ def test_a_lookup_on_a_configuration_that_only_set_up_code_fills_is_quiet():
 def test_a_lookup_of_a_module_attribute_that_another_method_sets_later_is_a_warning():
     source = CONFIGURED.replace("class Config:", "class Config(nn.Module):")
     assert [(f.code, f.severity) for f in lint(source)] == [("DYN203", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("start", "body", "advice"),
+    [
+        (
+            "0",
+            "self.n += 1",
+            "torch.zeros((), dtype=torch.long), persistent=False)` in `__init__`, and update it in",
+        ),
+        ("100", "self.n -= 1", "torch.tensor(100, dtype=torch.long), persistent=False)"),
+        ("start_of_run()", "self.n = 1 if self.n is None else self.n + 1", ""),
+        ("0.5", "self.n = self.n * 0.9; x = x * self.n", "and rebind it instead of updating it in place"),
+        ("0", "self.n += 1; x = x if self.n % 2 else -x", "select with `torch.where`"),
+    ],
+)
+def test_the_way_out_fits_the_start_and_the_use(start, body, advice):
+    found = lint(COUNTER.replace("self.n = 0", f"self.n = {start}").replace("self.n += 1", body))
+    assert all(advice in f.fix.message for f in found)
+    assert bool(found) == bool(advice)

@@ -70,22 +70,38 @@ def _advice(tables: Tables, state: AttributeState, name: str, found: Verdict) ->
     if found.kind not in {Kind.INT, Kind.FLOAT, Kind.BOOL}:
         return f"set `{name}` outside the compiled region, or pass what depends on it as an argument"
     uses = {read.use for read in state.reads}
-    if found.kind == Kind.BOOL or (uses & {Use.CONTROL, Use.COMPARE} and Use.TENSOR_MATH not in uses):
+    branches = Use.CONTROL in uses or (Use.COMPARE in uses and Use.TENSOR_MATH not in uses)
+    if found.kind == Kind.BOOL or branches:
         return (
             f"decide outside the compiled region what depends on `{name}`, or keep it in a buffer and select "
             "with `torch.where`; a buffer in a Python `if` would break the graph instead"
         )
     if uses & {Use.INDEX, Use.ITERATED}:
         return f"keep `{name}` outside the compiled region and pass an index tensor in"
-    dtype = "torch.long" if found.kind == Kind.INT else "torch.float32"
-    owner = name.rpartition(".")[0] or "self"
-    attribute = state.key.attribute
-    if not tables.project.is_module(state.key.owner) or not attribute.isidentifier():
-        return f"keep `{name}` in a tensor (`torch.zeros((), dtype={dtype})`) and update it in place"
-    return (
-        f'keep it in a buffer: `{owner}.register_buffer("{attribute}", torch.zeros((), dtype={dtype}), '
-        "persistent=False)` in `__init__`, and update it in place"
+    update = "update it in place"
+    if Use.TENSOR_MATH in uses:
+        # Two forwards before a backward raise if the second one changed what the first one used.
+        update = "rebind it instead of updating it in place, since it enters the math"
+    owner, attribute, start = (
+        name.rpartition(".")[0] or "self",
+        state.key.attribute,
+        _start(state, found.kind),
     )
+    if not tables.project.is_module(state.key.owner) or not attribute.isidentifier():
+        return f"keep `{name}` in a tensor (`{start}`) and {update}"
+    return (
+        f'keep it in a buffer: `{owner}.register_buffer("{attribute}", {start}, persistent=False)` in '
+        f"`__init__`, and {update}"
+    )
+
+
+def _start(state: AttributeState, kind: Kind) -> str:
+    """The tensor that holds what the attribute starts with."""
+    dtype = "torch.long" if kind == Kind.INT else "torch.float32"
+    constant = next((o.constant for o in state.outside if o.initial), "0")
+    if constant in ("0", "0.0"):
+        return f"torch.zeros((), dtype={dtype})"
+    return f"torch.tensor({constant or '...'}, dtype={dtype})"
 
 
 MUTATED_SCALAR_ATTRIBUTE = Rule("DYN101", "mutated-scalar-attribute", check)
