@@ -208,6 +208,10 @@ class Function:
     environment: bool = False
     """Mentions os.environ or os.getenv, under whatever name it was imported."""
 
+    def runs_eagerly(self, line: int) -> bool:
+        """Whether a line runs only when not compiling."""
+        return any(first <= line <= last for first, last in self.eager_lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Class:

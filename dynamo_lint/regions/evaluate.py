@@ -30,9 +30,11 @@ from dynamo_lint.regions.values import (
 )
 
 _UNWRAPPING = frozenset({"module", "_orig_mod"})
+"""Where DDP and torch.compile keep the module they wrap."""
 FAN_OUT = 8
 """An attribute or parameter with more module classes than this is a generic slot: demoted to assumed."""
 _MAX_CALL_SITES = 200
+"""Per name; a parameter that is passed more often than this is known well enough by then."""
 
 Stored = tuple[tuple[frozenset[ClassRef], Scope, Store], ...]
 Called = tuple[tuple[Scope, facts.Call], ...]

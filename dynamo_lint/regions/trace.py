@@ -98,7 +98,7 @@ class _Walk:
                 visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
         while queue:
-            *_, rehearsal, _, _, node, visit = heapq.heappop(queue)
+            _, rehearsal, _, _, node, visit = heapq.heappop(queue)
             known = self._visits.get(node)
             if known is not None:
                 if visit.compiled:
@@ -195,7 +195,7 @@ class _Walk:
             if load.name in self._properties:
                 yield from self._property(load.value, load.name, scope, function.line, "")
         for store in function.stores:
-            if store.name in self._properties and not _within(store.line, function.eager_lines):
+            if store.name in self._properties and not function.runs_eagerly(store.line):
                 yield from self._property(store.owner, store.name, scope, store.line, "@setter")
 
     def _call(self, site: CallSite, scope: Scope) -> Iterator[Edge]:
@@ -244,7 +244,3 @@ class _Walk:
             if function.key in self._project.files[function.path].functions:
                 qualname = self._project.function(function).qualname
                 yield Edge(Node(function, value.ref), tier, line, f"{verb} the property {qualname}")
-
-
-def _within(line: int, ranges: tuple[tuple[int, int], ...]) -> bool:
-    return any(first <= line <= last for first, last in ranges)

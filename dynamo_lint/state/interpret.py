@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from dynamo_lint.index import facts
+from dynamo_lint.index.compiling import FALSE_WHEN_COMPILING
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.calls import evaluate_call
 from dynamo_lint.state.convert import literal_of
@@ -16,9 +17,6 @@ from dynamo_lint.state.link import Linker
 from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Use, Value
 from dynamo_lint.state.source import Opened
 from dynamo_lint.state.values import expressions
-
-NEVER_COMPILED = frozenset({"is_scripting", "is_tracing", "is_exporting", "is_in_onnx_export"})
-"""Tests that are false while Dynamo traces, and the branches under them dead."""
 
 
 def interpret(opened: Opened, linker: Linker) -> FunctionState:
@@ -79,7 +77,7 @@ class _Walker:
             if self.ev.flow.ended:
                 return
             line = self.ev.opened.position(statement).line
-            if any(first <= line <= last for first, last in self.ev.linker.function.eager_lines):
+            if self.ev.linker.function.runs_eagerly(line):
                 continue
             if isinstance(statement, cst.SimpleStatementLine):
                 for small in statement.body:
@@ -243,7 +241,7 @@ class _Walker:
     def _never(self, test: cst.BaseExpression) -> bool:
         match test:
             case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)), args=[]):
-                return name in NEVER_COMPILED
+                return name in FALSE_WHEN_COMPILING
             case cst.Name(value="TYPE_CHECKING" | "False"):
                 return True
             case cst.BooleanOperation(left=left, operator=cst.And()):

@@ -28,8 +28,8 @@ _MAX_CALL_DEPTH = 10
 
 def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
-    wanted = _wanted(project, regions)
     names = _stored_names(project, regions)
+    wanted = _wanted(project, regions, names)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names)
     states = _Interpretation(project, wanted, initial, read_source).run()
     origins = Origins(project, states)
@@ -59,9 +59,10 @@ def _stored_names(project: Project, regions: Regions) -> frozenset[str]:
     return frozenset(names)
 
 
-def _wanted(project: Project, regions: Regions) -> dict[tuple[FunctionRef, ClassRef | None], HotFunction]:
+def _wanted(
+    project: Project, regions: Regions, names: frozenset[str]
+) -> dict[tuple[FunctionRef, ClassRef | None], HotFunction]:
     """Hot functions that can matter, with the functions on the way to them."""
-    names = _stored_names(project, regions)
     found: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = {}
     on_the_way: set[str] = set()
     for hot in regions.hot:
