@@ -27,7 +27,7 @@ class Questions:
         self._open: dict[object, int] = {}
         """Depth of every question being computed."""
         self._guesses: dict[object, object] = {}
-        """What open questions answered in the round before."""
+        """What the members of an open circle answered in the round before."""
         self._provisional: dict[object, tuple[object, int]] = {}
         """Answers with the depth of the outermost open question they leaned on."""
         self._leaning: dict[int, list[object]] = defaultdict(list)
@@ -51,24 +51,28 @@ class Questions:
         self._open[key] = depth
         computed = self._settle(key, depth, compute)
         del self._open[key]
-        self._guesses.pop(key, None)
         self._outermost = min(before, self._outermost)
         return computed
 
     def _settle(self, key: object, depth: int, compute: Callable[[], T]) -> T:
+        previous: dict[object, object] = {}
         for _ in range(_ROUNDS):
             self._outermost = _MAX_DEPTH
             computed = compute()
-            if self._outermost < depth:
-                self._provisional[key] = (computed, self._outermost)
-                self._leaning[self._outermost].append(key)
-                return computed
             circle = self._leaning.pop(depth, [])
-            answers = [(member, self._provisional.pop(member)[0]) for member in circle]
-            if not circle or self._guesses.get(key) == computed:
+            answers = {member: self._provisional.pop(member)[0] for member in circle} | {key: computed}
+            if self._outermost < depth:
+                # Not the head of its circle: it and all that leaned on it wait for the one that is.
+                for member, answer in answers.items():
+                    self._provisional[member] = (answer, self._outermost)
+                    self._leaning[self._outermost].append(member)
+                return computed
+            if not circle or answers == previous:
                 break
-            self._guesses[key] = computed
-        self._known[key] = computed
+            previous = answers
+            self._guesses.update(answers)
+        for member in answers:
+            self._guesses.pop(member, None)
         self._known.update(answers)
         self._outermost = _MAX_DEPTH
         return computed
