@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.proof import Receipt, prove
+from tests.test_rules import LONGEST
 
 CASES = Path(__file__).parent / "cases"
 EXPECTED = re.compile(r"# expect: (DYN10\d) ([a-z-]+)(?: entries=(\d+))?")
@@ -80,3 +81,14 @@ def test_a_quiet_case_never_recompiles(path: Path, name: str, tmp_path: Path) ->
     receipt = run(path, name, tmp_path)
     assert not receipt.limit
     assert receipt.compiles == 1 + receipt.breaks
+
+
+@pytest.mark.parametrize(("longest", "limit"), [(4, True), (64, False)])
+def test_a_length_that_grows_past_the_longest_seen_costs_a_version_each_time(
+    longest: int, limit: bool, tmp_path: Path
+) -> None:
+    program = tmp_path / "longest.py"
+    batches = "[(torch.ones(1), length) for length in range(5, 17)]"
+    probe = f"def probe_it():\n    return torch.compile(Rotary({longest})), {batches}\n"
+    program.write_text(f"{LONGEST}\n\n{probe}")
+    assert prove(program).limit is limit

@@ -132,7 +132,26 @@ class CountsOnAnArgument(nn.Module):
         return x * settings.step
 
 
+class CountsThroughASetter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._steps = 0
+
+    @property
+    def steps(self):
+        return self._steps
+
+    @steps.setter
+    def steps(self, value):
+        self._steps = value  # expect: DYN101 per-value
+
+    def forward(self, x):
+        self.steps = self.steps + 1
+        return x * 2
+
+
 for case in (
+    CountsThroughASetter,
     CountsOnADataclass,
     CountsOnItsChild,
     CountsInADict,
