@@ -1,0 +1,1 @@
+"""The subcommands, a module each; `cli` puts them together."""

@@ -1,0 +1,60 @@
+"""`dynamo-lint regions`: what is compiled, and why."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dynamo_lint.commands.common import deliver, look_at, paths_argument, prepare, region_options
+from dynamo_lint.commands.ends import Trouble
+from dynamo_lint.selectors import closest
+from dynamo_lint.terminal import wants_colour
+
+
+@click.command()
+@paths_argument
+@click.option("--why", metavar="NAME", help="Print how a function comes to be compiled.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Default: text.")
+@region_options
+def regions(
+    paths: tuple[Path, ...],
+    why: str | None,
+    output_format: str,
+    force_exclude: bool,
+    color: str,
+    **given: Any,
+) -> None:
+    """Show what is compiled, and why."""
+    from dynamo_lint.check import read_files
+    from dynamo_lint.regions.resolve import resolve
+    from dynamo_lint.render import regions as render
+    from dynamo_lint.sources import Sources
+
+    settings, found = prepare(paths, force_exclude, given)
+    index = read_files(settings, found)
+    _, what = resolve(index.facts, settings.region_options)
+    look = look_at(found, wants_colour(color, sys.stdout))
+    if why is not None:
+        chosen = [hot for hot in what.hot if _ends_with(hot.function.id, why)]
+        if not chosen:
+            names = {hot.function.id.partition("::")[2] for hot in what.hot}
+            guess = closest(why, [*names, *(name.rpartition(".")[2] for name in names)])
+            raise Trouble(
+                f"no compiled function is called {why!r}" + (f"; did you mean {guess!r}?" if guess else "")
+            )
+        text = render.render_why(chosen, Sources(found.root), look)
+    elif output_format == "json":
+        text = render.render_json(what)
+    else:
+        text = render.render_text(what, index.facts, look)
+    deliver(text, None)
+    if not what.entries and output_format == "text":
+        click.echo(f"Nothing is compiled in {len(found.files)} files, as far as can be seen.", err=True)
+
+
+def _ends_with(identity: str, name: str) -> bool:
+    """`name` is the identity, its qualname, or a tail of either that starts at a whole word."""
+    return identity == name or any(identity.endswith(mark + name) for mark in ("::", ".", "/"))
