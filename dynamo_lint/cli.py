@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 import click
 
 from dynamo_lint import __version__
-from dynamo_lint.commands.check import check
 from dynamo_lint.commands.ends import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft
-from dynamo_lint.commands.regions import regions
-from dynamo_lint.commands.rule import rule
+
+COMMANDS = ("check", "regions", "rule")
+"""Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
 
 DEBUG = "DYNAMO_LINT_DEBUG"
 """The environment variable that asks for a traceback."""
 
 
 class DefaultGroup(click.Group):
-    """A group whose first word may be a path: then the command is `check`."""
+    """A group whose first word may be a path: then the command is `check`; commands load when used."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the default command where none is named."""
-        if not args or (args[0] not in self.commands and args[0] not in ("--help", "-h", "--version")):
+        if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"dynamo_lint.commands.{cmd_name}"), cmd_name)
+        return command
 
 
 @click.group(
@@ -42,10 +53,6 @@ def app() -> None:
     dynamo-lint src train.py  lint these (short for `dynamo-lint check ...`)
     dynamo-lint rule DYN101   what a finding means and how to end it
     """
-
-
-for command in (check, regions, rule):
-    app.add_command(command)
 
 
 def main() -> None:
@@ -86,5 +93,7 @@ def run(args: Sequence[str]) -> int:
 
 
 def _where(error: Exception) -> str:
+    import traceback
+
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
