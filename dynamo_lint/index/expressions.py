@@ -111,17 +111,18 @@ class Expressions:
                 return facts.Constant(None)
         return UNKNOWN
 
-    def bind_target(self, target: ast.expr, value: Expr) -> None:
-        """Record that `target` is assigned `value`."""
+    def bind_target(self, target: ast.expr, value: Expr, augmented: bool = False) -> None:
+        """Record that `target` is assigned `value`, or what `+= value` makes of it."""
         scope = self.scope
         match target:
             case ast.Name(id=name):
-                scope.bindings.append(facts.Binding(name, value, target.lineno))
+                scope.bindings.append(facts.Binding(name, value, target.lineno, augmented))
             case ast.Attribute(value=owner, attr=attr):
-                scope.stores.append(facts.Store(self.read(owner), attr, value, target.lineno))
+                scope.stores.append(facts.Store(self.read(owner), attr, value, target.lineno, augmented))
             case ast.Subscript(value=owner, slice=index):
-                scope.stores.append(facts.Store(self.read(owner), facts.ITEM, value, target.lineno))
-                self.read(index)
+                key = self.read(index)
+                store = facts.Store(self.read(owner), facts.ITEM, value, target.lineno, augmented, key)
+                scope.stores.append(store)
             case ast.Starred(value=inner):
                 self.bind_target(inner, value)
             case ast.Tuple(elts=items) | ast.List(elts=items):

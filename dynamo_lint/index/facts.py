@@ -143,6 +143,8 @@ class Binding:
     name: str
     value: Expr
     line: int
+    augmented: bool = False
+    """It is `name += value`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,10 @@ class Store:
     name: str
     value: Expr
     line: int
+    augmented: bool = False
+    """It is `owner.name += value`."""
+    index: Expr | None = None
+    """The index of `owner[index] = value`."""
 
 
 ITEM = "[]"
@@ -203,6 +209,10 @@ class Function:
     """Names declared `global` (or `nonlocal`): their bindings belong to an outer scope."""
     eager_lines: tuple[tuple[int, int], ...] = ()
     """Inclusive line ranges that run only when not compiling."""
+    loops: tuple[tuple[int, int], ...] = ()
+    """Inclusive line ranges of loop bodies, outer before inner."""
+    branches: tuple[tuple[int, int], ...] = ()
+    """Inclusive line ranges that run on a condition: branches of `if`, `except` blocks."""
     lookups: bool = False
     """Mentions getattr, setattr, hasattr, delattr, `__dict__` or vars."""
     environment: bool = False

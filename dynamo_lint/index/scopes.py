@@ -37,6 +37,8 @@ class FunctionScope:
     loads: dict[Attribute, None] = field(default_factory=dict)
     globals: set[str] = field(default_factory=set)
     eager_lines: list[tuple[int, int]] = field(default_factory=list)
+    loop_lines: list[tuple[int, int]] = field(default_factory=list)
+    branch_lines: list[tuple[int, int]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
 
@@ -67,6 +69,8 @@ class FunctionScope:
             loads=tuple(self.loads),
             globals=frozenset(self.globals),
             eager_lines=tuple(self.eager_lines),
+            loops=tuple(self.loop_lines),
+            branches=tuple(self.branch_lines),
             lookups=self.lookups,
             environment=self.environment,
         )

@@ -156,12 +156,14 @@ class _Reader:
         self._block(body)
         for handler in handlers:
             self._expressions.read(handler.type)
+            self._scope.branch_lines.append((handler.lineno, _last_line(handler.body)))
             self._block(handler.body)
         self._block(orelse)
         self._block(final)
 
     def _loop(self, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
         self._scope.loops += 1
+        self._scope.loop_lines.append((body[0].lineno, _last_line(body)))
         self._block(body)
         self._scope.loops -= 1
         self._block(orelse)
@@ -183,6 +185,8 @@ class _Reader:
                 case [ast.If() as node]:
                     continue
                 case orelse:
+                    if orelse:
+                        scope.branch_lines.append((orelse[0].lineno, _last_line(orelse)))
                     self._block(orelse)
             break
         scope.eager = outer_eager
@@ -190,8 +194,9 @@ class _Reader:
 
     def _branch(self, body: list[ast.stmt], *, eager: bool) -> None:
         scope, before = self._scope, self._scope.eager
-        if eager and not before and body:
-            scope.eager_lines.append((body[0].lineno, _last_line(body)))
+        scope.branch_lines.append((body[0].lineno, _last_line(body)))
+        if eager and not before:
+            scope.eager_lines.append(scope.branch_lines[-1])
         scope.eager = before or eager
         self._block(body)
         scope.eager = before
@@ -222,11 +227,11 @@ class _Reader:
 
     # --- assignments ------------------------------------------------------------------------------------
 
-    def _bind(self, target: ast.expr, value: Expr) -> None:
+    def _bind(self, target: ast.expr, value: Expr, augmented: bool = False) -> None:
         if self._class is not None and isinstance(target, ast.Name):
             self._class.bindings.append(facts.Binding(target.id, value, target.lineno))
         else:
-            self._expressions.bind_target(target, value)
+            self._expressions.bind_target(target, value, augmented)
 
     def _alias(self, targets: list[ast.expr], value: ast.expr) -> None:
         truth = truth_when_compiling(value, self._scope.aliases)
@@ -252,12 +257,12 @@ class _Reader:
     def _augmented(self, target: ast.expr, value: Expr) -> None:
         """`x += …`: the old value stays possible, and a display adds its items."""
         if isinstance(target, ast.Name):
-            self._bind(target, value if isinstance(value, facts.Display) else UNKNOWN)
+            self._bind(target, value if isinstance(value, facts.Display) else UNKNOWN, augmented=True)
             return
         owner = self._expressions.read(target)
         if isinstance(owner, facts.Attribute) and not self._scope.eager:
             self._scope.loads[owner] = None
-        self._expressions.bind_target(target, UNKNOWN)
+        self._expressions.bind_target(target, UNKNOWN, augmented=True)
         if isinstance(value, facts.Display):
             item = facts.Element(value)
             self._scope.stores.append(facts.Store(owner, facts.ITEM, item, target.lineno))
