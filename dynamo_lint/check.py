@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from dynamo_lint import suppressions
+from dynamo_lint import baseline, suppressions
 from dynamo_lint.config import CONFIDENCES, Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
@@ -23,6 +23,9 @@ from dynamo_lint.report import Report
 from dynamo_lint.selectors import enabled
 from dynamo_lint.sources import Sources
 
+Progress = Callable[[int, int], None]
+"""Is told now and then how many files are read, and how many there are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
@@ -33,9 +36,16 @@ class Indexed:
     """Paths whose text may hold suppressions."""
 
 
-def check(settings: Settings, found: Discovered, catalogue: Mapping[str, str], sources: Sources) -> Report:
-    """Lint the files that were found."""
-    index = read_files(settings, found)
+def check(
+    settings: Settings,
+    found: Discovered,
+    catalogue: Mapping[str, str],
+    sources: Sources,
+    accepted: baseline.Baseline | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Lint the files that were found; findings that are `accepted` are only counted."""
+    index = read_files(settings, found, progress)
     project, regions = resolve(index.facts, settings.region_options)
     errors = [*found.errors, *_file_errors(index.facts, found.reported)]
 
@@ -50,38 +60,57 @@ def check(settings: Settings, found: Discovered, catalogue: Mapping[str, str], s
     silenced = [finding for finding in raw if any(comment.covers(finding) for comment in comments)]
     silent = {finding.fingerprint for finding in silenced}
     audible = [finding for finding in (*raw, *with_fingerprints(idle)) if finding.fingerprint not in silent]
+    heard = sorted((one for one in audible if _wanted(one, settings, codes)), key=_position)
+    new = heard
+    if accepted is not None:
+        # Also what is below the wanted confidence keeps an entry in use.
+        _, missed = baseline.subtract(accepted, audible, found.root)
+        new, _ = baseline.subtract(accepted, heard, found.root)
+        judged = {hot.function.path for hot in regions.hot} & found.reported
+        entries = baseline.unused(accepted, missed, found.root, judged, codes)
+        new += [one for one in with_fingerprints(entries) if _wanted(one, settings, codes)]
     return Report(
         root=found.root,
         torch_version=settings.torch_version,
         files=len(found.reported),
         regions=regions,
-        findings=tuple(sorted((one for one in audible if _wanted(one, settings, codes)), key=_position)),
+        findings=tuple(sorted(new, key=_position)),
         errors=tuple(errors),
         suppressed=sum(_wanted(one, settings, codes) for one in silenced),
+        accepted=len(set(heard) - set(new)),
     )
 
 
-def read_files(settings: Settings, found: Discovered) -> Indexed:
+def read_files(settings: Settings, found: Discovered, progress: Progress | None = None) -> Indexed:
     """Summarise every file; each is independent of the others."""
     folders = {str(folder) for path in found.files for folder in PurePosixPath(path).parents}
     packages = {folder for folder in folders - {"."} if (found.root / folder / "__init__.py").is_file()}
     around = _package_around(found.root)
     facts: dict[str, FileFacts] = {}
     commented: set[str] = set()
-    for path in found.files:
+    for done, path in enumerate(found.files, 1):
         module, is_package = _module(path, packages, around)
-        facts[path], may_suppress = read_file(found.root, path, module, is_package, settings.region_comment)
+        facts[path], may_suppress = read_file(
+            found.root, path, module, is_package, settings.region_comment, found.given.get(path)
+        )
         if may_suppress:
             commented.add(path)
+        if progress is not None:
+            progress(done, len(found.files))
     return Indexed(facts, frozenset(commented))
 
 
 def read_file(
-    root: Path, path: str, module: str, is_package: bool, region_comment: str | None
+    root: Path,
+    path: str,
+    module: str,
+    is_package: bool,
+    region_comment: str | None,
+    given: bytes | None = None,
 ) -> tuple[FileFacts, bool]:
-    """Summarise one file, and say whether it may hold suppressions."""
+    """Summarise one file, and say whether it may hold suppressions; `given` stands in for its content."""
     try:
-        source = (root / path).read_bytes()
+        source = (root / path).read_bytes() if given is None else given
     except OSError as error:
         why = f"cannot be read: {error.strerror}"
         return FileFacts(path, module, is_package, error=(1, why)), False

@@ -12,6 +12,7 @@ import click
 
 from dynamo_lint import __version__
 from dynamo_lint.commands.ends import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft
+from dynamo_lint.commands.helping import overview
 
 COMMANDS = ("check", "regions", "rule")
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
@@ -40,9 +41,20 @@ class DefaultGroup(click.Group):
         command: click.Command = getattr(import_module(f"dynamo_lint.commands.{cmd_name}"), cmd_name)
         return command
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, and by name the options of the one that is meant without a name."""
+        self.format_commands(ctx, formatter)
+        check = self.get_command(ctx, "check")
+        if check is not None:
+            with formatter.section("Options of check (`dynamo-lint check --help` explains them)"):
+                formatter.write_dl(overview(check, ctx))
+
 
 @click.group(
-    cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=DefaultGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    options_metavar="",
+    subcommand_metavar="[COMMAND] [OPTIONS] [PATH]...",
 )
 @click.version_option(__version__, prog_name="dynamo-lint", message="%(prog)s %(version)s")
 def app() -> None:
@@ -52,6 +64,7 @@ def app() -> None:
     dynamo-lint               lint the current folder
     dynamo-lint src train.py  lint these (short for `dynamo-lint check ...`)
     dynamo-lint rule DYN101   what a finding means and how to end it
+    dynamo-lint --version     which dynamo-lint this is
     """
 
 

@@ -22,7 +22,18 @@ CONFIDENCES = ("assumed", "likely", "certain")
 """From a guess to a proof; `min-confidence` compares positions in this tuple."""
 
 ASSUMPTIONS = ("none", "blocks", "modules")
-OUTPUT_FORMATS = ("full", "concise", "json")
+OUTPUT_FORMATS = (
+    "full",
+    "concise",
+    "grouped",
+    "json",
+    "json-lines",
+    "sarif",
+    "github",
+    "gitlab",
+    "rdjson",
+    "junit",
+)
 TORCH_VERSIONS = tuple((2, minor) for minor in range(6, 16))
 """The versions whose behaviour the rules know."""
 
@@ -78,6 +89,9 @@ class Settings:
     pedantic: bool = False
     recompile_limit: int = 8
     output_format: str = "full"
+    baseline: Path | None = None
+    probes: tuple[Path, ...] = ()
+    """Files with functions that `confirm` runs."""
     source: Path | None = None
     """The file that the settings come from."""
 
@@ -148,16 +162,20 @@ def _table(file: Path) -> Mapping[str, object] | None:
 def _settings(file: Path, table: Mapping[str, object]) -> Settings:
     values: dict[str, Any] = {}
     for key, raw in table.items():
-        reader = READERS.get(key)
-        if reader is None:
-            guess = closest(key.replace("_", "-"), READERS)
+        if key not in KEYS:
+            guess = closest(key.replace("_", "-"), KEYS)
             raise ConfigError(
                 f"{file}: unknown key {key!r}" + (f"; did you mean {guess!r}?" if guess else "")
             )
         try:
-            values[key.replace("-", "_")] = reader(raw)
+            values[key.replace("-", "_")] = KEYS[key].read(raw)
         except ValueError as expected:
             raise ConfigError(f"{file}: {key} = {_shown(raw)}: expected {expected}") from None
+    home = file.absolute().parent
+    if "baseline" in values:
+        values["baseline"] = home / values["baseline"]
+    if "probes" in values:
+        values["probes"] = tuple(home / probe for probe in values["probes"])
     return Settings(**values, source=file.absolute())
 
 
@@ -216,23 +234,48 @@ def _choice(*words: str) -> Callable[[object], str]:
     return read
 
 
-READERS: Mapping[str, Callable[[object], object]] = {
-    "select": _strings,
-    "ignore": _strings,
-    "exclude": _strings,
-    "extend-exclude": _strings,
-    "torch-version": _torch_version,
-    "min-confidence": _choice(*CONFIDENCES),
-    "fail-level": _choice(*SEVERITIES),
-    "assume": _choice(*ASSUMPTIONS),
-    "regions": _strings,
-    "not-regions": _strings,
-    "region-comment": _text,
-    "compile-wrappers": _strings,
-    "compile-decorators": _strings,
-    "disable-decorators": _strings,
-    "pedantic": _flag,
-    "recompile-limit": _positive,
-    "output-format": _choice(*OUTPUT_FORMATS),
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the configuration: how it is read, and what the reference says about it."""
+
+    read: Callable[[object], object]
+    """A ValueError says what was expected."""
+    meaning: str
+    example: str = ""
+    """The right-hand side, where the default does not show what can be written."""
+    choices: tuple[str, ...] = ()
+    """All values, where they are few."""
+
+
+KEYS: Mapping[str, Key] = {
+    "select": Key(_strings, 'report only these rules: codes, prefixes, names or `"ALL"`', '["DYN1"]'),
+    "ignore": Key(_strings, "leave these rules out", '["DYN203"]'),
+    "pedantic": Key(_flag, "report house-style notes as well"),
+    "torch-version": Key(_torch_version, 'the torch you compile with, `"2.6"` to `"2.15"`'),
+    "recompile-limit": Key(_positive, "`torch._dynamo.config.recompile_limit`, if you change it"),
+    "min-confidence": Key(
+        _choice(*CONFIDENCES), "how sure it must be that a line is compiled", choices=CONFIDENCES
+    ),
+    "fail-level": Key(
+        _choice(*SEVERITIES), "the least severity that makes the exit status 1", choices=SEVERITIES
+    ),
+    "regions": Key(_strings, "what is compiled, where the code does not show it", '["pkg.moe:MoE"]'),
+    "not-regions": Key(_strings, "what is not compiled, whatever calls it", '["pkg.debug:*"]'),
+    "region-comment": Key(_text, "your own comment that marks a region", '"regional_compile region"'),
+    "compile-wrappers": Key(
+        _strings, "functions that compile their Nth argument", '["pkg.util:maybe_compile#0"]'
+    ),
+    "compile-decorators": Key(_strings, "decorators that compile", '["pkg.jit:jit_fuser"]'),
+    "disable-decorators": Key(
+        _strings, "decorators that keep a function out of the graph", '["pkg.jit:eager"]'
+    ),
+    "assume": Key(_choice(*ASSUMPTIONS), "what users compile, where the code does not", choices=ASSUMPTIONS),
+    "exclude": Key(_strings, "files to leave out, as in `.gitignore`; replaces the default", '["vendored"]'),
+    "extend-exclude": Key(_strings, "more of them", '["generated/*.py"]'),
+    "baseline": Key(
+        _text, "the file of accepted findings, relative to this one", '"dynamo-lint-baseline.json"'
+    ),
+    "output-format": Key(_choice(*OUTPUT_FORMATS), "how findings are printed", choices=OUTPUT_FORMATS),
+    "probes": Key(_strings, "files with probes for `confirm`, relative to this one", '["tests/probes.py"]'),
 }
-"""What each key of the file accepts; a reader's ValueError says what it expected."""
+"""Every key, in the order of the reference."""

@@ -8,8 +8,8 @@ reports on that file alone: so a hook that passes changed files agrees with a ru
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -20,6 +20,9 @@ LARGEST = 1_000_000
 """Bytes; larger files are generated or data, and are passed over unless they are named."""
 
 PROJECT_MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
+
+NAMELESS = Path("<stdin>")
+"""What a text without a file name is called; it belongs to no project."""
 
 
 class DiscoveryError(Exception):
@@ -39,6 +42,8 @@ class Discovered:
     """Files that were left out for their size."""
     errors: tuple[FileError, ...] = ()
     """Folders that could not be listed."""
+    given: Mapping[str, bytes] = field(default_factory=dict)
+    """Content that stands in for what is on the disk, by path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +77,14 @@ class Walked:
     unlistable: tuple[tuple[Path, str], ...]
 
 
-def base(paths: Sequence[Path]) -> Path:
+def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
     """The deepest folder that holds all the paths: where the search for a configuration starts."""
     try:
         Path.cwd()
     except FileNotFoundError:
         raise DiscoveryError("the current folder does not exist any more; change to one that does") from None
     for path in paths:
-        if not path.exists():
+        if path not in given and not path.exists():
             raise DiscoveryError(f"{path}: no such file or folder")
     folders = [absolute if absolute.is_dir() else absolute.parent for absolute in map(_absolute, paths)]
     try:
@@ -89,10 +94,17 @@ def base(paths: Sequence[Path]) -> Path:
 
 
 def discover(
-    paths: Sequence[Path], exclude: Sequence[tuple[Path, Sequence[str]]], force_exclude: bool = False
+    paths: Sequence[Path],
+    exclude: Sequence[tuple[Path, Sequence[str]]],
+    force_exclude: bool = False,
+    given: Mapping[Path, bytes] | None = None,
 ) -> Discovered:
-    """Find the Python files for the given paths; each set of `exclude` patterns counts from its folder."""
-    base(paths)
+    """Find the Python files for the given paths; each set of `exclude` patterns counts from its folder.
+
+    `given` holds the content of those paths that need not exist.
+    """
+    given = given or {}
+    base(paths, given)
     excludes = Ignores(tuple((folder, GitIgnoreSpec.from_lines(lines)) for folder, lines in exclude))
     named = [_absolute(path) for path in paths]
     folders = [path for path in named if path.is_dir()]
@@ -100,7 +112,7 @@ def discover(
     if force_exclude:
         folders = [path for path in folders if not _left_out(path, excludes)]
         single = [path for path in single if not _left_out(path, excludes)]
-    projects = {project for path in single if (project := _project(path))}
+    projects = {project for path in single if path.name != NAMELESS.name and (project := _project(path))}
 
     walks = {folder: _walk(folder, excludes) for folder in {*folders, *projects}}
     reported = {file for folder in folders for file in walks[folder].files} | set(single)
@@ -121,6 +133,7 @@ def discover(
                 {(_relative(f, root), why) for walk in walks.values() for f, why in walk.unlistable}
             )
         ),
+        given={_relative(_absolute(path), root): text for path, text in given.items()},
     )
 
 

@@ -7,40 +7,26 @@ from collections.abc import Mapping
 from dynamo_lint.findings import Finding, Fix, Span
 from dynamo_lint.index.facts import FileFacts
 
-LINT_RULES: Mapping[str, tuple[str, str]] = {
-    "DYN901": (
-        "unreadable-file",
-        "A file could not be read, decoded or parsed, so nothing in it was linted and calls into it were "
-        "not followed. Repair the file, or leave it out with `exclude`.",
-    ),
-    "DYN902": (
-        "unresolved-entry",
-        "A compile site whose target could not be named, so what it compiles was not linted. Declare the "
-        "target with `regions`, or its wrapper with `compile-wrappers`. Only reported when it is selected "
-        "or with `--pedantic`.",
-    ),
-    "DYN903": (
-        "unused-suppression",
-        "A `# dynamo-lint: ignore[...]` comment that silences nothing. Remove the code, or the comment.",
-    ),
-    "DYN904": (
-        "unknown-suppression",
-        "A `# dynamo-lint:` comment that names no rule, or a rule that does not exist, and so does nothing.",
-    ),
+LINT_RULES: Mapping[str, str] = {
+    "DYN901": "unreadable-file",
+    "DYN902": "unresolved-entry",
+    "DYN903": "unused-suppression",
+    "DYN904": "unknown-suppression",
+    "DYN905": "unused-baseline-entry",
 }
-"""Findings about the lint itself: name and explanation by code."""
+"""Names by code."""
 
 QUIET_RULES = frozenset({"DYN902"})
 """Off unless selected by their own code or prefix, or by `pedantic`."""
 
 
 def lint_finding(
-    code: str, span: Span, subject: str, message: str, cost: str, fix: str, severity: str = "note"
+    code: str, span: Span, subject: str, message: str, cost: str, fix: str | Fix, severity: str = "note"
 ) -> Finding:
     """A finding about the lint; it has no effect at run time, so its effect is empty."""
     return Finding(
         code=code,
-        name=LINT_RULES[code][0],
+        name=LINT_RULES[code],
         span=span,
         message=message,
         cost=cost,
@@ -49,7 +35,7 @@ def lint_finding(
         confidence="certain",
         symbol=f"{span.path}::<module>",
         subject=subject,
-        fix=Fix("display", fix),
+        fix=fix if isinstance(fix, Fix) else Fix("display", fix),
     )
 
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.lintrules import LINT_RULES
+from dynamo_lint import REPOSITORY
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-REPOSITORY = "https://github.com/dynamo-lint/dynamo-lint/blob/main"
 
 
 class PageError(Exception):
@@ -51,7 +48,7 @@ class Page:
 
 def load_pages() -> dict[str, Page]:
     """All pages by code, those of the rules about the lint itself included."""
-    pages = {code: _lint_page(code, *about) for code, about in LINT_RULES.items()}
+    pages = {}
     for file in sorted(_folder().glob("*.md")):
         page = parse_page(file.name, file.read_text(encoding="utf-8"))
         pages[page.code] = page
@@ -84,19 +81,13 @@ def parse_page(file: str, text: str) -> Page:
 
 def page_url(code: str, name: str) -> str:
     """Where the page can be read."""
-    if code in LINT_RULES:
-        return f"{REPOSITORY}/README.md#rules-about-the-lint-itself"
-    return f"{REPOSITORY}/rules/{code}-{name}.md"
+    return f"{REPOSITORY}/blob/main/rules/{code}-{name}.md"
 
 
 def _effect(file: str, row: Mapping[str, Any]) -> Effect:
     if not isinstance(row, dict) or "effect" not in row:
         raise PageError(f"{file}: each [[effect]] needs `effect`")
     return Effect(str(row.get("when", "always")), str(row["effect"]), str(row.get("torch", "*")))
-
-
-def _lint_page(code: str, name: str, text: str) -> Page:
-    return Page(code, name, text, "display", (), (), f"# {code} {name}\n\n{textwrap.fill(text, 100)}\n")
 
 
 def _folder() -> Path:

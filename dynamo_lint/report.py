@@ -23,6 +23,8 @@ class Report:
     errors: tuple[FileError, ...] = ()
     suppressed: int = 0
     """Findings silenced by a comment."""
+    accepted: int = 0
+    """Findings that the baseline knows."""
 
     @property
     def hot_functions(self) -> int:

@@ -22,7 +22,7 @@ def catalogue() -> dict[str, str]:
     from dynamo_lint.rules import RULES
 
     hazards = {rule.code: rule.name for rule in RULES}
-    return dict(sorted((hazards | {code: name for code, (name, _) in LINT_RULES.items()}).items()))
+    return dict(sorted((hazards | dict(LINT_RULES)).items()))
 
 
 def matching(selector: str, catalogue: Mapping[str, str]) -> frozenset[str]:

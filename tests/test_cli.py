@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -345,13 +346,34 @@ def test_rule_pages_are_printed_as_text_and_json(here: Path, capsys: pytest.Capt
 def test_help_and_version_exit_0_and_help_fits_a_screen(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for args in (["--help"], ["-h"], ["check", "--help"], ["regions", "--help"], ["rule", "--help"]):
+    for args, screen in (
+        (["--help"], 30),
+        (["-h"], 30),
+        (["check", "--help"], 50),
+        (["regions", "--help"], 30),
+        (["rule", "--help"], 24),
+    ):
         assert cli.run(args) == 0
         out = capsys.readouterr().out
         assert out.startswith("Usage: dynamo-lint ")
-        assert len(out.splitlines()) <= 40
+        assert len(out.splitlines()) <= screen
+        assert max(map(len, out.splitlines())) <= 80
     assert cli.run(["--version"]) == 0
     assert capsys.readouterr().out == f"dynamo-lint {cli.__version__}\n"
+
+
+def test_help_of_check_groups_every_option_under_a_heading(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli.run(["check", "--help"])
+    out = capsys.readouterr().out
+    for heading in ("Rules:", "What is compiled:", "Files and configuration:", "Output:"):
+        assert f"\n{heading}\n" in out
+    assert "Options:" not in out
+    cli.run(["--help"])
+    brief = capsys.readouterr().out
+    for name in re.findall(r"--[a-z-]+", out):
+        assert name in brief
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["rule", "DYN101"], ["."]])

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dynamo_lint.config import READERS
+from dynamo_lint.config import KEYS
 from dynamo_lint.findings import EFFECTS
 from dynamo_lint.selectors import catalogue
 
@@ -33,5 +33,5 @@ def test_readme_holds_exactly_one_lint_and_one_test_command() -> None:
 
 
 def test_readme_explains_every_effect_rule_and_configuration_key() -> None:
-    for word in (*EFFECTS, *catalogue(), *catalogue().values(), *READERS):
+    for word in (*EFFECTS, *catalogue(), *catalogue().values(), *KEYS):
         assert f"`{word}`" in README, word

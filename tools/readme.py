@@ -1,10 +1,11 @@
-"""Regenerate the command output shown in README.md, or check that it is what the commands print today.
+"""Regenerate what README.md and docs/ take from the code, or check that it is true today.
 
-A block starts with `<!-- output: COMMAND -->` and ends with `<!-- /output -->`. Each command really runs,
-from the repository root, without colour and 100 columns wide; what it prints goes between the markers.
+Two kinds of blocks are filled. Between `<!-- output: COMMAND -->` and `<!-- /output -->` goes what the
+command prints: it really runs, from the repository root, without colour and 100 columns wide. Between
+`<!-- table: NAME -->` and `<!-- /table -->` goes a table made from rule pages, settings or options.
 
-    python tools/readme.py            rewrite README.md
-    python tools/readme.py --check    exit 1 if it is stale
+    python tools/readme.py            rewrite the files
+    python tools/readme.py --check    exit 1 if one is stale
 """
 
 from __future__ import annotations
@@ -17,15 +18,24 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
-BLOCK = re.compile(r"(<!-- output: (?P<command>.+?) -->\n).*?(<!-- /output -->)", re.DOTALL)
+sys.path.insert(0, str(ROOT))
+
+from tools.tables import TABLES  # noqa: E402
+
+OUTPUT = re.compile(r"(<!-- output: (?P<command>.+?) -->\n).*?(<!-- /output -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- table: (?P<name>.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
+
+
+def files() -> list[Path]:
+    """The files with blocks."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def output(command: str) -> str:
     """What a command prints, stdout and stderr together as a terminal shows them."""
     program, *arguments = shlex.split(command)
     if program != "dynamo-lint":
-        sys.exit(f"README.md: only dynamo-lint can be run in an output block, not {program!r}")
+        sys.exit(f"only dynamo-lint can be run in an output block, not {program!r}")
     done = subprocess.run(
         [sys.executable, "-m", "dynamo_lint", *arguments],
         cwd=ROOT,
@@ -41,26 +51,36 @@ def output(command: str) -> str:
     return done.stdout
 
 
-def refreshed(text: str) -> str:
-    """README text with every block filled anew."""
+def refreshed(text: str, folder: Path) -> str:
+    """The text of a file in `folder` with every block filled anew."""
 
-    def block(match: re.Match[str]) -> str:
+    def fill(match: re.Match[str]) -> str:
         command = match["command"]
         return f"{match[1]}```console\n$ {command}\n{output(command)}```\n{match[3]}"
 
-    return BLOCK.sub(block, text)
+    def tabulate(match: re.Match[str]) -> str:
+        if match["name"] not in TABLES:
+            sys.exit(f"no table is called {match['name']!r}; there are {', '.join(TABLES)}")
+        return f"{match[1]}{TABLES[match['name']](os.path.relpath(ROOT, folder))}{match[3]}"
+
+    return TABLE.sub(tabulate, OUTPUT.sub(fill, text))
 
 
 def main() -> int:
     """The exit status."""
-    text = README.read_text(encoding="utf-8")
-    fresh = refreshed(text)
-    if sys.argv[1:] == ["--check"]:
+    stale = []
+    for file in files():
+        text = file.read_text(encoding="utf-8")
+        fresh = refreshed(text, file.parent)
         if fresh != text:
-            sys.stderr.write("README.md shows output that is no longer true; run `python tools/readme.py`\n")
-        return int(fresh != text)
-    README.write_text(fresh, encoding="utf-8")
-    return 0
+            stale.append(file.relative_to(ROOT).as_posix())
+            if sys.argv[1:] != ["--check"]:
+                file.write_text(fresh, encoding="utf-8")
+    if sys.argv[1:] != ["--check"]:
+        return 0
+    for name in stale:
+        sys.stderr.write(f"{name} shows what is no longer true; run `python tools/readme.py`\n")
+    return int(bool(stale))
 
 
 if __name__ == "__main__":

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from dynamo_lint.commands.common import deliver, look_at, paths_argument, prepare, region_options
+from dynamo_lint.commands.common import (
+    STDIN,
+    color_option,
+    file_options,
+    paths_argument,
+    prepare,
+    region_options,
+)
 from dynamo_lint.commands.ends import EXIT_FINDINGS, Trouble
+from dynamo_lint.commands.helping import SectionedCommand, option
 from dynamo_lint.config import CONFIDENCES, OUTPUT_FORMATS, Settings, parse_torch_version
 from dynamo_lint.findings import SEVERITIES
-from dynamo_lint.terminal import wants_colour
-
-if TYPE_CHECKING:
-    from dynamo_lint.discovery import Discovered
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -29,84 +33,145 @@ def _version(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
         raise click.BadParameter(f"{value!r} is not {expected}") from None
 
 
-@click.command()
+RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration", "Output"
+
+
+@click.command(cls=SectionedCommand, short_help="Lint Python files and folders (the default command).")
 @paths_argument
-@click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Report only these rules.")
-@click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Leave these rules out.")
-@click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Default: full.")
-@click.option(
+@option(
+    "--select",
+    multiple=True,
+    callback=_codes,
+    metavar="CODES",
+    section=RULES,
+    help="Report only these rules.",
+)
+@option(
+    "--ignore", multiple=True, callback=_codes, metavar="CODES", section=RULES, help="Leave these rules out."
+)
+@option("--pedantic", is_flag=True, default=None, section=RULES, help="Report house-style notes as well.")
+@option(
+    "--torch-version",
+    callback=_version,
+    metavar="X.Y",
+    section=RULES,
+    help="The torch you compile with (2.13).",
+)
+@option(
+    "--min-confidence",
+    type=click.Choice(CONFIDENCES),
+    metavar="LEVEL",
+    section=RULES,
+    help="certain, likely (default) or assumed to be compiled.",
+)
+@region_options
+@option(
+    "--fail-level",
+    type=click.Choice(SEVERITIES),
+    metavar="LEVEL",
+    section=RESULT,
+    help="Least severity that exits 1: error, warning or note.",
+)
+@option("--exit-zero", is_flag=True, section=RESULT, help="Exit 0 even with findings.")
+@option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    section=RESULT,
+    help="Report only what is not in this file.",
+)
+@option("--update-baseline", is_flag=True, section=RESULT, help="Write what is found to the baseline.")
+@file_options
+@option(
+    "--stdin-filename",
+    type=click.Path(path_type=Path),
+    metavar="NAME",
+    section=FILES,
+    help="What the text on stdin is called (path `-`).",
+)
+@option("--show-files", is_flag=True, section=FILES, help="List the files that would be linted.")
+@option("--show-settings", is_flag=True, section=FILES, help="Print the settings in force.")
+@option(
+    "--output-format",
+    type=click.Choice(OUTPUT_FORMATS),
+    metavar="FORMAT",
+    section=OUTPUT,
+    help=", ".join(OUTPUT_FORMATS) + ".",
+)
+@option(
     "-o",
     "--output-file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
+    section=OUTPUT,
     help="Write findings to a file.",
 )
-@click.option(
-    "--torch-version", callback=_version, metavar="X.Y", help="The torch you compile with.  [default: 2.13]"
-)
-@click.option("--min-confidence", type=click.Choice(CONFIDENCES), help="Default: likely.")
-@click.option(
-    "--fail-level", type=click.Choice(SEVERITIES), help="Least severity that exits 1. Default: note."
-)
-@click.option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
-@click.option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
-@click.option("--pedantic", is_flag=True, default=None, help="Report house-style notes as well.")
-@region_options
-@click.option("-q", "--quiet", is_flag=True, help="Print findings only.")
-@click.option("-v", "--verbose", is_flag=True, help="Say which files and settings were used.")
+@option("--statistics", is_flag=True, section=OUTPUT, help="Count findings by rule instead of listing them.")
+@color_option
+@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print findings only.")
+@option("-v", "--verbose", is_flag=True, section=OUTPUT, help="Say which files and settings were used.")
 def check(
     paths: tuple[Path, ...],
     output_file: Path | None,
     exit_zero: bool,
     statistics: bool,
     force_exclude: bool,
+    update_baseline: bool,
+    stdin_filename: Path | None,
+    show_files: bool,
+    show_settings: bool,
     color: str,
     quiet: bool,
     verbose: bool,
     **given: Any,
 ) -> None:
-    """Lint Python files and folders (the default command)."""
+    """Lint Python files and folders (the default command); `-` reads stdin."""
     from dynamo_lint.check import check as run_check
-    from dynamo_lint.render import summary
+    from dynamo_lint.commands import baselines, output, shows
+    from dynamo_lint.commands.progress import Progress
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
-    settings, found = prepare(paths, force_exclude, given)
+    paths, texts = _standard_input(paths, stdin_filename)
+    settings, found = prepare(paths, force_exclude, given, texts)
     rules = catalogue()
     _check_selectors(settings, given, rules)
-    if statistics and settings.output_format == "json":
-        raise click.UsageError("--statistics counts for people; with json, count the findings")
+    if show_files or show_settings:
+        text = shows.settings_text(settings) if show_settings else shows.files_text(found)
+        return output.deliver(text, output_file)
+    if statistics and settings.output_format not in output.FOR_PEOPLE:
+        raise click.UsageError("--statistics counts for people; in other formats, count the findings")
     if verbose:
-        _explain(settings, found)
-    sources = Sources(found.root)
-    report = run_check(settings, found, rules, sources)
-
-    colour = output_file is None and wants_colour(color, sys.stdout)
-    look = look_at(found, colour or color == "always")
-    if settings.output_format == "json":
-        from dynamo_lint.render import json_format
-
-        text = json_format.render(report)
-    elif statistics:
-        from dynamo_lint.render import statistics as counts
-
-        text = counts.render(report)
-    elif settings.output_format == "concise":
-        from dynamo_lint.render import concise
-
-        text = concise.render(report, look)
-    else:
-        from dynamo_lint.render import full
-
-        text = full.render(report, sources, look)
-    deliver(text, output_file)
+        shows.explain(settings, found)
+    accepted = baselines.load(settings, update_baseline)
+    sources = Sources(found.root, found.given)
+    with Progress(not quiet) as progress:
+        report = run_check(settings, found, rules, sources, None if update_baseline else accepted, progress)
+    if update_baseline and accepted is not None:
+        told = baselines.write(accepted, report, found, settings, rules)
+        return None if quiet else click.echo(told, err=True)
+    output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
-        gap = "\n" if text and settings.output_format == "full" and output_file is None else ""
-        look = look_at(found, wants_colour(color, sys.stderr))
-        talk = summary.render(report, look, explain=settings.output_format == "full" and not statistics)
-        click.echo(gap + talk, nl=False, err=True, color=True)
+        output.conclude(report, settings, color, output_file, statistics)
     if report.fails(settings.fail_level) and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
+    return None
+
+
+def _standard_input(paths: tuple[Path, ...], name: Path | None) -> tuple[tuple[Path, ...], dict[Path, bytes]]:
+    """The paths to lint and what to take for the content of some of them."""
+    from dynamo_lint.discovery import NAMELESS
+
+    if STDIN not in paths:
+        if name is not None:
+            raise click.UsageError("--stdin-filename names the text on stdin; give `-` as path")
+        return paths, {}
+    if len(paths) > 1:
+        raise click.UsageError(
+            "`-` is the text on stdin and stands alone; name its file with --stdin-filename"
+        )
+    path = name or NAMELESS
+    return (path,), {path: sys.stdin.buffer.read() if sys.stdin is not None else b""}
 
 
 def _check_selectors(settings: Settings, given: dict[str, Any], rules: dict[str, str]) -> None:
@@ -119,12 +184,3 @@ def _check_selectors(settings: Settings, given: dict[str, Any], rules: dict[str,
         key = "select" if error.selector in (settings.select or ()) else "ignore"
         where = f"--{key}" if given.get(key) else f"{settings.source}: {key}"
         raise Trouble(f"{where}: {error}") from None
-
-
-def _explain(settings: Settings, found: Discovered) -> None:
-    """What `--verbose` says before the run."""
-    click.echo(f"configuration: {settings.source or 'none, defaults'}", err=True)
-    click.echo(f"root: {found.root}", err=True)
-    click.echo(f"files: {len(found.files)} read, {len(found.reported)} reported on", err=True)
-    for path in found.passed_over:
-        click.echo(f"passed over, larger than 1 MB: {path}", err=True)

@@ -1,23 +1,25 @@
-"""What commands share: common options, settings and files for a run, and writing the result."""
+"""What commands share: common options, settings and files for a run."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.ends import ReaderLeft, Trouble
+from dynamo_lint.commands.ends import Trouble
+from dynamo_lint.commands.helping import option
 from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override
 from dynamo_lint.selectors import closest
-from dynamo_lint.terminal import Look, terminal_width
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+STDIN = Path("-")
+"""The path that means standard input."""
 
 
 def options(*decorators: Decorator) -> Decorator:
@@ -34,32 +36,79 @@ def options(*decorators: Decorator) -> Decorator:
 paths_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 
 region_options = options(
-    click.option("--assume", type=click.Choice(ASSUMPTIONS), help="What your users compile, if you do not."),
-    click.option(
-        "--assume-compiled", is_flag=True, help="Same as --assume modules: every nn.Module.forward."
+    option(
+        "--assume",
+        type=click.Choice(ASSUMPTIONS),
+        metavar="WHAT",
+        section="What is compiled",
+        help="What users compile themselves: none, blocks or modules.",
     ),
-    click.option("--exclude", multiple=True, metavar="PATTERN", help="Replace the default exclusions."),
-    click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Exclude more."),
-    click.option("--force-exclude", is_flag=True, help="Exclude even what is named on the command line."),
-    click.option(
+    option(
+        "--assume-compiled",
+        is_flag=True,
+        section="What is compiled",
+        help="--assume modules: every nn.Module.forward.",
+    ),
+)
+
+file_options = options(
+    option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        section="Files and configuration",
+        help="Replace the default exclusions.",
+    ),
+    option(
+        "--extend-exclude",
+        multiple=True,
+        metavar="PATTERN",
+        section="Files and configuration",
+        help="Exclude more.",
+    ),
+    option(
+        "--force-exclude",
+        is_flag=True,
+        section="Files and configuration",
+        help="Exclude even what is named on the command line.",
+    ),
+    option(
         "--config",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
+        section="Files and configuration",
         help="Use this configuration instead of the nearest.",
     ),
-    click.option("--isolated", is_flag=True, help="Ignore all configuration files."),
-    click.option(
-        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use colour."
+    option(
+        "--isolated",
+        is_flag=True,
+        section="Files and configuration",
+        help="Ignore all configuration files.",
     ),
+)
+
+color_option = option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    section="Output",
+    help="Use colour.",
 )
 
 
 def prepare(
-    paths: tuple[Path, ...], force_exclude: bool, given: dict[str, Any]
+    paths: tuple[Path, ...],
+    force_exclude: bool,
+    given: dict[str, Any],
+    texts: dict[Path, bytes] | None = None,
 ) -> tuple[Settings, Discovered]:
-    """Settings and files for a command; `given` holds the options that override the configuration."""
+    """Settings and files for a command; `given` holds the options that override the configuration.
+
+    `texts` holds the content of paths that are not to be read from the disk.
+    """
     from dynamo_lint.discovery import DiscoveryError, base, discover
 
+    texts = texts or {}
     paths = paths or (Path(),)
     config, isolated = given.pop("config"), given.pop("isolated")
     exclude, extend = given.pop("exclude"), given.pop("extend_exclude")
@@ -68,14 +117,14 @@ def prepare(
             raise click.UsageError(f"--assume-compiled contradicts --assume {given['assume']}")
         given["assume"] = "modules"
     try:
-        settings = override(load(base(paths), config, isolated), **given)
+        settings = override(load(base(paths, texts), config, isolated), **given)
         home = settings.source.parent if settings.source and config is None else Path.cwd()
         patterns = [
             (Path.cwd(), exclude) if exclude else (home, settings.exclude),
             (home, settings.extend_exclude),
             (Path.cwd(), extend),
         ]
-        return settings, discover(paths, patterns, force_exclude)
+        return settings, discover(paths, patterns, force_exclude, texts)
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
@@ -87,33 +136,3 @@ def _commands() -> list[str]:
     """The names of all commands."""
     root = click.get_current_context().find_root()
     return root.command.list_commands(root) if isinstance(root.command, click.Group) else []
-
-
-def look_at(found: Discovered, colour: bool) -> Look:
-    """How to print paths below the linted root."""
-    return Look(colour=colour, width=terminal_width(), root=found.root, cwd=Path.cwd())
-
-
-def deliver(text: str, file: Path | None) -> None:
-    """Write to stdout, or to a file that is either replaced as a whole or left as it was."""
-    if file is None:
-        try:
-            click.echo(text, nl=False, color=True)
-        except BrokenPipeError:
-            raise ReaderLeft from None
-        except OSError as error:
-            raise Trouble(f"the output cannot be written: {error.strerror}") from None
-        return
-    target = Path(os.path.realpath(file))
-    try:
-        if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8", errors="backslashreplace")
-            return
-        draft = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            draft.write_text(text, encoding="utf-8", errors="backslashreplace")
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise Trouble(f"{file}: cannot be written: {error.strerror}") from None

@@ -8,17 +8,27 @@ from typing import Any
 
 import click
 
-from dynamo_lint.commands.common import deliver, look_at, paths_argument, prepare, region_options
+from dynamo_lint.commands.common import color_option, file_options, paths_argument, prepare, region_options
 from dynamo_lint.commands.ends import Trouble
+from dynamo_lint.commands.helping import SectionedCommand, option
+from dynamo_lint.commands.output import deliver, look_at
 from dynamo_lint.selectors import closest
 from dynamo_lint.terminal import wants_colour
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @paths_argument
-@click.option("--why", metavar="NAME", help="Print how a function comes to be compiled.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Default: text.")
 @region_options
+@file_options
+@option("--why", metavar="NAME", section="Output", help="Print how a function comes to be compiled.")
+@option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    section="Output",
+    help="Default: text.",
+)
+@color_option
 def regions(
     paths: tuple[Path, ...],
     why: str | None,
@@ -36,7 +46,7 @@ def regions(
     settings, found = prepare(paths, force_exclude, given)
     index = read_files(settings, found)
     _, what = resolve(index.facts, settings.region_options)
-    look = look_at(found, wants_colour(color, sys.stdout))
+    look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:
         chosen = [hot for hot in what.hot if _ends_with(hot.function.id, why)]
         if not chosen:

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from dynamo_lint.commands.common import deliver
 from dynamo_lint.commands.ends import Trouble
+from dynamo_lint.commands.output import deliver
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
 
 

@@ -31,6 +31,9 @@ def render(report: Report, look: Look, explain: bool = False) -> str:
         lines.append(f"{sites} could not be resolved; `dynamo-lint regions` names them and what would help.")
     if report.suppressed:
         lines.append(f"{_count(report.suppressed, 'finding')} silenced by comments.")
+    if report.accepted:
+        lines.append(f"{_count(report.accepted, 'finding')} accepted by the baseline.")
+    lines += _fixable(report)
     hazards = sorted({finding.code for finding in report.findings if finding.effect})
     if hazards and explain:
         lines.append(GUARD)
@@ -51,6 +54,19 @@ def _verdict(report: Report) -> str:
     severities = ", ".join(_count(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
     places = len({finding.span.path for finding in report.findings})
     return f"Found {severities} in {places} of {files}; {_compiled(report)}."
+
+
+def _fixable(report: Report) -> Sequence[str]:
+    """How many findings dynamo-lint can end by itself."""
+    kinds = Counter(
+        finding.fix.applicability for finding in report.findings if finding.fix and finding.fix.edits
+    )
+    safe, unsafe = kinds["safe"], kinds["unsafe"]
+    if not safe and not unsafe:
+        return []
+    words = [f"{safe} fixable with `--fix`"] if safe else []
+    words += [f"{unsafe}{' more' if safe else ''} with `--fix --unsafe-fixes`"] if unsafe else []
+    return [", ".join(words) + "; `--diff` shows what would change."]
 
 
 def _compiled(report: Report) -> str:

@@ -1,0 +1,176 @@
+"""Findings that are accepted for now, kept in a file without line numbers so that it survives edits.
+
+An entry names a finding by file, code, function and subject; `count` says how many such findings it stands
+for. Paths are relative to the folder of the baseline, so that it does not matter where a run starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from dynamo_lint.findings import Finding, Span
+from dynamo_lint.lintrules import lint_finding
+
+SCHEMA_VERSION = 1
+UNUSED = "DYN905"
+
+
+class BaselineError(Exception):
+    """A baseline that cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """What makes two findings the same one."""
+
+    path: str
+    code: str
+    symbol: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the file."""
+
+    key: Key
+    count: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A baseline as it was read."""
+
+    file: Path
+    """Absolute."""
+    entries: tuple[Entry, ...] = ()
+
+    def key(self, finding: Finding, root: Path) -> Key:
+        """The identity of a finding, counted from the folder of the baseline."""
+        path = os.path.relpath(root / finding.span.path, self.file.parent).replace(os.sep, "/")
+        return Key(path, finding.code, finding.symbol.partition("::")[2], finding.subject)
+
+    def local(self, path: str, root: Path) -> str:
+        """The path of an entry, counted from the linted root."""
+        return os.path.relpath(self.file.parent / path, root).replace(os.sep, "/")
+
+
+def read(file: Path) -> Baseline:
+    """The baseline in a file."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        document = json.loads(text)
+    except FileNotFoundError:
+        raise BaselineError(f"{file}: no such file; `--update-baseline` writes it") from None
+    except OSError as error:
+        raise BaselineError(f"{file}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise BaselineError(f"{file}: is no baseline: {error}") from None
+    rows = document.get("findings") if isinstance(document, dict) else None
+    if not isinstance(rows, list) or document.get("schema_version") != SCHEMA_VERSION:
+        raise BaselineError(
+            f'{file}: is no baseline: needs "schema_version": {SCHEMA_VERSION} and "findings"'
+        )
+    lines = _lines(text, len(rows))
+    entries = [_entry(file, number, row, lines[number]) for number, row in enumerate(rows)]
+    return Baseline(file.absolute(), tuple(entries))
+
+
+def subtract(
+    baseline: Baseline, findings: Sequence[Finding], root: Path
+) -> tuple[list[Finding], list[tuple[Entry, int]]]:
+    """The findings that are new, and for each entry how many findings it stands for but did not meet."""
+    left: Counter[Key] = Counter()
+    for entry in baseline.entries:
+        left[entry.key] += entry.count
+    new = []
+    for finding in findings:
+        key = baseline.key(finding, root)
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            new.append(finding)
+    idle = [(entry, min(left[entry.key], entry.count)) for entry in baseline.entries if left[entry.key] > 0]
+    return new, idle
+
+
+def unused(
+    baseline: Baseline,
+    idle: Iterable[tuple[Entry, int]],
+    root: Path,
+    judged: Collection[str],
+    codes: Collection[str],
+) -> list[Finding]:
+    """A finding for each entry that stands for nothing, as far as this run can know.
+
+    It can know for files that it judged and for files that are gone, and for rules that are enabled.
+    """
+    here = os.path.relpath(baseline.file, root).replace(os.sep, "/")
+    found = []
+    for entry, missing in idle:
+        path = baseline.local(entry.key.path, root)
+        known = path in judged or not (root / path).exists()
+        if not known or entry.key.code not in codes:
+            continue
+        many = "" if entry.count == 1 else f"{missing} of {entry.count} of "
+        found.append(
+            lint_finding(
+                UNUSED,
+                Span(here, entry.line, 1, entry.line, 1),
+                " ".join(astuple(entry.key)),
+                f"{many}the accepted {entry.key.code} on `{entry.key.subject}` in {entry.key.path} "
+                "is not found any more",
+                "It costs nothing now, but it would hide the next such finding there.",
+                "run again with `--update-baseline`",
+            )
+        )
+    return found
+
+
+def updated(
+    baseline: Baseline,
+    findings: Iterable[Finding],
+    root: Path,
+    reported: Collection[str],
+    codes: Collection[str],
+) -> str:
+    """The text of a baseline for `findings`; entries that this run could not see stay as they are."""
+    counts = Counter(baseline.key(finding, root) for finding in findings if finding.code != UNUSED)
+    for entry in baseline.entries:
+        path = baseline.local(entry.key.path, root)
+        seen = path in reported or not (root / path).exists()
+        if not seen or entry.key.code not in codes:
+            counts[entry.key] += entry.count
+    rows = [
+        {"path": key.path, "code": key.code, "symbol": key.symbol, "subject": key.subject}
+        | ({"count": count} if count > 1 else {})
+        for key, count in sorted(counts.items())
+    ]
+    # A line for each finding, so that changes can be read and merged.
+    body = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in rows)
+    findings_text = f"[\n{body}\n  ]" if body else "[]"
+    return f'{{\n  "schema_version": {SCHEMA_VERSION},\n  "findings": {findings_text}\n}}\n'
+
+
+def _entry(file: Path, number: int, row: Any, line: int) -> Entry:
+    match row:
+        case {"path": str(path), "code": str(code), "symbol": str(symbol), "subject": str(subject)}:
+            count = row.get("count", 1)
+            if type(count) is int and count > 0:
+                return Entry(Key(path, code, symbol, subject), count, line)
+    raise BaselineError(
+        f"{file}: is no baseline: entry {number + 1} needs path, code, symbol and subject as strings"
+    )
+
+
+def _lines(text: str, number: int) -> list[int]:
+    """The line of each entry as we write them; the first line where somebody wrote them otherwise."""
+    found = [line for line, row in enumerate(text.splitlines(), 1) if row.lstrip().startswith('{"path":')]
+    return found if len(found) == number else [1] * number

@@ -1,0 +1,44 @@
+"""The baseline of a run: read it, or write what the run found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from dynamo_lint.baseline import Baseline, BaselineError, read, updated
+from dynamo_lint.commands.ends import Trouble
+from dynamo_lint.commands.output import deliver
+from dynamo_lint.commands.shows import near
+from dynamo_lint.config import Settings
+from dynamo_lint.discovery import Discovered
+from dynamo_lint.report import Report
+from dynamo_lint.selectors import enabled
+
+
+def load(settings: Settings, update: bool) -> Baseline | None:
+    """The baseline in force, None if there is none; one that is to be written need not exist."""
+    file = settings.baseline
+    if file is None:
+        if update:
+            raise click.UsageError(
+                "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
+            )
+        return None
+    if update and not file.exists():
+        return Baseline(file.absolute())
+    try:
+        return read(file)
+    except BaselineError as error:
+        raise Trouble(str(error)) from None
+
+
+def write(
+    baseline: Baseline, report: Report, found: Discovered, settings: Settings, catalogue: Mapping[str, str]
+) -> str:
+    """Replace the file by what was found; returns what to tell people."""
+    codes = enabled(settings.select, settings.ignore, settings.pedantic, catalogue)
+    deliver(updated(baseline, report.findings, found.root, found.reported, codes), baseline.file)
+    count = len(report.findings)
+    name = near(baseline.file)
+    return f"{name}: accepts {count} finding{'' if count == 1 else 's'} from now on."

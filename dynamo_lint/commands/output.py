@@ -1,0 +1,103 @@
+"""Writing results: to stdout, to files that are never half written, and to what a CI job offers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from dynamo_lint.commands.ends import ReaderLeft, Trouble
+from dynamo_lint.config import Settings
+from dynamo_lint.report import Report
+from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import Look, terminal_width, wants_colour
+
+FOR_PEOPLE = ("full", "concise", "grouped")
+"""The formats that have colours, and counts instead of findings on request."""
+
+
+def look_at(root: Path, colour: bool) -> Look:
+    """How to print paths below the linted root."""
+    return Look(colour=colour, width=terminal_width(), root=root, cwd=Path.cwd())
+
+
+def present(
+    report: Report,
+    sources: Sources,
+    settings: Settings,
+    color: str,
+    output_file: Path | None,
+    statistics: bool = False,
+) -> None:
+    """Print the findings, or their counts, or write them to a file."""
+    from dynamo_lint.render import formats
+    from dynamo_lint.render import statistics as counts
+    from dynamo_lint.render.view import View
+
+    colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
+    look = look_at(report.root, colour)
+    view = View(look, sources, repository(report.root), settings.min_confidence)
+    text = counts.render(report) if statistics else formats.render(settings.output_format, report, view)
+    deliver(text, output_file)
+    if settings.output_format == "github":
+        from dynamo_lint.render import github
+
+        to_step_summary(github.overflow(report, view))
+
+
+def conclude(
+    report: Report, settings: Settings, color: str, output_file: Path | None, statistics: bool = False
+) -> None:
+    """Say on stderr what was found, and what to do next."""
+    from dynamo_lint.render import summary
+
+    full = settings.output_format == "full" and not statistics
+    gap = "\n" if report.findings and full and output_file is None else ""
+    look = look_at(report.root, wants_colour(color, sys.stderr))
+    click.echo(gap + summary.render(report, look, explain=full), nl=False, err=True, color=True)
+
+
+def deliver(text: str, file: Path | None) -> None:
+    """Write to stdout, or to a file that is either replaced as a whole or left as it was."""
+    if file is None:
+        try:
+            click.echo(text, nl=False, color=True)
+        except BrokenPipeError:
+            raise ReaderLeft from None
+        except OSError as error:
+            raise Trouble(f"the output cannot be written: {error.strerror}") from None
+        return
+    target = Path(os.path.realpath(file))
+    try:
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8", errors="backslashreplace")
+            return
+        draft = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            draft.write_text(text, encoding="utf-8", errors="backslashreplace")
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise Trouble(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def repository(root: Path) -> Path:
+    """The folder that CI services count paths from: the checkout around `root`, or `root` itself."""
+    for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
+        if (checkout := os.environ.get(name)) and root.is_relative_to(checkout):
+            return Path(checkout)
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+
+
+def to_step_summary(text: str) -> None:
+    """Append Markdown to the summary page of a GitHub Actions step; outside of one there is none."""
+    if not text or not (page := os.environ.get("GITHUB_STEP_SUMMARY")):
+        return
+    try:
+        with Path(page).open("a", encoding="utf-8", errors="backslashreplace") as summary:
+            summary.write(text)
+    except OSError as error:
+        click.echo(f"dynamo-lint: the step summary cannot be written: {error.strerror}", err=True)

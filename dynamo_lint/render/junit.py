@@ -1,0 +1,53 @@
+"""JUnit XML, which most CI services can show: a suite for each file, a failed test for each finding."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from xml.etree import ElementTree
+
+from dynamo_lint.findings import Finding
+from dynamo_lint.render.prose import explained
+from dynamo_lint.render.view import View
+from dynamo_lint.report import Report
+from dynamo_lint.terminal import clean
+
+
+def render(report: Report, view: View) -> str:
+    """One passed test stands for a run without findings, since some services refuse an empty report."""
+    total = len(report.findings)
+    suites = ElementTree.Element(
+        "testsuites", name="dynamo-lint", tests=str(max(total, 1)), failures=str(total), errors="0"
+    )
+    for path, group in groupby(report.findings, key=lambda finding: finding.span.path):
+        findings = list(group)
+        count = str(len(findings))
+        suite = ElementTree.SubElement(
+            suites, "testsuite", name=clean(view.path(path)), tests=count, failures=count, errors="0"
+        )
+        for finding in findings:
+            _case(suite, finding, clean(view.path(path)))
+    if not total:
+        suite = ElementTree.SubElement(
+            suites, "testsuite", name="dynamo-lint", tests="1", failures="0", errors="0"
+        )
+        ElementTree.SubElement(suite, "testcase", name="no findings", classname="dynamo-lint")
+    ElementTree.indent(suites)
+    text = ElementTree.tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _case(suite: ElementTree.Element, finding: Finding, path: str) -> None:
+    span = finding.span
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        name=f"{finding.code} {finding.name} at {span.line}:{span.column}",
+        classname=path.removesuffix(".py").replace("/", "."),
+        file=path,
+        line=str(span.line),
+    )
+    failure = ElementTree.SubElement(
+        case, "failure", message=clean(finding.message), type=f"{finding.severity} {finding.effect}".strip()
+    )
+    # XML can't carry control characters at all, not even escaped.
+    failure.text = f"{path}:{span.line}:{span.column}\n" + "\n".join(map(clean, explained(finding)))

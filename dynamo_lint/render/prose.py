@@ -1,0 +1,28 @@
+"""What a finding says, as plain sentences: for formats that have one field for text."""
+
+from __future__ import annotations
+
+from dynamo_lint.findings import Finding, Fix
+
+
+def explained(finding: Finding) -> list[str]:
+    """Message, cost and way out, each as a sentence."""
+    lines = [sentence(finding.message)]
+    if finding.cost:
+        lines.append(f"Cost: {sentence(finding.cost)}")
+    if finding.fix is not None:
+        lines.append(f"Way out: {sentence(finding.fix.message)}{applicable(finding.fix)}")
+    return lines
+
+
+def sentence(text: str) -> str:
+    """Text with one full stop at its end."""
+    return text.replace("\n", " ").rstrip(".") + "."
+
+
+def applicable(fix: Fix) -> str:
+    """How the fix can be had from the command line; empty where it is only advice."""
+    if not fix.edits:
+        return ""
+    options = "--fix" if fix.applicability == "safe" else "--fix --unsafe-fixes"
+    return f" (`dynamo-lint check {options}` does it)"

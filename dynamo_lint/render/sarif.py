@@ -1,0 +1,189 @@
+"""SARIF 2.1.0, as GitHub code scanning reads it (docs.github.com, "SARIF support for code scanning")."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from dynamo_lint import REPOSITORY, __version__
+from dynamo_lint.findings import Edit, Finding, Fix, Span
+from dynamo_lint.pages import Page, load_pages, page_url
+from dynamo_lint.regions.model import Step
+from dynamo_lint.render.linehash import line_hashes
+from dynamo_lint.render.prose import explained, sentence
+from dynamo_lint.render.view import View
+from dynamo_lint.report import Report
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+PRECISION = {"certain": "very-high", "likely": "high", "assumed": "medium"}
+
+PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
+
+LONGEST_DESCRIPTION = 1024
+"""Characters that GitHub keeps of a description."""
+
+
+def render(report: Report, view: View) -> str:
+    """One run. It names all rules, so that the list does not depend on what was found."""
+    pages = load_pages()
+    numbers = {code: number for number, code in enumerate(pages)}
+    hashes = _hashes(report, view)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "dynamo-lint",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "informationUri": REPOSITORY,
+                "rules": [_rule(page, view.min_confidence) for page in pages.values()],
+            }
+        },
+        "automationDetails": {"id": "dynamo-lint/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [
+                    {
+                        "level": "error",
+                        "message": {"text": error.message},
+                        "locations": [_line(view, error.path, error.line)],
+                    }
+                    for error in report.errors
+                ],
+            }
+        ],
+        "results": [
+            _result(finding, numbers, hashes.get((finding.span.path, finding.span.line)), view)
+            for finding in report.findings
+        ],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(page: Page, min_confidence: str) -> dict[str, Any]:
+    summary = page.summary[:LONGEST_DESCRIPTION]
+    return {
+        "id": page.code,
+        "name": page.name,
+        "shortDescription": {"text": f"{page.code} {page.name}"},
+        "fullDescription": {"text": summary},
+        "help": {"text": page.body, "markdown": page.body},
+        "helpUri": page_url(page.code, page.name),
+        "properties": {
+            "tags": ["pytorch", "torch.compile", *sorted({row.effect for row in page.effects})],
+            # The least that a finding of this run can have; GitHub reads it here and not at the result.
+            "precision": PRECISION[min_confidence],
+        },
+    }
+
+
+def _result(
+    finding: Finding, numbers: Mapping[str, int], line_hash: str | None, view: View
+) -> dict[str, Any]:
+    prints = {"dynamoLint/v1": finding.fingerprint}
+    if line_hash is not None:
+        prints["primaryLocationLineHash"] = line_hash
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "level": finding.severity,
+        "message": {"text": "\n".join(explained(finding))},
+        "locations": [
+            _location(view, finding.span)
+            | {"logicalLocations": [{"fullyQualifiedName": finding.symbol, "kind": "function"}]}
+        ],
+        "partialFingerprints": prints,
+        "properties": {
+            "confidence": finding.confidence,
+            "precision": PRECISION[finding.confidence],
+            "problem": {"severity": PROBLEM[finding.severity]},
+            "subject": finding.subject,
+        }
+        | ({"effect": finding.effect} if finding.effect else {}),
+    }
+    if finding.code in numbers:
+        result["ruleIndex"] = numbers[finding.code]
+    if finding.chain:
+        steps = [_step(step, finding, view) for step in finding.chain]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    if finding.related:
+        result["relatedLocations"] = [
+            _line(view, place.path, place.line) | {"id": number, "message": {"text": place.message}}
+            for number, place in enumerate(finding.related, 1)
+        ]
+    if finding.fix is not None and finding.fix.edits:
+        result["fixes"] = [_fix(finding.fix, view)]
+    return result
+
+
+def _step(step: Step, finding: Finding, view: View) -> dict[str, Any]:
+    at_finding = (step.path, step.line) == (finding.span.path, finding.span.line)
+    place = _location(view, finding.span) if at_finding else _line(view, step.path, step.line)
+    return {"location": place | {"message": {"text": step.note}}}
+
+
+def _fix(fix: Fix, view: View) -> dict[str, Any]:
+    files: dict[str, list[Edit]] = {}
+    for edit in fix.edits:
+        files.setdefault(edit.span.path, []).append(edit)
+    return {
+        "description": {"text": sentence(fix.message)},
+        "artifactChanges": [
+            {
+                "artifactLocation": {"uri": _uri(view, path)},
+                "replacements": [
+                    {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.replacement}}
+                    for edit in edits
+                ],
+            }
+            for path, edits in files.items()
+        ],
+    }
+
+
+def _location(view: View, span: Span) -> dict[str, Any]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(view, span.path)},
+            "region": _region(span),
+        }
+    }
+
+
+def _line(view: View, path: str, line: int) -> dict[str, Any]:
+    return {
+        "physicalLocation": {"artifactLocation": {"uri": _uri(view, path)}, "region": {"startLine": line}}
+    }
+
+
+def _region(span: Span) -> dict[str, int]:
+    return {
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+
+
+def _uri(view: View, path: str) -> str:
+    return quote(view.path(path), errors="surrogateescape")
+
+
+def _hashes(report: Report, view: View) -> dict[tuple[str, int], str]:
+    """GitHub's own line hash for each line with a finding, for uploads that bypass its action."""
+    lines: dict[str, set[int]] = {}
+    for finding in report.findings:
+        lines.setdefault(finding.span.path, set()).add(finding.span.line)
+    return {
+        (path, line): found for path, wanted in lines.items() for line, found in _of_file(view, path, wanted)
+    }
+
+
+def _of_file(view: View, path: str, wanted: Iterable[int]) -> Iterable[tuple[int, str]]:
+    try:
+        return line_hashes(view.sources.text(path), wanted).items()
+    except (OSError, ValueError, SyntaxError):
+        return ()

@@ -1,0 +1,26 @@
+"""What renderers know beside the report: how to lay text out, the sources, and where paths count from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import Look
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The surroundings of a rendering."""
+
+    look: Look
+    sources: Sources
+    base: Path
+    """The folder that CI services count paths from, absolute."""
+    min_confidence: str = "likely"
+
+    def path(self, path: str) -> str:
+        """A path of the report as a CI service wants it: POSIX, relative to the checkout."""
+        absolute = os.path.normpath(self.look.root / path)
+        return os.path.relpath(absolute, self.base).replace(os.sep, "/")

@@ -1,0 +1,88 @@
+"""The tables of README.md and docs/, each made from what the code knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+
+from dynamo_lint import cli
+from dynamo_lint.commands.helping import sections
+from dynamo_lint.commands.shows import toml
+from dynamo_lint.config import KEYS, Settings
+from dynamo_lint.pages import Page, load_pages
+
+
+def rules(up: str) -> str:
+    """The rules about compiled code."""
+    return _rules(up, (page for page in load_pages().values() if not page.code.startswith("DYN9")))
+
+
+def lint_rules(up: str) -> str:
+    """The rules about the lint itself."""
+    return _rules(up, (page for page in load_pages().values() if page.code.startswith("DYN9")))
+
+
+def configuration(up: str) -> str:
+    """Every key with its default, what it means and an example."""
+    rows = []
+    for key, about in KEYS.items():
+        value = getattr(Settings(), key.replace("-", "_"))
+        default = "none" if value is None else f"`{toml(key, value)}`"
+        if key == "select":
+            default = "all but pedantic"
+        elif key == "exclude":
+            default = "caches, environments, `build`, `dist`"
+        meaning = about.meaning
+        if about.choices:
+            meaning += ": " + ", ".join(f'`"{word}"`' for word in about.choices)
+        elif about.example:
+            meaning += f": `{key} = {about.example}`"
+        rows.append((f"`{key}`", default, meaning))
+    return table(("key", "default", "meaning"), rows)
+
+
+def options(up: str) -> str:
+    """The options of every command, by section."""
+    parts = []
+    for name in cli.COMMANDS:
+        command = cli.app.get_command(click.Context(cli.app), name)
+        assert command is not None
+        context = click.Context(command, info_name=f"dynamo-lint {name}")
+        parts.append(f"## `dynamo-lint {name}`\n\n{command.help}\n")
+        rows = [
+            (f"`{record[0]}`", title, record[1].replace("|", "\\|"))
+            for title, parameters in sections(command, context).items()
+            for one in parameters
+            if (record := one.get_help_record(context))
+        ]
+        parts.append(table(("option", "section", "meaning"), rows))
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Markdown."""
+    lines = [f"| {' | '.join(row)} |\n" for row in (head, *rows)]
+    return "".join([lines[0], f"|{'---|' * len(head)}\n", *lines[1:]])
+
+
+def _rules(up: str, pages: Iterable[Page]) -> str:
+    folder = "rules" if up == "." else f"{up}/rules"
+    rows = [
+        (
+            f'<a id="{page.code.lower()}"></a>[`{page.code}`]({folder}/{page.code}-{page.name}.md)',
+            f"`{page.name}`",
+            page.summary.replace("|", "\\|"),
+        )
+        for page in pages
+    ]
+    return table(("code", "name", "finds"), rows)
+
+
+TABLES: dict[str, Callable[[str], str]] = {
+    "rules": rules,
+    "lint-rules": lint_rules,
+    "configuration": configuration,
+    "options": options,
+}
+"""By name; each takes the way from the file's folder to the root of the repository."""
