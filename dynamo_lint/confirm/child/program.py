@@ -1,0 +1,197 @@
+"""Loads the program of a probe, each time as if for the first time, and runs its calls."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import torch
+
+from dynamo_lint.confirm.child.values import difference, frozen
+from dynamo_lint.confirm.child.witness import NO_LIMIT, Witness, note_failure, witness
+from dynamo_lint.confirm.receipt import Receipt
+
+Probe = tuple[Callable[..., Any], Sequence[tuple[Any, ...]]]
+
+
+class ProbeError(Exception):
+    """A probe that cannot be run; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A probe and how it is run."""
+
+    path: Path
+    probe: str
+    root: Path
+    """The project: modules below it are loaded anew for each run."""
+    calls: int = 12
+
+
+@dataclass(slots=True)
+class Twin:
+    """What a program computes without a compiler."""
+
+    outputs: list[Any]
+    sites: int
+    """Compile sites that were reached."""
+    recompile_limit: int
+    """The limit that the program leaves in force."""
+
+
+def compiled(
+    program: Program,
+    twin: Twin,
+    backend: str = "aot_eager",
+    limit: int | None = NO_LIMIT,
+    before: Callable[[int], None] = lambda call: None,
+    after: Callable[[int], None] = lambda call: None,
+) -> Receipt:
+    """Run the program under Dynamo and compare each call with the twin's.
+
+    A probe that compiles nothing itself has its `call` compiled as a whole.
+    """
+    outputs: list[Any] = []
+    with witness(backend, limit) as heard, _fresh(program) as probe:
+        call, batches = probe()
+        if not twin.sites:
+            call = torch.compile(call)
+        for number in range(len(twin.outputs)):
+            heard.call = number
+            hold_limit(limit)
+            before(number)
+            try:
+                outputs.append(frozen(call(*batches[number % len(batches)])))
+            except Exception as error:
+                note_failure(heard, error)
+                break
+            after(number)
+        receipt = heard.receipt(len(outputs))
+    return compared_with(receipt, outputs, twin.outputs, backend)
+
+
+def eager(
+    program: Program,
+    before: Callable[[int], None] = lambda call: None,
+    after: Callable[[int], None] = lambda call: None,
+) -> Twin:
+    """Run the program without Dynamo; what it raises is the probe's own fault and is passed on."""
+    heard = Witness("eager")
+    with uncompiled(heard), _fresh(program) as probe:
+        call, batches = probe()
+        twin = Twin([], 0, current_limit())
+        for number in range(program.calls):
+            before(number)
+            twin.outputs.append(frozen(call(*batches[number % len(batches)])))
+            after(number)
+    twin.sites = heard.sites
+    return twin
+
+
+def compared_with(receipt: Receipt, ours: Sequence[Any], theirs: Sequence[Any], backend: str) -> Receipt:
+    """The receipt with the verdict on its outputs; calls that never came about are not held against it."""
+    from dataclasses import replace
+
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    found = ((call, difference(one, other, backend)) for call, (one, other) in pairs)
+    mismatch = next((f"call {call}: {text}" for call, text in found if text), "")
+    return replace(receipt, matches_eager=not mismatch, mismatch=mismatch)
+
+
+@contextmanager
+def uncompiled(heard: Witness) -> Iterator[None]:
+    """Everything that is compiled runs as it is written; the sites are counted."""
+    real = torch.compile
+
+    def counted(model: Any = None, **options: Any) -> Any:
+        if model is None:
+            return lambda function: counted(function, **options)
+        heard.sites += 1
+        return real(model, backend="eager")
+
+    with mock.patch.object(torch, "compile", counted), torch.compiler.set_stance("force_eager"):
+        yield
+
+
+def limit_name() -> str:
+    """What this torch calls the recompile limit."""
+    return "recompile_limit" if hasattr(torch._dynamo.config, "recompile_limit") else "cache_size_limit"
+
+
+def current_limit() -> int:
+    """The recompile limit in force."""
+    return int(getattr(torch._dynamo.config, limit_name()))
+
+
+def hold_limit(limit: int | None) -> None:
+    """Set the limit again, which a program may have changed."""
+    if limit is not None and current_limit() != limit:
+        setattr(torch._dynamo.config, limit_name(), limit)
+
+
+@contextmanager
+def _fresh(program: Program) -> Iterator[Callable[[], Probe]]:
+    """The probe of a newly loaded program, with fresh seeds and a fresh environment."""
+    torch.manual_seed(0)
+    random.seed(0)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(0)
+    with loaded(program.path, program.root) as module, mock.patch.dict(os.environ):
+        factory = getattr(module, program.probe, None)
+        if factory is None:
+            raise ProbeError(f"there is no function {program.probe}")
+        yield lambda: _checked(factory(), program.probe)
+
+
+def _checked(made: Any, name: str) -> Probe:
+    match made:
+        case (call, batches) if callable(call):
+            batches = [batch if isinstance(batch, tuple) else (batch,) for batch in batches]
+            if batches:
+                return call, batches
+    raise ProbeError(f"{name}() must return (call, batches): a callable and a list of argument tuples")
+
+
+@contextmanager
+def loaded(path: Path, root: Path | None = None) -> Iterator[ModuleType]:
+    """Import a file the way Python runs it, its folder first on the path, and forget it afterwards.
+
+    Two folders may hold modules of the same names, so nothing below `root` stays in `sys.modules`.
+    """
+    path = path.resolve()
+    root = (root or path.parent).resolve()
+    folder, name = path.parent, path.stem
+    while (folder / "__init__.py").is_file():
+        folder, name = folder.parent, f"{folder.name}.{name}"
+    own = {file.stem for file in folder.glob("*.py")} | {name.partition(".")[0]}
+    shadowed = {one: sys.modules.pop(one) for one in list(sys.modules) if one.partition(".")[0] in own}
+    before = set(sys.modules)
+    with ExitStack() as stack:
+        ways = [str(folder), *sys.path, str(root), str(root / "src")]
+        stack.enter_context(mock.patch.object(sys, "path", ways))
+        stack.enter_context(mock.patch.object(sys, "dont_write_bytecode", True))
+        importlib.invalidate_caches()
+        try:
+            yield importlib.import_module(name)
+        finally:
+            for one in set(sys.modules) - before:
+                if one.partition(".")[0] in own or _below(sys.modules[one], root):
+                    del sys.modules[one]
+            sys.modules.update(shadowed)
+
+
+def _below(module: ModuleType, root: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    if not file:
+        return any(Path(way).is_relative_to(root) for way in getattr(module, "__path__", ()) or ())
+    return Path(file).is_relative_to(root) and "site-packages" not in Path(file).relative_to(root).parts

@@ -1,0 +1,361 @@
+"""Listens to Dynamo while a program runs: the core that `confirm`, the tests and the pytest plugin share.
+
+Sources, in this order: the structured trace log (`torch.__trace`), which every torch since 2.6 writes in the
+same form; `torch._dynamo.guards.get_guard_fail_reason`, which is handed each cached version together with the
+frame that it did not fit; and the backend, which every compile site is given. What a torch does not offer is
+noted in the receipt's `problems` and left out.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from types import CodeType
+from typing import Any
+from unittest import mock
+
+import torch
+import torch._dynamo
+from torch._dynamo.backends.registry import lookup_backend
+
+from dynamo_lint.confirm.child.breaks import read_break
+from dynamo_lint.confirm.child.causes import by_key, minimal_sets
+from dynamo_lint.confirm.child.guardtree import failures
+from dynamo_lint.confirm.child.sources import place_of, readable
+from dynamo_lint.confirm.child.stacks import library, recording
+from dynamo_lint.confirm.receipt import Cause, Compile, Failure, Frame, GraphBreak, Receipt, Recompile
+
+NO_LIMIT = 10_000
+MOST_VERSIONS = 32
+"""Cached versions that are searched for each recompile, the most recently used first."""
+
+LIMIT = re.compile(r"hit config\.\w*_limit .*?function: '(\S+)' \((.*?):(\d+)\)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Witness:
+    """What was heard so far; set `call` and `label` before each step of the program."""
+
+    backend: str
+    call: int = 0
+    label: str = ""
+    compiles: list[Compile] = field(default_factory=list)
+    recompiles: list[Recompile] = field(default_factory=list)
+    breaks: dict[tuple[str, int, str], GraphBreak] = field(default_factory=dict)
+    graph_calls: set[int] = field(default_factory=set)
+    limit_hit: dict[str, None] = field(default_factory=dict)
+    traced: dict[str, set[int]] = field(default_factory=dict)
+    sites: int = 0
+    """Compile sites that were reached."""
+    failure: Failure | None = None
+    problems: list[str] = field(default_factory=list)
+    _pending: list[tuple[str, CodeType, str, list[Cause]]] = field(default_factory=list)
+    _stacks: dict[str, traceback.StackSummary] = field(default_factory=dict)
+    _names: dict[tuple[str, int, str], str] = field(default_factory=dict)
+
+    def receipt(self, calls: int) -> Receipt:
+        """All of it as plain data; `calls` is how many were made."""
+        self.settle()
+        return Receipt(
+            torch_version=str(torch.__version__),
+            backend=self.backend,
+            calls=calls,
+            compiles=tuple(self.compiles),
+            recompiles=tuple(self.recompiles),
+            breaks=tuple(self.breaks.values()),
+            graph_calls=tuple(sorted(self.graph_calls)),
+            limit_hit=tuple(self.limit_hit),
+            traced={path: tuple(sorted(lines)) for path, lines in sorted(self.traced.items())},
+            failure=self.failure,
+            problems=tuple(dict.fromkeys(self.problems))[:20],
+        )
+
+    def settle(self, started: bool = False) -> None:
+        """Finish the recompile whose cached versions have all been heard; `started` says that it goes on."""
+        if not self._pending:
+            return
+        pending, self._pending = self._pending, []
+        compile_id, code, _, _ = pending[0]
+        entries = [by_key((place_of(cause.source).key, cause) for cause in found) for *_, found in pending]
+        self.recompiles.append(
+            Recompile(
+                function=self._name_of(code),
+                path=code.co_filename,
+                first_line=code.co_firstlineno,
+                call=self.call,
+                label=self.label,
+                compile_id=compile_id,
+                rejected=not started,
+                reasons=tuple(reason for _, _, reason, _ in pending),
+                causes=tuple(minimal_sets(entries)),
+            )
+        )
+
+    def _name(self, path: str, first_line: int, name: str) -> str:
+        """The qualified name of a function, if it was ever seen."""
+        return self._names.get((path, first_line, name), name)
+
+    def _name_of(self, code: CodeType) -> str:
+        return self._name(code.co_filename, code.co_firstlineno, code.co_name)
+
+    def _hear_event(self, metadata: dict[str, Any], payload: str) -> None:
+        if "dynamo_start" in metadata:
+            if not metadata.get("attempt"):
+                self.settle(started=True)
+        elif metadata.get("artifact", {}).get("name") == "dynamo_graph_break_reason":
+            self.add_break(payload)
+
+    def add_break(self, told: str) -> None:
+        """Note a graph break from Dynamo's account of it."""
+        found = read_break(told, self.call, self.label)
+        if found is None:
+            self.problems.append(f"unread graph break: {told[:200]}")
+            return
+        key = found.path, found.line, found.id
+        known = self.breaks.get(key)
+        if known is None:
+            self.breaks[key] = found
+        else:
+            skips = known.skips_frame or found.skips_frame
+            self.breaks[key] = replace(known, count=known.count + 1, skips_frame=skips)
+
+    def _hear_warning(self, text: str) -> None:
+        if match := LIMIT.search(text):
+            self.settle()
+            self.limit_hit.setdefault(self._name(match[2], int(match[3]), match[1]))
+
+    def _hear_version(
+        self, manager: Any, code: CodeType, f_locals: dict[str, Any], compile_id: Any, reason: str
+    ) -> None:
+        """A cached version did not fit the frame that is about to be compiled."""
+        current = str(torch._guards.CompileContext.current_compile_id())
+        if self._pending and self._pending[0][0] != current:
+            self.settle()
+        code = torch._dynamo.utils.orig_code_map.get(code, code)
+        found: list[Cause] = []
+        if len(self._pending) < MOST_VERSIONS:
+            found = self._causes(manager, f_locals, self._name_of(code), reason)
+        self._pending.append((current, code, readable(reason), found))
+
+    def _causes(self, manager: Any, f_locals: dict[str, Any], function: str, reason: str) -> list[Cause]:
+        found: list[Cause] = []
+        try:
+            if manager.closure_vars is not None:
+                found = failures(manager, f_locals, function, reason, self._stacks, self.problems)
+        except Exception as error:
+            self.problems.append(f"guards could not be evaluated: {error!r}"[:200])
+        return found or [_told(reason)]
+
+    def _hear_line(self, code: CodeType, line: int | None) -> None:
+        if line is not None:
+            self.traced.setdefault(code.co_filename, set()).add(line)
+        key = code.co_filename, code.co_firstlineno, code.co_name
+        if key not in self._names:
+            # Before Python 3.11 a code object knows its bare name only.
+            self._names[key] = getattr(code, "co_qualname", code.co_name)
+
+    def _hear_graph(self, graph: Any) -> None:
+        context = torch._guards.CompileContext.current_compile_id()
+        code = _compiling()
+        self.compiles.append(
+            Compile(
+                function=self._name_of(code) if code else "",
+                path=code.co_filename if code else "",
+                first_line=code.co_firstlineno if code else 0,
+                call=self.call,
+                label=self.label,
+                compile_id=str(context),
+                operations=_operations(graph),
+            )
+        )
+
+
+@contextmanager
+def witness(backend: str = "aot_eager", limit: int | None = NO_LIMIT) -> Iterator[Witness]:
+    """Hear all that Dynamo does inside; every `torch.compile` there gets `backend`.
+
+    `limit` replaces the recompile limit: raised by default, so that nothing is hidden behind it; None leaves
+    it alone.
+    """
+    heard = Witness(backend)
+    torch._dynamo.reset()
+    with ExitStack() as stack:
+        if limit is not None:
+            stack.enter_context(_limited(limit))
+        if backend == "inductor":
+            # Else it draws other random numbers than eager does.
+            stack.enter_context(torch._inductor.config.patch(fallback_random=True))
+        stack.enter_context(mock.patch.object(torch, "compile", _counted(heard, lookup_backend(backend))))
+        stack.enter_context(_hearing("torch.__trace", logging.DEBUG, lambda record: _event(heard, record)))
+        warned = "torch._dynamo.convert_frame"
+        stack.enter_context(
+            _hearing(warned, logging.WARNING, lambda record: heard._hear_warning(record.getMessage()))
+        )
+        _hook_guards(heard, stack)
+        _hook_lines(heard, stack)
+        yield heard
+        heard.settle()
+    torch._dynamo.reset()
+
+
+def observe(
+    steps: Sequence[Callable[[], Any]],
+    backend: str = "aot_eager",
+    limit: int | None = NO_LIMIT,
+    labels: Sequence[str] = (),
+) -> Receipt:
+    """Run the steps, which compile what they like, and say what Dynamo did; the first exception ends them.
+
+    For schedules that decide as they go, use `witness` itself.
+    """
+    with witness(backend, limit) as heard:
+        done = 0
+        for number, step in enumerate(steps):
+            heard.call, heard.label = number, labels[number] if labels else ""
+            try:
+                step()
+            except Exception as error:
+                note_failure(heard, error)
+                break
+            done += 1
+        return heard.receipt(done)
+
+
+def note_failure(heard: Witness, error: BaseException) -> None:
+    """Remember the exception that ended the calls; with `fullgraph=True` a graph break is one."""
+    if type(error).__name__ in ("Unsupported", "UserError"):
+        heard.add_break(str(error))
+    frames = traceback.extract_tb(error.__traceback__)
+    stack = [Frame(frame.filename, frame.lineno or 0, frame.name) for frame in frames]
+    near = tuple(frame for frame in stack if not library(frame.path))[-12:]
+    heard.failure = Failure(heard.call, type(error).__name__, str(error)[:2000], near)
+
+
+def _counted(heard: Witness, compile_graph: Callable[..., Any]) -> Callable[..., Any]:
+    """Stands for `torch.compile`, as function, method and decorator, and counts what its graphs do."""
+    real = torch.compile
+
+    def counting(graph: Any, inputs: Any, **_: Any) -> Callable[..., Any]:
+        compiled = compile_graph(graph, inputs)
+        heard._hear_graph(graph)  # after the fact: a float that turns out constant restarts the compile once
+
+        def run(*args: Any) -> Any:
+            heard.graph_calls.add(heard.call)
+            return compiled(*args)
+
+        return run
+
+    def counted(model: Any = None, **options: Any) -> Any:
+        heard.sites += 1
+        kept = {key: value for key, value in options.items() if key not in ("backend", "mode", "options")}
+        chosen = options.get("options") or {}
+        if "guard_filter_fn" in chosen:
+            kept["options"] = {"guard_filter_fn": chosen["guard_filter_fn"]}
+        if model is None:
+            return lambda function: counted(function, **options)
+        return real(model, backend=counting, **kept)
+
+    return counted
+
+
+@contextmanager
+def _limited(limit: int) -> Iterator[None]:
+    """Another recompile limit, under the name that this torch gives it."""
+    config = torch._dynamo.config
+    name = "recompile_limit" if hasattr(config, "recompile_limit") else "cache_size_limit"
+    total = f"accumulated_{name}"
+    with config.patch({name: limit, total: max(limit, getattr(config, total))}):
+        yield
+
+
+@contextmanager
+def _hearing(name: str, level: int, hear: Callable[[logging.LogRecord], None]) -> Iterator[None]:
+    """Hand every record of one logger to `hear` instead of the console."""
+    logger = logging.getLogger(name)
+    handler = logging.Handler()
+    handler.emit = hear  # type: ignore[method-assign,assignment]
+    with (
+        mock.patch.object(logger, "handlers", [handler]),
+        mock.patch.object(logger, "level", level),
+        mock.patch.object(logger, "propagate", False),
+        mock.patch.object(logger, "_cache", {}),  # isEnabledFor() caches what the level used to allow
+    ):
+        yield
+
+
+def _event(heard: Witness, record: logging.LogRecord) -> None:
+    metadata, payload = getattr(record, "metadata", None), getattr(record, "payload", None)
+    if isinstance(metadata, dict):
+        heard._hear_event(metadata, payload or "")
+
+
+def _hook_guards(heard: Witness, stack: ExitStack) -> None:
+    guards = torch._dynamo.guards
+    explain = getattr(guards, "get_guard_fail_reason", None)
+    if explain is None:
+        heard.problems.append("this torch does not say which guard failed")
+        return
+
+    def explained(manager: Any, code: Any, f_locals: Any, compile_id: Any, *rest: Any, **named: Any) -> Any:
+        reason = explain(manager, code, f_locals, compile_id, *rest, **named)
+        heard._hear_version(manager, code, f_locals, compile_id, str(reason))
+        return reason
+
+    stack.enter_context(mock.patch.object(guards, "get_guard_fail_reason", explained))
+    parts = getattr(guards, "get_verbose_code_parts", None)
+    if parts is not None:
+        stack.enter_context(
+            mock.patch.object(guards, "get_verbose_code_parts", recording(heard._stacks, parts))
+        )
+
+
+def _hook_lines(heard: Witness, stack: ExitStack) -> None:
+    translator = torch._dynamo.symbolic_convert.InstructionTranslatorBase
+    starts = getattr(translator, "starts_line", None)
+    if starts is None:
+        heard.problems.append("this torch does not say which lines it traces")
+        return
+
+    def started(self: Any, line: int | None) -> Any:
+        heard._hear_line(self.f_code, line)
+        return starts(self, line)
+
+    stack.enter_context(mock.patch.object(translator, "starts_line", started))
+
+
+def _compiling() -> CodeType | None:
+    """The function that is being compiled right now, found on the stack of the compiler itself."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "_compile" and isinstance(code := frame.f_locals.get("code"), CodeType):
+            return code
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def _operations(graph: Any) -> tuple[str, ...]:
+    try:
+        return tuple(
+            getattr(node.target, "__name__", None) or str(node.target)
+            for node in graph.graph.nodes
+            if node.op.startswith("call_")
+        )
+    except AttributeError:
+        return ()
+
+
+def _told(reason: str) -> Cause:
+    """A cause known only from Dynamo's own words."""
+    text = reason.partition(": ")[2].partition("\n")[0].strip() or reason
+    kind = "UNKNOWN"
+    if "BACKEND_MATCH" in text or not text:
+        kind = "BACKEND"
+    elif "invalidated" in text:
+        kind = "INVALIDATED"
+    guard = text.partition("  # ")[0].strip()
+    return Cause(kind, guard, guard, "", (), guard, "", guard, "")

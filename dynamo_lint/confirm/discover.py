@@ -1,0 +1,73 @@
+"""Finds probes: functions named `probe_*` at the top level of a file, without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynamo_lint.index.summarize import decode
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRef:
+    """A probe by file and name."""
+
+    path: Path
+    name: str
+    line: int
+
+
+class DiscoveryTrouble(Exception):
+    """Something that was named as a probe and is none; the text says what to do."""
+
+
+def probes(path: Path) -> tuple[str, ...]:
+    """Names of the probes of a file, in order."""
+    return tuple(probe.name for probe in probes_of(path))
+
+
+def probes_of(path: Path) -> list[ProbeRef]:
+    """The probes of a file, in order."""
+    tree = ast.parse(decode(path.read_bytes()))
+    return [
+        ProbeRef(path, node.name, node.lineno)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("probe_")
+    ]
+
+
+def find(names: Iterable[str], home: Path) -> list[ProbeRef]:
+    """The probes that are named: a file, a folder with probes somewhere in it, or `file::probe_name`."""
+    found: dict[tuple[Path, str], ProbeRef] = {}
+    for name in names:
+        for probe in _named(name, home):
+            found.setdefault((probe.path, probe.name), probe)
+    return list(found.values())
+
+
+def _named(name: str, home: Path) -> list[ProbeRef]:
+    file, _, wanted = name.partition("::")
+    path = home / file
+    if path.is_dir():
+        candidates = [one for one in sorted(path.rglob("*.py")) if b"def probe_" in one.read_bytes()]
+        chosen = [probe for one in candidates for probe in _read(one)]
+    elif path.is_file():
+        chosen = _read(path)
+    else:
+        raise DiscoveryTrouble(f"{file}: there is no such file")
+    if wanted:
+        chosen = [probe for probe in chosen if probe.name == wanted]
+    if not chosen:
+        what = f"no probe called {wanted}" if wanted else "no function named probe_*"
+        raise DiscoveryTrouble(f"{file}: there is {what} in it")
+    return chosen
+
+
+def _read(path: Path) -> list[ProbeRef]:
+    try:
+        return probes_of(path)
+    except (OSError, SyntaxError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise DiscoveryTrouble(f"{path}: cannot be read: {why}") from None

@@ -1,0 +1,169 @@
+"""What Dynamo did during a few calls, as plain data that travels as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line of a stack, in a function by its bare name."""
+
+    path: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One piece of Python state whose guard failed."""
+
+    kind: str
+    """What was checked: Dynamo's leaf guard (`EQUALS_MATCH`, `TENSOR_MATCH`), or `MISSING`, `DICT_LENGTH`,
+    `BACKEND`, `INVALIDATED`, `UNKNOWN`."""
+    source: str
+    """The value that was checked, as an expression over the frame's locals `L` and globals `G`."""
+    guard: str
+    """The check as people read it: `self._overflow_total == 1`."""
+    owner: str
+    """Dotted name of the class, module or function that holds the state."""
+    bases: tuple[str, ...]
+    """Dotted names of the owner's classes in method resolution order, itself first; empty for the others."""
+    attribute: str
+    """Name of the attribute, global or argument."""
+    inside: str
+    """Where in the attribute, if it is a container: `['a'][0]`."""
+    expected: str
+    actual: str
+    aspect: str = ""
+    """For tensors, what differs: `size`, `stride`, `dtype`, `requires_grad`, `class`, `dispatch`, `rank`."""
+    path: str = ""
+    """The innermost line of user code that made Dynamo guard, outside torch and the standard library."""
+    line: int = 0
+    stack: tuple[Frame, ...] = ()
+    """From the compiled function to the line that made Dynamo guard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile:
+    """One compile more than the first of a function, and the smallest sets of state that explain it."""
+
+    function: str
+    path: str
+    first_line: int
+    call: int
+    """Counted from 0."""
+    label: str
+    compile_id: str
+    rejected: bool
+    """The recompile limit forbade it, so the function ran uncompiled."""
+    reasons: tuple[str, ...]
+    """Dynamo's own words, for each cached version that did not fit; it names the first failed guard only."""
+    causes: tuple[tuple[Cause, ...], ...]
+    """Alternatives, best first: had all of one held still, a cached version would have fitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBreak:
+    """A line that Dynamo could not trace."""
+
+    path: str
+    line: int
+    function: str
+    id: str
+    """`GB0059` in Dynamo's registry; empty where it has none."""
+    reason: str
+    skips_frame: bool
+    """The whole function runs uncompiled, not just this line."""
+    call: int
+    label: str
+    count: int
+    stack: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compile:
+    """One graph handed to the backend."""
+
+    function: str
+    path: str
+    first_line: int
+    call: int
+    label: str
+    compile_id: str
+    operations: tuple[str, ...] = ()
+    """Targets of the graph's calls in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception that ended the calls."""
+
+    call: int
+    type: str
+    message: str
+    stack: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the calls cost."""
+
+    torch_version: str
+    backend: str
+    calls: int
+    compiles: tuple[Compile, ...]
+    recompiles: tuple[Recompile, ...]
+    breaks: tuple[GraphBreak, ...]
+    graph_calls: tuple[int, ...]
+    """Calls during which a compiled graph ran."""
+    limit_hit: tuple[str, ...]
+    """Functions that ran into the recompile limit, and from there on uncompiled."""
+    traced: dict[str, tuple[int, ...]]
+    """Per file, the lines that Dynamo traced."""
+    failure: Failure | None = None
+    matches_eager: bool | None = None
+    """None where no eager twin was run."""
+    mismatch: str = ""
+    """The first difference from the eager twin."""
+    problems: tuple[str, ...] = ()
+    """What the witness itself could not do; never a reason to distrust the rest."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        return asdict(self)
+
+
+def receipt_from_json(data: dict[str, Any]) -> Receipt:
+    """The receipt that `to_json` wrote."""
+    return Receipt(
+        **{
+            **data,
+            "compiles": tuple(
+                Compile(**{**one, "operations": tuple(one["operations"])}) for one in data["compiles"]
+            ),
+            "recompiles": tuple(_recompile(one) for one in data["recompiles"]),
+            "breaks": tuple(GraphBreak(**{**one, "stack": _stack(one["stack"])}) for one in data["breaks"]),
+            "graph_calls": tuple(data["graph_calls"]),
+            "limit_hit": tuple(data["limit_hit"]),
+            "traced": {path: tuple(lines) for path, lines in data["traced"].items()},
+            "failure": data["failure"]
+            and Failure(**{**data["failure"], "stack": _stack(data["failure"]["stack"])}),
+            "problems": tuple(data["problems"]),
+        }
+    )
+
+
+def _recompile(data: dict[str, Any]) -> Recompile:
+    causes = tuple(tuple(_cause(one) for one in joint) for joint in data["causes"])
+    return Recompile(**{**data, "reasons": tuple(data["reasons"]), "causes": causes})
+
+
+def _cause(data: dict[str, Any]) -> Cause:
+    return Cause(**{**data, "bases": tuple(data["bases"]), "stack": _stack(data["stack"])})
+
+
+def _stack(frames: Sequence[dict[str, Any]]) -> tuple[Frame, ...]:
+    return tuple(Frame(**frame) for frame in frames)

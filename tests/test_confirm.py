@@ -1,0 +1,131 @@
+"""The half of confirm that needs no torch: probes are found, sources read, causes picked, receipts carried."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.confirm.child.causes import minimal_sets
+from dynamo_lint.confirm.child.sources import Place, place_of, readable
+from dynamo_lint.confirm.discover import DiscoveryTrouble, find, probes
+from dynamo_lint.confirm.receipt import (
+    Cause,
+    Compile,
+    Failure,
+    Frame,
+    GraphBreak,
+    Receipt,
+    Recompile,
+    receipt_from_json,
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("L['self'].n", Place("L['self']", "n", "", "local")),
+        ("L['self'].__dict__['n']", Place("L['self']", "n", "", "local")),
+        ("L['self'].cfg.d['a'][0]", Place("L['self'].cfg", "d", "['a'][0]", "local")),
+        ("L['x']", Place("", "x", "", "local")),
+        ("L['batch']['x'][0]", Place("", "batch", "['x'][0]", "local")),
+        ("G['COUNT']", Place("", "COUNT", "", "global")),
+        ("L['self']._modules['mlp']", Place("L['self']", "mlp", "", "local")),
+        (
+            "L['self'].__dict__['_modules']['subs']._modules['0'].p",
+            Place("L['self'].__dict__['_modules']['subs']._modules['0']", "p", "", "local"),
+        ),
+        (
+            "L['self'].__dict__['_modules']['subs']._modules['0']",
+            Place("L['self']", "subs", "[0]", "local"),
+        ),
+        ("dict(type(L['self']).__dict__)['N']", Place("type(L['self'])", "N", "", "local")),
+        ("list(dict.keys(L['self'].d))[0]", Place("L['self']", "d", " keys[0]", "local")),
+        ("dict.__getitem__(L['self'].d, 'k')", Place("L['self']", "d", "['k']", "local")),
+        ("L['self'].fn.__code__", Place("L['self']", "fn", ".__code__", "local")),
+        (
+            "L['fn'].__closure__[0].cell_contents",
+            Place("", "fn", ".__closure__[0].cell_contents", "local"),
+        ),
+        ("L['x'].size()[0]", Place("", "x", ".size()[0]", "local")),
+        (
+            "L['cache'].layers[0].is_initialized",
+            Place("L['cache'].layers[0]", "is_initialized", "", "local"),
+        ),
+        ("not a source", Place("", "not a source", "", "other")),
+    ],
+)
+def test_a_source_names_its_owner_and_attribute(source: str, place: Place) -> None:
+    assert place_of(source) == place
+
+
+def test_a_guard_is_readable_without_the_frame_it_is_about() -> None:
+    assert readable("L['self'].CFG_L['k'] == L['n']") == "self.CFG_L['k'] == n"
+
+
+def test_what_failed_in_every_version_is_the_cause_and_what_failed_besides_in_old_ones_is_not() -> None:
+    assert minimal_sets([{"n": 1}, {"n": 1, "x": 2}, {"n": 1, "y": 3}]) == [(1,)]
+
+
+def test_state_that_failed_together_in_the_only_version_is_a_joint_cause() -> None:
+    assert minimal_sets([{"n": 1, "x": 2}]) == [(1, 2)]
+
+
+def test_versions_that_failed_in_different_state_are_alternatives() -> None:
+    assert minimal_sets([{"a": 1, "b": 2}, {"c": 3}, {}]) == [(3,), (1, 2)]
+
+
+def test_a_receipt_survives_json() -> None:
+    frame = Frame("m.py", 3, "forward")
+    cause = Cause(
+        "EQUALS_MATCH",
+        "L['self'].n",
+        "self.n == 0",
+        "m.M",
+        ("m.M", "torch.nn.Module"),
+        "n",
+        "",
+        "0",
+        "1",
+        stack=(frame,),
+    )
+    receipt = Receipt(
+        torch_version="2.13",
+        backend="eager",
+        calls=2,
+        compiles=(Compile("M.forward", "m.py", 1, 0, "", "0/0", ("add",)),),
+        recompiles=(
+            Recompile("M.forward", "m.py", 1, 1, "", "0/1", False, ("0/0: self.n == 0",), ((cause,),)),
+        ),
+        breaks=(GraphBreak("m.py", 3, "forward", "GB0059", "print", False, 0, "", 1, (frame,)),),
+        graph_calls=(0, 1),
+        limit_hit=(),
+        traced={"m.py": (3,)},
+        failure=Failure(1, "ValueError", "no", (frame,)),
+        matches_eager=True,
+    )
+    assert receipt_from_json(json.loads(json.dumps(receipt.to_json()))) == receipt
+
+
+def test_probes_are_top_level_functions_called_probe(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text(
+        "raise SystemExit\ndef probe_a(): ...\ndef helper(): ...\nclass C:\n    def probe_b(self): ...\n"
+    )
+    assert probes(tmp_path / "p.py") == ("probe_a",)
+
+
+def test_probes_are_named_by_file_by_folder_or_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("def probe_a(): ...\ndef probe_b(): ...\n")
+    (tmp_path / "other.py").write_text("x = 1\n")
+    assert [probe.name for probe in find(["p.py", "."], tmp_path)] == ["probe_a", "probe_b"]
+    assert [probe.name for probe in find(["p.py::probe_b"], tmp_path)] == ["probe_b"]
+
+
+@pytest.mark.parametrize("name", ["gone.py", "other.py", "p.py::probe_z", "broken.py"])
+def test_what_is_no_probe_is_told_by_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("def probe_a(): ...\n")
+    (tmp_path / "other.py").write_text("x = 1\n")
+    (tmp_path / "broken.py").write_text("def probe_(:\n")
+    with pytest.raises(DiscoveryTrouble, match=name.partition("::")[0]):
+        find([name], tmp_path)
