@@ -45,7 +45,7 @@ def check(
     progress: Progress | None = None,
 ) -> Report:
     """Lint the files that were found; findings that are `accepted` are only counted."""
-    index = read_files(settings, found, progress)
+    index = read_files(settings, found, sources, progress)
     project, regions = resolve(index.facts, settings.region_options)
     errors = [*found.errors, *_file_errors(index.facts, found.reported)]
 
@@ -81,7 +81,9 @@ def check(
     )
 
 
-def read_files(settings: Settings, found: Discovered, progress: Progress | None = None) -> Indexed:
+def read_files(
+    settings: Settings, found: Discovered, sources: Sources, progress: Progress | None = None
+) -> Indexed:
     """Summarise every file; each is independent of the others."""
     folders = {str(folder) for path in found.files for folder in PurePosixPath(path).parents}
     packages = {folder for folder in folders - {"."} if (found.root / folder / "__init__.py").is_file()}
@@ -90,9 +92,7 @@ def read_files(settings: Settings, found: Discovered, progress: Progress | None 
     commented: set[str] = set()
     for done, path in enumerate(found.files, 1):
         module, is_package = _module(path, packages, around)
-        facts[path], may_suppress = read_file(
-            found.root, path, module, is_package, settings.region_comment, found.given.get(path)
-        )
+        facts[path], may_suppress = read_file(sources, path, module, is_package, settings.region_comment)
         if may_suppress:
             commented.add(path)
         if progress is not None:
@@ -101,16 +101,11 @@ def read_files(settings: Settings, found: Discovered, progress: Progress | None 
 
 
 def read_file(
-    root: Path,
-    path: str,
-    module: str,
-    is_package: bool,
-    region_comment: str | None,
-    given: bytes | None = None,
+    sources: Sources, path: str, module: str, is_package: bool, region_comment: str | None
 ) -> tuple[FileFacts, bool]:
-    """Summarise one file, and say whether it may hold suppressions; `given` stands in for its content."""
+    """Summarise one file, and say whether it may hold suppressions."""
     try:
-        source = (root / path).read_bytes() if given is None else given
+        source = sources.raw(path)
     except OSError as error:
         why = f"cannot be read: {error.strerror}"
         return FileFacts(path, module, is_package, error=(1, why)), False
@@ -152,6 +147,7 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
     if not regions.hot:
         return []
     # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
+    from dynamo_lint.fixes.attach import attach
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context
     from dynamo_lint.state.tables import build
@@ -161,7 +157,8 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
         pedantic=settings.pedantic,
         recompile_limit=settings.recompile_limit,
     )
-    return judge(build(project, regions, sources.text), context)
+    tables = build(project, regions, sources.text)
+    return attach(judge(tables, context), tables, sources)
 
 
 def _suppressions(

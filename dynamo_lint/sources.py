@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from dynamo_lint.index.summarize import decode
 
+NO_OVERLAY: Mapping[str, bytes] = MappingProxyType({})
+
 
 class Sources:
-    """Decoded text by path relative to a root, read when first asked for."""
+    """Text by path relative to a root, read when first asked for; an overlay hides what is on disk."""
 
-    def __init__(self, root: Path, given: Mapping[str, bytes] | None = None) -> None:
-        self._root = root
-        self._given = given or {}
+    def __init__(self, root: Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> None:
+        self.root = root
+        self.overlay = overlay
         self._texts: dict[str, str] = {}
         self._lines: dict[str, list[str]] = {}
+
+    def raw(self, path: str) -> bytes:
+        """The bytes of a file; raises what reading raises."""
+        found = self.overlay.get(path)
+        return (self.root / path).read_bytes() if found is None else found
 
     def text(self, path: str) -> str:
         """The text of a file with `\\n` line ends; raises what reading and decoding raise."""
         if path not in self._texts:
-            raw = self._given[path] if path in self._given else (self._root / path).read_bytes()
-            self._texts[path] = decode(raw)
+            self._texts[path] = decode(self.raw(path))
         return self._texts[path]
 
     def line(self, path: str, number: int) -> str:
@@ -33,10 +40,3 @@ class Sources:
                 self._lines[path] = []
         lines = self._lines[path]
         return lines[number - 1] if 0 < number <= len(lines) else ""
-
-    def stretch(self, path: str, start: tuple[int, int], end: tuple[int, int]) -> str:
-        """The text from one line and column to another, both from 1."""
-        lines = [self.line(path, number) for number in range(start[0], end[0] + 1)]
-        lines[-1] = lines[-1][: end[1] - 1]
-        lines[0] = lines[0][start[1] - 1 :]
-        return "\n".join(lines)

@@ -77,7 +77,8 @@ def test_modules_are_named_after_packages_and_scripts_after_themselves(
     for name in ("pkg/__init__.py", "pkg/a.py", "pkg/scripts/run.py"):
         (here / name).touch()
     monkeypatch.chdir(here / "pkg")
-    index = read_files(Settings(), discover([Path()], []))
+    found = discover([Path()], [])
+    index = read_files(Settings(), found, Sources(found.root))
     assert {path: fact.module for path, fact in index.facts.items()} == {
         "__init__.py": "pkg",
         "a.py": "pkg.a",

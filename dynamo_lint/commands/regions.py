@@ -44,7 +44,8 @@ def regions(
     from dynamo_lint.sources import Sources
 
     settings, found = prepare(paths, force_exclude, given)
-    index = read_files(settings, found)
+    sources = Sources(found.root)
+    index = read_files(settings, found, sources)
     _, what = resolve(index.facts, settings.region_options)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:
@@ -55,7 +56,7 @@ def regions(
             raise Trouble(
                 f"no compiled function is called {why!r}" + (f"; did you mean {guess!r}?" if guess else "")
             )
-        text = render.render_why(chosen, Sources(found.root), look)
+        text = render.render_why(chosen, sources, look)
     elif output_format == "json":
         text = render.render_json(what)
     else:

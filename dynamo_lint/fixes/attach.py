@@ -1,0 +1,33 @@
+"""Gives findings their edits: which fixer answers for which rule is data, and a rule knows none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from dynamo_lint.findings import Finding, Fix
+from dynamo_lint.fixes import scalar_buffer
+from dynamo_lint.fixes.workbench import Workbench
+from dynamo_lint.sources import Sources
+from dynamo_lint.state.origins import Tables
+
+Fixer = Callable[[Finding, Workbench], Fix | None]
+
+FIXERS: Mapping[str, tuple[Fixer, ...]] = {
+    "DYN101": (scalar_buffer.fix,),
+}
+"""By rule, tried in order; where none has an answer the rule's advice stands."""
+
+
+def attach(findings: Iterable[Finding], tables: Tables, sources: Sources) -> list[Finding]:
+    """The findings, with edits instead of advice where the edit is known to be right."""
+    bench = Workbench(tables, sources)
+    return [_attach(finding, bench) for finding in findings]
+
+
+def _attach(finding: Finding, bench: Workbench) -> Finding:
+    for fixer in FIXERS.get(finding.code, ()):
+        fix = fixer(finding, bench)
+        if fix is not None:
+            return replace(finding, fix=fix)
+    return finding

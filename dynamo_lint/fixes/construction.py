@@ -1,0 +1,61 @@
+"""Where a class makes its state: the `__init__` to change, and the place in it for something new."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from dynamo_lint.findings import Edit, Span
+from dynamo_lint.fixes.mentions import Unclear
+from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.index.facts import Definition
+from dynamo_lint.regions.model import ClassRef
+
+
+@dataclass(frozen=True, slots=True)
+class Init:
+    """A class's own `__init__`."""
+
+    file: OpenFile
+    node: ast.FunctionDef
+    parent_call: ast.stmt
+    """The call of the base class's `__init__`: before it a module cannot hold buffers."""
+
+
+def init_of(bench: Workbench, ref: ClassRef) -> Init:
+    """The `__init__` that a class defines; raises Unclear where it has none of a known shape."""
+    project = bench.tables.project
+    file = bench.file(ref.path)
+    if file is None:
+        raise Unclear(f"{ref.path} cannot be read")
+    for binding in project.class_bindings(ref).get("__init__", ()):
+        if not isinstance(binding.value, Definition):
+            continue
+        node = file.definition(project.files[ref.path].functions[binding.value.key])
+        for statement in node.body if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(statement, ast.Expr) and _calls_parent(statement.value) and file.alone(statement):
+                return Init(file, node, statement)  # type: ignore[arg-type]
+    raise Unclear(f"`{ref.name}` has no `__init__` that calls `super().__init__()`")
+
+
+def _calls_parent(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="__init__")):
+            return True
+    return False
+
+
+def torch_name(file: OpenFile) -> tuple[str, tuple[Edit, ...]]:
+    """What the file calls torch, and the edit that imports it where nothing does."""
+    first = None
+    for statement in file.tree.body:
+        match statement:
+            case ast.Import(names=names):
+                for alias in names:
+                    if alias.name == "torch" or (alias.name.startswith("torch.") and not alias.asname):
+                        return alias.asname or "torch", ()
+            case ast.ImportFrom(module=str() as module, level=0) if module.split(".")[0] == "torch":
+                first = first or statement
+    if first is None or not file.alone(first):
+        raise Unclear(f"{file.path} does not import torch")
+    return "torch", (Edit(Span(file.path, first.lineno, 1, first.lineno, 1), "import torch\n"),)

@@ -1,0 +1,40 @@
+"""Why a buffer is not the same as a number: what lowers a rewrite from safe to unsafe, as data."""
+
+from __future__ import annotations
+
+from dynamo_lint.fixes.mentions import Family
+from dynamo_lint.fixes.workbench import Workbench
+from dynamo_lint.regions.model import Tier
+
+PROJECT_WORDS = (
+    ("DistributedDataParallel", "DistributedDataParallel copies rank 0's buffers to all ranks"),
+    ("DDP(", "DistributedDataParallel copies rank 0's buffers to all ranks"),
+    (
+        "init_empty_weights",
+        "a module built on the meta device has to set the buffer again after `to_empty()`",
+    ),
+    ("to_empty", "a module built on the meta device has to set the buffer again after `to_empty()`"),
+    ("skip_init", "a module built on the meta device has to set the buffer again after `to_empty()`"),
+    ("utils.checkpoint", "activation checkpointing runs the update twice"),
+    ("broadcast_buffers", "DistributedDataParallel copies rank 0's buffers to all ranks"),
+    (".buffers()", "code that goes through `buffers()` meets one more"),
+    ("named_buffers()", "code that goes through `buffers()` meets one more"),
+    ("torch.jit.script", "a scripted module keeps its attributes by type"),
+)
+"""A text that occurs somewhere in the project, and what it means for a buffer that was a number."""
+
+
+def reason(bench: Workbench, family: Family, floating: bool) -> str | None:
+    """Why a rewrite to a buffer may be noticed; None if nothing but the type of private state changes."""
+    name = family.name
+    if floating:
+        return f"`{name}` loses the precision of a Python float, and follows `.half()` and `.to(dtype)`"
+    if not name.startswith("_") or name.startswith("__"):
+        return f"code outside this project that reads `{name}` gets a tensor"
+    tiers = [hot.tier for hot in bench.tables.regions.hot if hot.receiver in family.members]
+    if not tiers or max(tiers) != Tier.CERTAIN:
+        return "it is not certain that this code is compiled"
+    for text, why in PROJECT_WORDS:
+        if bench.files_with(text):
+            return why
+    return None

@@ -1,0 +1,173 @@
+"""Every place in the project that speaks of one attribute: a rewrite has to reach all of them or none."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Expr
+from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.values import ClassValue, Foreign, Instance, Parent, Scope
+
+REFLECTION = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "register_buffer"})
+OPAQUE_METHODS = frozenset({"__getattr__", "__setattr__", "__getattribute__", "__getstate__", "__setstate__"})
+"""Methods that can do anything with an attribute without naming it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`owner.name` somewhere in the project."""
+
+    file: OpenFile
+    node: ast.Attribute
+    function: FunctionRef
+    hot: bool
+    """Dynamo traces this line."""
+
+    @property
+    def owner(self) -> str:
+        """Source of the object it belongs to."""
+        return self.file.text(self.node.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The classes that share an attribute, and everything said about it."""
+
+    declared_in: ClassRef
+    name: str
+    members: frozenset[ClassRef]
+    mentions: tuple[Mention, ...]
+
+
+class Unclear(Exception):
+    """The rewrite cannot be shown to be right; the message says what stands against it."""
+
+
+def family_of(bench: Workbench, declared_in: ClassRef, name: str) -> Family:
+    """All mentions of an attribute; raises Unclear where it may be touched without being seen."""
+    project = bench.tables.project
+    members = frozenset(ref for ref in project.classes() if declared_in in project.mro(ref))
+    bases = frozenset(base for ref in members for base in project.mro(ref)) - members
+    hot = {one.function for one in bench.tables.regions.hot}
+    found: list[Mention] = []
+    for path in bench.files_with(name):
+        file = bench.file(path)
+        if file is None:
+            raise Unclear(f"{path} mentions it and cannot be read")
+        for node in ast.walk(file.tree):
+            match node:
+                case ast.Attribute(attr=attr) if attr == name:
+                    where = file.reference(node)
+                    if _belongs(bench, node, where, members, bases):
+                        traced = where in hot and not project.function(where).runs_eagerly(node.lineno)
+                        found.append(Mention(file, node, where, traced))
+                case ast.Call(args=arguments) if _reflects(node) and any(
+                    isinstance(a, ast.Constant) and a.value == name for a in arguments
+                ):
+                    raise Unclear(f"it is looked up by name at {path}:{node.lineno}")
+    for ref in members | bases:
+        _check_class(bench, ref, name)
+    return Family(declared_in, name, members, tuple(found))
+
+
+def _reflects(node: ast.Call) -> bool:
+    match node.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in REFLECTION
+    return False
+
+
+def _check_class(bench: Workbench, ref: ClassRef, name: str) -> None:
+    """Refuse a class that can reach its attributes without naming them."""
+    class_ = bench.tables.project.class_(ref)
+    for binding in class_.bindings:
+        if binding.name in OPAQUE_METHODS or binding.name == "__slots__":
+            raise Unclear(f"`{ref.name}` defines `{binding.name}`")
+        if binding.name == name:
+            raise Unclear(f"`{ref.name}` has it as a class attribute")
+    file = bench.file(ref.path)
+    if file is None:
+        raise Unclear(f"{ref.path} cannot be read")
+    for node in ast.walk(file.tree):
+        if not class_.line <= getattr(node, "lineno", 0) <= class_.end_line:
+            continue
+        match node:
+            case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name(id="vars")):
+                raise Unclear(f"`{ref.name}` looks into its `__dict__`")
+            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id="self"), key, *_]):
+                if not isinstance(key, ast.Constant):
+                    raise Unclear(f"`{ref.name}` sets attributes by computed names")
+
+
+def _belongs(
+    bench: Workbench,
+    node: ast.Attribute,
+    where: FunctionRef,
+    members: frozenset[ClassRef],
+    bases: frozenset[ClassRef],
+) -> bool:
+    """Whether this is the family's attribute; raises Unclear if that cannot be told."""
+    project = bench.tables.project
+    holder = project.owner(where)
+    expr = as_fact(node.value)
+    if holder is not None and expr == facts.Name(project.self_name(where) or ""):
+        if holder in members:
+            return True
+        if holder in bases:
+            outsiders = [
+                ref for ref in project.classes() if holder in project.mro(ref) and ref not in members
+            ]
+            if outsiders != [holder]:
+                raise Unclear(f"`{holder.name}` uses it too, and has other heirs")
+            return True
+        return False
+    values = evaluate(project, expr, Scope(where, holder))
+    known = [v for v in values if isinstance(v, Instance | ClassValue | Foreign | Parent)]
+    refs = {v.ref for v in known if isinstance(v, Instance | ClassValue)}
+    if any(isinstance(v, ClassValue) and v.ref in members for v in known):
+        raise Unclear(f"it is used through the class at {where.path}:{node.lineno}")
+    if refs & (members | bases):
+        if refs - members:
+            raise Unclear(f"several classes meet at {where.path}:{node.lineno}")
+        return True
+    if known or _is_import(bench, expr, where):
+        return False
+    if _owners_elsewhere(bench, node.attr, members | bases):
+        raise Unclear(f"whose `{node.attr}` {where.path}:{node.lineno} means is not known")
+    # Nothing else in the project has an attribute of this name.
+    return True
+
+
+def _is_import(bench: Workbench, expr: Expr, where: FunctionRef) -> bool:
+    """A module or something else that is known by its name and is no instance."""
+    return bool(bench.tables.project.symbols(expr, where.path, where.key))
+
+
+def _owners_elsewhere(bench: Workbench, name: str, ours: frozenset[ClassRef]) -> bool:
+    project = bench.tables.project
+    for where, store in project.stores_of(name):
+        holder = project.owner(where)
+        if holder not in ours and store.owner == facts.Name(project.self_name(where) or ""):
+            return True
+    return any(name in project.class_bindings(ref) for ref in project.classes() if ref not in ours)
+
+
+def as_fact(node: ast.expr) -> Expr:
+    """An expression in the index's language, as far as it names an object."""
+    match node:
+        case ast.Name(id=name):
+            return facts.Name(name)
+        case ast.Attribute(value=value, attr=attr):
+            return facts.Attribute(as_fact(value), attr)
+        case ast.Call(func=func, args=args):
+            return facts.Call(as_fact(func), tuple(as_fact(a) for a in args), line=node.lineno)
+        case ast.Subscript(value=value, slice=index):
+            return facts.Subscript(as_fact(value), as_fact(index))
+        case ast.Constant(value=str() | int() | float() | bool() | None as value):
+            return facts.Constant(value)
+        case _:
+            return facts.UNKNOWN

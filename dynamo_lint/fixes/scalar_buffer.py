@@ -1,0 +1,277 @@
+"""A Python number that compiled code changes becomes a buffer: declaration, every write, every read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.fixes.construction import Init, init_of, torch_name
+from dynamo_lint.fixes.hazards import reason
+from dynamo_lint.fixes.mentions import Family, Mention, Unclear, family_of
+from dynamo_lint.fixes.tensors import Judge
+from dynamo_lint.fixes.uses import ARITHMETIC, flow
+from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.state.model import AttributeState, Kind, Kinds
+
+DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
+LIMITS = {"min": "max", "max": "min"}
+SIGNS = dict(zip(ARITHMETIC, ("+", "-", "*", "/", "//", "%", "**"), strict=True))
+ATOMS = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+"""Expressions that need no parentheses around them."""
+PYTHON = {Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the rewrite of one attribute has to know at every mention."""
+
+    bench: Workbench
+    family: Family
+    kind: Kind
+    init: Init
+    declaration: ast.stmt
+    rebind: bool
+    """The value enters math whose backward may still need it, so it must never change in place."""
+
+
+def fix(finding: Finding, bench: Workbench) -> Fix | None:
+    """The rewrite of the attribute that a finding is about; None where a number cannot become a tensor."""
+    states = written_at(bench, finding)
+    try:
+        plan = _plan(bench, states)
+        edits = tuple(dict.fromkeys(_edits(plan)))
+    except Unclear:
+        return None
+    why = reason(bench, plan.family, plan.kind == Kind.FLOAT)
+    name = plan.family.name
+    update = "rebound, since a backward may still need the old value" if plan.rebind else "updated in place"
+    message = (
+        f"keep `{name}` in a buffer, {update}; it is bookkeeping, so `persistent=False` keeps it out of "
+        "checkpoints"
+    )
+    return Fix(
+        "safe" if why is None else "unsafe", message if why is None else f"{message} (unsafe: {why})", edits
+    )
+
+
+def written_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
+    """The attributes that a finding's line writes: one for each class of `self`."""
+    span = finding.span
+    return [
+        state
+        for state in bench.tables.attributes
+        if any(
+            (site.hot.function.path, site.position.line, site.position.column)
+            == (span.path, span.line, span.column)
+            for site in state.writes
+        )
+    ]
+
+
+def _plan(bench: Workbench, states: list[AttributeState]) -> Plan:
+    owners = {(state.declared_in, state.key.attribute) for state in states}
+    if len(owners) != 1:
+        raise Unclear("several attributes are written there")
+    ((declared_in, name),) = owners
+    if not name.isidentifier() or not bench.tables.project.is_module(declared_in):
+        raise Unclear("only a module has buffers")
+    if any(state.argument for state in states):
+        raise Unclear("the object comes in as an argument")
+    kind = _kind(states)
+    init = init_of(bench, declared_in)
+    family = family_of(bench, declared_in, name)
+    declaration = _declaration(init, family)
+    rebind = _enters_math(bench, family)
+    return Plan(bench, family, kind, init, declaration, rebind)
+
+
+def _kind(states: list[AttributeState]) -> Kind:
+    """One kind for everything that is ever stored."""
+    stored: set[Kinds] = set()
+    for state in states:
+        stored |= {site.write.value.kinds for site in state.writes}
+        stored |= {outside.kinds for outside in state.outside}
+    if not all(stored):
+        raise Unclear("what is stored is not known")
+    kinds = frozenset[Kind]().union(*stored)
+    if kinds == {Kind.INT, Kind.FLOAT}:
+        return Kind.FLOAT
+    if len(kinds) != 1 or not kinds <= DTYPES.keys():
+        raise Unclear("it holds more than numbers")
+    return next(iter(kinds))
+
+
+def _declaration(init: Init, family: Family) -> ast.stmt:
+    """The one statement of `__init__` that gives the attribute its first value."""
+    stores = [
+        statement
+        for mention in family.mentions
+        if mention.file is init.file and isinstance(mention.node.ctx, ast.Store)
+        if (statement := mention.file.statement(mention.node)) in init.node.body
+    ]
+    if len(stores) != 1:
+        raise Unclear("`__init__` does not set it exactly once")
+    match stores[0]:
+        case ast.Assign(targets=[ast.Attribute()]) | ast.AnnAssign(value=ast.expr()):
+            return stores[0]
+    raise Unclear("`__init__` sets it together with something else")
+
+
+def _enters_math(bench: Workbench, family: Family) -> bool:
+    """Compiled code uses the value for more than the next value."""
+    math = False
+    for mention in family.mentions:
+        if mention.hot and isinstance(mention.node.ctx, ast.Load):
+            math = flow(Judge(bench, mention.file), mention.node, family.name).math or math
+    return math
+
+
+# --- the edits ------------------------------------------------------------------------------------------
+
+
+def _edits(plan: Plan) -> Iterator[Edit]:
+    file = plan.init.file
+    torch, imports = torch_name(file)
+    yield from imports
+    yield from _declare(plan, torch)
+    for mention in plan.family.mentions:
+        statement = mention.file.statement(mention.node)
+        if statement is plan.declaration:
+            continue
+        match mention.node.ctx:
+            case ast.Store():
+                yield from _write(plan, mention, statement)
+            case ast.Del():
+                raise Unclear("it is deleted")
+            case _ if mention.hot:
+                yield from _builtins(plan, mention)
+            case _:
+                yield from _read(plan, mention)
+
+
+def _declare(plan: Plan, torch: str) -> Iterator[Edit]:
+    file, statement = plan.init.file, plan.declaration
+    assert isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None
+    value = file.text(statement.value)
+    dtype = f"{torch}.{DTYPES[plan.kind]}"
+    start = f"{torch}.tensor({value}, dtype={dtype})"
+    if value in {"0", "0.0"} and plan.kind != Kind.BOOL:
+        start = f"{torch}.zeros((), dtype={dtype})"
+    self_name = plan.init.node.args.args[0].arg
+    text = f'{self_name}.register_buffer("{plan.family.name}", {start}, persistent=False)'
+    if statement.lineno > plan.init.parent_call.lineno:
+        yield file.replace(statement, text)
+        return
+    # A module takes buffers only after `super().__init__()`.
+    if not file.alone(statement) or not isinstance(statement.value, ast.Constant):
+        raise Unclear("it is set before `super().__init__()`")
+    yield file.remove(statement)
+    yield file.insert_after(plan.init.parent_call, text)
+
+
+def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
+    file, name = mention.file, mention.node.attr
+    target = file.text(mention.node)
+    if "\n" in target or not _repeatable(mention.node.value):
+        raise Unclear("the object it is written on is computed")
+    match statement:
+        case ast.AugAssign(op=op, value=value) if isinstance(op, ARITHMETIC):
+            if plan.rebind:
+                yield _rebound(file, statement, target, value)
+            elif plan.kind == Kind.BOOL or isinstance(op, ast.Div | ast.Pow):
+                raise Unclear("it cannot be updated in place")
+        case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
+            if not _speaks_of(value, name):
+                yield file.replace(statement, _stored(plan, target, file.text(value)))
+            elif not plan.rebind and (step := _step(file, mention.node, value)):
+                yield file.replace(statement, f"{target} {step}")
+            elif not mention.hot:
+                flow(Judge(plan.bench, file), _own(value, name), name)
+        case _:
+            raise Unclear(f"line {statement.lineno} sets it together with something else")
+
+
+def _rebound(file: OpenFile, statement: ast.AugAssign, target: str, value: ast.expr) -> Edit:
+    """`n += k` as `n = n + k`."""
+    text = file.text(value)
+    if "\n" in text:
+        raise Unclear("the update is not plain enough to be rewritten")
+    sign = SIGNS[type(statement.op)]
+    whole = text if isinstance(value, ATOMS) else f"({text})"
+    return file.replace(statement, f"{target} = {target} {sign} {whole}")
+
+
+def _step(file: OpenFile, target: ast.Attribute, value: ast.expr) -> str | None:
+    """`+= k` for `n + k`: in place, so that the buffer stays where it is."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+            if ast.dump(left) == ast.dump(ast.Attribute(target.value, target.attr, ast.Load())):
+                return None if _speaks_of(right, target.attr) else f"{SIGNS[type(op)]}= {file.text(right)}"
+    return None
+
+
+def _stored(plan: Plan, target: str, text: str) -> str:
+    """The statement that gives the buffer a value that is not computed from its own."""
+    if plan.rebind:
+        zero = text in {"0", "0.0"} and plan.kind != Kind.BOOL
+        return f"{target} = {target}.new_zeros(())" if zero else f"{target} = {target}.new_full((), {text})"
+    return f"{target}.zero_()" if text in {"0", "0.0", "False"} else f"{target}.fill_({text})"
+
+
+def _builtins(plan: Plan, mention: Mention) -> Iterator[Edit]:
+    """`min(n + 1, 3)` becomes `(n + 1).clamp(max=3)`, and `not flag` becomes `~flag`."""
+    file = mention.file
+    for node in flow(Judge(plan.bench, file), mention.node, plan.family.name).builtins:
+        match node:
+            case ast.Call(func=ast.Name(id=word), args=[first, second]):
+                grown, limit = (second, first) if isinstance(first, ast.Constant) else (first, second)
+                text = file.text(grown)
+                whole = text if isinstance(grown, ATOMS) else f"({text})"
+                yield file.replace(node, f"{whole}.clamp({LIMITS[word]}={file.text(limit)})")
+            case ast.UnaryOp(operand=operand) if plan.kind == Kind.BOOL:
+                yield file.replace(node, f"~{file.text(operand)}")
+            case _:
+                raise Unclear("it is used as a condition")
+
+
+def _read(plan: Plan, mention: Mention) -> Iterator[Edit]:
+    """Eager code gets the number back; formatting a tensor without dimensions shows the number anyway."""
+    file, node = mention.file, mention.node
+    python = PYTHON[plan.kind]
+    match file.parents[node]:
+        case ast.FormattedValue(conversion=-1):
+            return
+        case ast.Call(func=ast.Name(id="int" | "float" | "bool"), args=[_]):
+            return
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
+            raise Unclear("eager code asks for its identity")
+    if any(isinstance(above, ast.JoinedStr) for above in file.above(node)):
+        raise Unclear("a formatted string computes with it")  # before Python 3.12 its position is not known
+    statement = file.statement(node)
+    if isinstance(statement, ast.Assign) and _is_own(statement.targets[0], node):
+        return  # `n = n + 1`: rewritten as a write
+    yield file.replace(node, f"{python}({file.text(node)})")
+
+
+def _repeatable(node: ast.expr) -> bool:
+    """A chain of names: saying it twice runs nothing."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _speaks_of(node: ast.expr, name: str) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == name for n in ast.walk(node))
+
+
+def _own(node: ast.expr, name: str) -> ast.Attribute:
+    return next(n for n in ast.walk(node) if isinstance(n, ast.Attribute) and n.attr == name)
+
+
+def _is_own(target: ast.expr, node: ast.Attribute) -> bool:
+    match target:
+        case ast.Attribute(value=value, attr=attr):
+            return attr == node.attr and ast.dump(value) == ast.dump(node.value)
+    return False

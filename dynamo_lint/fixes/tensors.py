@@ -1,0 +1,177 @@
+"""What can be said of an expression without running it: that it is a tensor, and that it has no dimensions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dynamo_lint.fixes.mentions import as_fact
+from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.index.facts import UNKNOWN
+from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.project import External
+from dynamo_lint.regions.values import Foreign, Instance, Scope
+from dynamo_lint.state import kinds as K
+from dynamo_lint.state.model import Key, Kind, Kinds
+
+REDUCTIONS = frozenset(
+    {"sum", "mean", "norm", "prod", "std", "var", "max", "min", "amax", "amin", "logsumexp"}
+)
+LOSSES = (
+    "cross_entropy",
+    "mse_loss",
+    "l1_loss",
+    "nll_loss",
+    "kl_div",
+    "binary_cross_entropy",
+    "smooth_l1_loss",
+)
+ELEMENTWISE = frozenset(
+    {
+        "abs",
+        "clamp",
+        "detach",
+        "exp",
+        "float",
+        "log",
+        "neg",
+        "pow",
+        "sqrt",
+        "square",
+        "to",
+        "clone",
+        "type_as",
+    }
+)
+"""Methods whose result has the shape of what they are called on."""
+NOT_TENSORS = frozenset({"size", "dim", "item", "tolist", "numel", "stride", "ndimension", "element_size"})
+_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Answers for the expressions of one file."""
+
+    bench: Workbench
+    file: OpenFile
+
+    def is_tensor(self, node: ast.expr, depth: int = 0) -> bool:
+        """Certainly a tensor."""
+        if depth > _DEPTH:
+            return False
+        match node:
+            case ast.Name(id=name):
+                values = list(self._bound(node, name))
+                if values:
+                    return all(value is not None and self.is_tensor(value, depth + 1) for value in values)
+                return self._is_tensor_parameter(node, name)
+            case ast.BinOp(left=left, right=right):
+                return self.is_tensor(left, depth + 1) or self.is_tensor(right, depth + 1)
+            case ast.UnaryOp(op=ast.USub(), operand=value) | ast.Subscript(value=value):
+                return self.is_tensor(value, depth + 1)
+            case ast.Attribute(value=value, attr="T" | "mT" | "data" | "grad"):
+                return self.is_tensor(value, depth + 1)
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if self.is_tensor(value, depth + 1):
+                return attr not in NOT_TENSORS
+            case ast.Call(func=func):
+                return self._makes_tensor(func)
+        return False
+
+    def is_scalar(self, node: ast.expr, depth: int = 0) -> bool:
+        """Certainly a floating point tensor without dimensions, or a Python number."""
+        if depth > _DEPTH:
+            return False
+        match node:
+            case ast.Constant(value=value):
+                return isinstance(value, int | float) and not isinstance(value, bool)
+            case ast.Name(id=name):
+                values = list(self._bound(node, name))
+                return bool(values) and all(v is not None and self.is_scalar(v, depth + 1) for v in values)
+            case ast.BinOp(left=left, op=op, right=right):
+                plain = isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow)
+                return plain and self.is_scalar(left, depth + 1) and self.is_scalar(right, depth + 1)
+            case ast.UnaryOp(op=ast.USub(), operand=value):
+                return self.is_scalar(value, depth + 1)
+            case ast.Attribute():
+                return bool(self.kinds(node)) and self.kinds(node) <= {Kind.INT, Kind.FLOAT}
+            case ast.Call(func=ast.Attribute(attr=attr), args=[], keywords=[]) if attr in REDUCTIONS:
+                return self.is_tensor(node.func.value)  # type: ignore[attr-defined]
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in ELEMENTWISE:
+                return self.is_scalar(value, depth + 1)
+            case ast.Call(func=func, args=[argument], keywords=[]) if self._named(func, "torch", REDUCTIONS):
+                return self.is_tensor(argument)
+            case ast.Call(func=func, keywords=keywords) if self._named(func, "torch.nn.functional", LOSSES):
+                return all(keyword.arg != "reduction" for keyword in keywords)
+        return False
+
+    def kinds(self, node: ast.expr) -> Kinds:
+        """The kinds of `self.name` and the like, from what the project stores there."""
+        if not isinstance(node, ast.Attribute):
+            return K.UNKNOWN
+        where = self.file.reference(node)
+        owners = evaluate(
+            self.bench.tables.project,
+            as_fact(node.value),
+            Scope(where, self.bench.tables.project.owner(where)),
+        )
+        refs = [value.ref for value in owners if isinstance(value, Instance)]
+        found = [self.bench.tables.initial.kinds(Key(ref, node.attr)) for ref in refs]
+        return frozenset().union(*found) if found and all(found) else K.UNKNOWN
+
+    def _bound(self, node: ast.Name, name: str) -> Iterator[ast.expr | None]:
+        """What is assigned to a local name; None stands for something that cannot be read off."""
+        scope = self.file.scope(node)
+        for inner in ast.walk(scope) if scope is not None else ():
+            match inner:
+                case ast.Assign(targets=targets, value=value) if any(_is(t, name) for t in targets):
+                    yield value
+                case ast.AnnAssign(target=target, value=value) if _is(target, name):
+                    yield value
+                case ast.AugAssign(target=target, value=value) if _is(target, name):
+                    yield value
+                case ast.Name(id=other, ctx=ast.Store()) if other == name:
+                    holder = self.file.parents[inner]
+                    if not isinstance(holder, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                        yield None
+
+    def _is_tensor_parameter(self, node: ast.Name, name: str) -> bool:
+        scope = self.file.scope(node)
+        if scope is None:
+            return False
+        parameters = [*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs]
+        for number, parameter in enumerate(parameters):
+            if parameter.arg == name and parameter.annotation is not None:
+                return ast.unparse(parameter.annotation).rpartition(".")[2] == "Tensor"
+            if parameter.arg == name:
+                return number == 1 and scope.name == "forward"
+        return False
+
+    def _makes_tensor(self, func: ast.expr) -> bool:
+        where = self.file.reference(func)
+        project = self.bench.tables.project
+        expr = as_fact(func)
+        if expr == UNKNOWN:
+            return False
+        for symbol in project.symbols(expr, where.path, where.key):
+            if isinstance(symbol, External):
+                return symbol.dotted.startswith("torch.nn.functional.") or K.of_call(symbol.dotted) == {
+                    Kind.TENSOR
+                }
+        values = evaluate(project, expr, Scope(where, project.owner(where)))
+        return bool(values) and all(
+            isinstance(value, Foreign) and value.dotted.startswith("torch.nn.") for value in values
+        )
+
+    def _named(self, func: ast.expr, module: str, names: frozenset[str] | tuple[str, ...]) -> bool:
+        where = self.file.reference(func)
+        return any(
+            isinstance(symbol, External)
+            and symbol.dotted.startswith(f"{module}.")
+            and symbol.dotted.removeprefix(f"{module}.") in names
+            for symbol in self.bench.tables.project.symbols(as_fact(func), where.path, where.key)
+        )
+
+
+def _is(target: ast.expr, name: str) -> bool:
+    return isinstance(target, ast.Name) and target.id == name

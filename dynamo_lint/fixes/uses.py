@@ -1,0 +1,97 @@
+"""Whether compiled code that uses a Python number would work as well with a tensor in its place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dynamo_lint.fixes.mentions import Unclear
+from dynamo_lint.fixes.tensors import Judge
+
+NUMBER_OR_TENSOR = frozenset(
+    {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "true_divide", "pow", "where"}
+)
+"""Operations of torch, as functions or methods, that take a tensor wherever they take a number."""
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Where a number goes in one function."""
+
+    math: bool
+    """It enters more than the next value of itself: then its old value must not change under a backward."""
+    builtins: tuple[ast.expr, ...]
+    """`min(...)`, `max(...)` and `not ...`, which a tensor spells otherwise."""
+
+
+def flow(judge: Judge, node: ast.expr, name: str) -> Flow:
+    """Follow a hot load of the attribute `name`; raises Unclear where only a Python number will do."""
+    found = list(_follow(judge, node, name, frozenset()))
+    return Flow(None in found, tuple(one for one in found if one is not None))
+
+
+def _follow(judge: Judge, node: ast.expr, name: str, seen: frozenset[str]) -> Iterator[ast.expr | None]:
+    """The builtins on the value's way, and None where it gets away from its own attribute."""
+    child: ast.AST = node
+    for above in judge.file.above(node):
+        match above:
+            case ast.BinOp(op=op) if isinstance(op, ARITHMETIC):
+                if judge.is_tensor(above):
+                    yield None
+                    return
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
+                pass
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute()):
+                yield above
+            case ast.Compare(ops=[op]) if isinstance(op, ORDER):
+                yield None
+            case ast.Call(func=ast.Name(id="min" | "max"), args=[first, second], keywords=[]):
+                if not isinstance(second if first is child else first, ast.Constant):
+                    raise _refuse(judge, above, "compares it with something in Python")
+                yield above
+            case ast.Call() if child is not above.func and _takes_tensors(judge, above):
+                yield None
+                return
+            case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
+                yield None
+                if local not in seen:
+                    yield from _follow_local(judge, above, local, name, seen | {local})
+                return
+            case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, ARITHMETIC):
+                if not judge.is_tensor(above.target):
+                    raise _refuse(judge, above, "adds it to something that may be a number")
+                yield None
+                return
+            case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
+                return
+            case _:
+                raise _refuse(judge, above, "needs it as a Python number")
+        child = above
+
+
+def _follow_local(
+    judge: Judge, statement: ast.stmt, local: str, name: str, seen: frozenset[str]
+) -> Iterator[ast.expr | None]:
+    """The uses of a local name anywhere in its function: what else it may hold does not matter."""
+    scope = judge.file.scope(statement)
+    for inner in ast.walk(scope) if scope is not None else ():
+        match inner:
+            case ast.Name(id=used, ctx=ast.Load()) if used == local:
+                yield from _follow(judge, inner, name, seen)
+            case ast.Global(names=names) | ast.Nonlocal(names=names) if local in names:
+                raise _refuse(judge, inner, "hands it on")
+
+
+def _takes_tensors(judge: Judge, call: ast.Call) -> bool:
+    match call:
+        case ast.Call(func=ast.Attribute(attr=attr), keywords=[]):
+            return attr in NUMBER_OR_TENSOR and judge.is_tensor(call)
+    return False
+
+
+def _refuse(judge: Judge, node: ast.AST, why: str) -> Unclear:
+    line = getattr(node, "lineno", None) or judge.file.statement(node).lineno
+    return Unclear(f"line {line} {why}")
