@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from dynamo_lint.commands import fixing
 from dynamo_lint.commands.common import (
     STDIN,
     color_option,
@@ -17,6 +18,7 @@ from dynamo_lint.commands.common import (
     region_options,
 )
 from dynamo_lint.commands.ends import EXIT_FINDINGS, Trouble
+from dynamo_lint.commands.fixing import fix_options
 from dynamo_lint.commands.helping import SectionedCommand, option
 from dynamo_lint.config import CONFIDENCES, OUTPUT_FORMATS, Settings, parse_torch_version
 from dynamo_lint.findings import SEVERITIES
@@ -65,6 +67,7 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
     help="certain, likely (default) or assumed to be compiled.",
 )
 @region_options
+@fix_options
 @option(
     "--fail-level",
     type=click.Choice(SEVERITIES),
@@ -121,6 +124,9 @@ def check(
     show_files: bool,
     show_settings: bool,
     color: str,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
     quiet: bool,
     verbose: bool,
     **given: Any,
@@ -145,6 +151,14 @@ def check(
         shows.explain(settings, found)
     accepted = baselines.load(settings, update_baseline)
     sources = Sources(found.root, found.given)
+    if fix or diff:
+        done = fixing.rewritten(settings, found, rules, sources, unsafe_fixes, accepted)
+        if diff:
+            return fixing.show(done, found, output_file, quiet, exit_zero)
+        if found.given:
+            return fixing.pass_on(done, found)
+        fixing.put_in_place(done, found)
+        sources = Sources(found.root, found.given)
     with Progress(not quiet) as progress:
         report = run_check(settings, found, rules, sources, None if update_baseline else accepted, progress)
     if update_baseline and accepted is not None:

@@ -40,8 +40,10 @@ def init_of(bench: Workbench, ref: ClassRef) -> Init:
 
 def _calls_parent(node: ast.expr) -> bool:
     match node:
-        case ast.Call(func=ast.Attribute(value=owner, attr="__init__")):
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__")):
             return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="__init__"), args=[ast.Name(), *_]):
+            return True  # Base.__init__(self)
     return False
 
 

@@ -6,19 +6,21 @@ from dynamo_lint.fixes.mentions import Family
 from dynamo_lint.fixes.workbench import Workbench
 from dynamo_lint.regions.model import Tier
 
+_RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
+_META = "a module built on the meta device has to set the buffer again after `to_empty()`"
+_LISTED = "code that goes through `buffers()` meets one more"
+
 PROJECT_WORDS = (
-    ("DistributedDataParallel", "DistributedDataParallel copies rank 0's buffers to all ranks"),
-    ("DDP(", "DistributedDataParallel copies rank 0's buffers to all ranks"),
-    (
-        "init_empty_weights",
-        "a module built on the meta device has to set the buffer again after `to_empty()`",
-    ),
-    ("to_empty", "a module built on the meta device has to set the buffer again after `to_empty()`"),
-    ("skip_init", "a module built on the meta device has to set the buffer again after `to_empty()`"),
+    ("DistributedDataParallel", _RANKS),
+    ("DDP(", _RANKS),
+    ("broadcast_buffers", _RANKS),
+    ("init_empty_weights", _META),
+    ("to_empty", _META),
+    ("skip_init", _META),
+    ('device("meta")', _META),
     ("utils.checkpoint", "activation checkpointing runs the update twice"),
-    ("broadcast_buffers", "DistributedDataParallel copies rank 0's buffers to all ranks"),
-    (".buffers()", "code that goes through `buffers()` meets one more"),
-    ("named_buffers()", "code that goes through `buffers()` meets one more"),
+    (".buffers()", _LISTED),
+    ("named_buffers()", _LISTED),
     ("torch.jit.script", "a scripted module keeps its attributes by type"),
 )
 """A text that occurs somewhere in the project, and what it means for a buffer that was a number."""

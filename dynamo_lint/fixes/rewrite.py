@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint.baseline import Baseline
 from dynamo_lint.check import check
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
@@ -62,8 +63,9 @@ def rewrite(
     catalogue: Mapping[str, str],
     sources: Sources,
     unsafe: bool,
+    accepted: Baseline | None = None,
 ) -> Rewritten:
-    """The files with all fixes applied that may be.
+    """The files with all fixes applied that may be; what a baseline accepts stays as it is.
 
     Every round lints, applies the fixes that do not overlap, lints again, and takes back those whose finding
     is still there or that brought a new one. Each round leaves fewer findings, so the rounds end.
@@ -72,10 +74,11 @@ def rewrite(
 
     def lint(files: Mapping[str, bytes]) -> Report:
         overlaid = Sources(found.root, {**sources.overlay, **files})
-        return check(settings, everywhere, catalogue, overlaid)
+        return check(settings, everywhere, catalogue, overlaid, accepted)
 
     state = _State({}, lint({}))
-    while chosen := _choose(state, found.reported, unsafe):
+    writable = frozenset(found.given or found.files)
+    while chosen := _choose(state, found.reported, writable, unsafe):
         # What is taken back is not chosen again, so the inner loop ends as well.
         while chosen:
             files, guilty = _try(state, chosen, sources)
@@ -98,7 +101,7 @@ def rewrite(
     )
 
 
-def _choose(state: _State, reported: frozenset[str], unsafe: bool) -> list[Finding]:
+def _choose(state: _State, reported: frozenset[str], writable: frozenset[str], unsafe: bool) -> list[Finding]:
     """The fixes of one round, in file order: where two overlap, the second one waits."""
     allowed = {"safe", "unsafe"} if unsafe else {"safe"}
     taken: list[Edit] = []
@@ -109,6 +112,8 @@ def _choose(state: _State, reported: frozenset[str], unsafe: bool) -> list[Findi
             continue
         if finding.span.path not in reported or _identity(finding) in state.refused:
             continue
+        if not _paths(finding) <= writable:
+            continue  # text from stdin is the only file that can be given back
         if any(_overlap(edit, other) for edit in fix.edits for other in taken):
             continue
         taken += fix.edits

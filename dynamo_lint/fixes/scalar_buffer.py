@@ -32,8 +32,25 @@ class Plan:
     kind: Kind
     init: Init
     declaration: ast.stmt
+    torch: str
+    """What the file of the declaration calls torch."""
+    imports: tuple[Edit, ...]
     rebind: bool
     """The value enters math whose backward may still need it, so it must never change in place."""
+
+    @property
+    def start(self) -> str:
+        """The statement that declares the buffer."""
+        statement = self.declaration
+        assert isinstance(statement, ast.Assign | ast.AnnAssign)
+        assert statement.value is not None
+        value = self.init.file.text(statement.value)
+        dtype = f"{self.torch}.{DTYPES[self.kind]}"
+        start = f"{self.torch}.tensor({value}, dtype={dtype})"
+        if value in {"0", "0.0"} and self.kind != Kind.BOOL:
+            start = f"{self.torch}.zeros((), dtype={dtype})"
+        self_name = self.init.node.args.args[0].arg
+        return f'{self_name}.register_buffer("{self.family.name}", {start}, persistent=False)'
 
 
 def fix(finding: Finding, bench: Workbench) -> Fix | None:
@@ -45,15 +62,14 @@ def fix(finding: Finding, bench: Workbench) -> Fix | None:
     except Unclear:
         return None
     why = reason(bench, plan.family, plan.kind == Kind.FLOAT)
-    name = plan.family.name
-    update = "rebound, since a backward may still need the old value" if plan.rebind else "updated in place"
+    update = (
+        "rebind it, since a backward may still need the old value" if plan.rebind else "update it in place"
+    )
     message = (
-        f"keep `{name}` in a buffer, {update}; it is bookkeeping, so `persistent=False` keeps it out of "
-        "checkpoints"
+        f"keep it in a buffer (`{plan.start}`) and {update}; "
+        "`persistent=False`, so that old checkpoints still load"
     )
-    return Fix(
-        "safe" if why is None else "unsafe", message if why is None else f"{message} (unsafe: {why})", edits
-    )
+    return Fix("safe", message, edits) if why is None else Fix("unsafe", f"{message} (unsafe: {why})", edits)
 
 
 def written_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
@@ -84,7 +100,7 @@ def _plan(bench: Workbench, states: list[AttributeState]) -> Plan:
     family = family_of(bench, declared_in, name)
     declaration = _declaration(init, family)
     rebind = _enters_math(bench, family)
-    return Plan(bench, family, kind, init, declaration, rebind)
+    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind)
 
 
 def _kind(states: list[AttributeState]) -> Kind:
@@ -132,10 +148,7 @@ def _enters_math(bench: Workbench, family: Family) -> bool:
 
 
 def _edits(plan: Plan) -> Iterator[Edit]:
-    file = plan.init.file
-    torch, imports = torch_name(file)
-    yield from imports
-    yield from _declare(plan, torch)
+    yield from _declare(plan)
     for mention in plan.family.mentions:
         statement = mention.file.statement(mention.node)
         if statement is plan.declaration:
@@ -151,24 +164,18 @@ def _edits(plan: Plan) -> Iterator[Edit]:
                 yield from _read(plan, mention)
 
 
-def _declare(plan: Plan, torch: str) -> Iterator[Edit]:
+def _declare(plan: Plan) -> Iterator[Edit]:
     file, statement = plan.init.file, plan.declaration
-    assert isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None
-    value = file.text(statement.value)
-    dtype = f"{torch}.{DTYPES[plan.kind]}"
-    start = f"{torch}.tensor({value}, dtype={dtype})"
-    if value in {"0", "0.0"} and plan.kind != Kind.BOOL:
-        start = f"{torch}.zeros((), dtype={dtype})"
-    self_name = plan.init.node.args.args[0].arg
-    text = f'{self_name}.register_buffer("{plan.family.name}", {start}, persistent=False)'
+    yield from plan.imports
     if statement.lineno > plan.init.parent_call.lineno:
-        yield file.replace(statement, text)
+        yield file.replace(statement, plan.start)
         return
     # A module takes buffers only after `super().__init__()`.
+    assert isinstance(statement, ast.Assign | ast.AnnAssign)
     if not file.alone(statement) or not isinstance(statement.value, ast.Constant):
         raise Unclear("it is set before `super().__init__()`")
     yield file.remove(statement)
-    yield file.insert_after(plan.init.parent_call, text)
+    yield file.insert_after(plan.init.parent_call, plan.start)
 
 
 def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:

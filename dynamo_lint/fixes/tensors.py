@@ -1,4 +1,4 @@
-"""What can be said of an expression without running it: that it is a tensor, and that it has no dimensions."""
+"""What can be said of an expression without running it: it is a tensor, or it is one without dimensions."""
 
 from __future__ import annotations
 

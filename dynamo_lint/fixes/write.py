@@ -41,7 +41,10 @@ def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, P
     """Write a draft beside each file; why the group has to be left alone, if it has to."""
     for path in paths:
         target = Path(os.path.realpath(root / path))
-        if target.read_bytes() != done.originals[path]:
+        now = target.read_bytes()
+        if target in drafts or now == done.files[path]:
+            continue  # the same file under another name
+        if now != done.originals[path]:
             return f"{path} was changed by somebody else meanwhile; left alone"
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         drafts[target] = Path(name)

@@ -1,0 +1,86 @@
+"""What `--fix`, `--unsafe-fixes` and `--diff` add to a run of `check`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dynamo_lint.commands.common import options
+from dynamo_lint.commands.ends import EXIT_FINDINGS
+from dynamo_lint.commands.helping import option
+
+if TYPE_CHECKING:
+    from dynamo_lint.baseline import Baseline
+    from dynamo_lint.config import Settings
+    from dynamo_lint.discovery import Discovered
+    from dynamo_lint.fixes.rewrite import Rewritten
+    from dynamo_lint.sources import Sources
+
+FIXES = "Fixes"
+
+fix_options = options(
+    option("--fix", is_flag=True, section=FIXES, help="Apply safe fixes, then report what is left."),
+    option("--unsafe-fixes", is_flag=True, section=FIXES, help="Also fixes that may be noticed."),
+    option("--diff", is_flag=True, section=FIXES, help="Print what --fix would change; exit 1 if anything."),
+)
+
+
+def rewritten(
+    settings: Settings,
+    found: Discovered,
+    rules: Mapping[str, str],
+    sources: Sources,
+    unsafe: bool,
+    accepted: Baseline | None,
+) -> Rewritten:
+    """The project with its fixes applied, in memory; text from stdin is all that may change then."""
+    from dynamo_lint.fixes.rewrite import rewrite
+
+    return rewrite(settings, found, rules, sources, unsafe, accepted)
+
+
+def show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exit_zero: bool) -> None:
+    """Print the changes as a patch, with paths as seen from the current folder."""
+    from dynamo_lint.commands.output import deliver
+    from dynamo_lint.fixes.write import diff
+
+    deliver(diff(done, {path: _from_here(found.root / path) for path in done.files}), file)
+    if not quiet:
+        what = f"{_count(len(done.applied), 'finding')} in {_count(len(done.files), 'file')}"
+        click.echo(f"Would fix {what}." if done.files else "Nothing would change.", err=True)
+    if done.files and not exit_zero:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def pass_on(done: Rewritten, found: Discovered) -> None:
+    """Text from stdin goes to stdout, fixed: what an editor asks for."""
+    for path, text in found.given.items():
+        click.echo(done.files.get(path, text), nl=False)
+
+
+def put_in_place(done: Rewritten, found: Discovered) -> None:
+    """Write the files, and say what was done, one line each."""
+    from dynamo_lint.fixes.write import write
+
+    left = write(found.root, done)
+    written = [path for path in done.files if path not in left]
+    fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
+    for path, why in sorted(left.items()):
+        click.echo(f"{_from_here(found.root / path)} was not changed: {why}", err=True)
+    if written:
+        click.echo(f"Fixed {_count(len(fixed), 'finding')} in {_count(len(written), 'file')}.", err=True)
+
+
+def _from_here(path: Path) -> str:
+    try:
+        return Path(os.path.relpath(path)).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word if number == 1 else word + 's'}"

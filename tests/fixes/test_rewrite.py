@@ -1,0 +1,195 @@
+"""The engine: rounds, refusals, and files that are replaced as a whole or left alone."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint import cli
+from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.fixes import rewrite as engine
+from dynamo_lint.fixes.write import diff, write
+from tests.fixes.fixing import fixed
+
+COUNTER = """\
+import torch
+
+
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._calls = 0
+
+    def forward(self, x):
+        self._calls += 1
+        return x * 2
+
+
+model = torch.compile(Counter())
+"""
+SAFE = COUNTER.replace("self._calls = 0", "{}").format(
+    'self.register_buffer("_calls", torch.zeros((), dtype=torch.long), persistent=False)'
+)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "dynamo-lint.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def with_fixes(monkeypatch: pytest.MonkeyPatch, change: Callable[[Finding], Fix | None]) -> None:
+    """Let every finding carry the fix that `change` makes up for it."""
+    real = engine.check
+
+    def check(*args, **options):
+        report = real(*args, **options)
+        return replace(report, findings=tuple(replace(f, fix=change(f)) for f in report.findings))
+
+    monkeypatch.setattr(engine, "check", check)
+
+
+def line_of(finding: Finding, text: str) -> Fix:
+    span = replace(finding.span, end_line=finding.span.line, end_column=finding.span.column)
+    return Fix("safe", "", (Edit(span, text),))
+
+
+def test_fixing_twice_changes_nothing(here: Path) -> None:
+    (here / "a.py").write_text(COUNTER)
+    assert cli.run(["--fix", "-q"]) == 0
+    assert (here / "a.py").read_text() == SAFE
+    before = (here / "a.py").stat()
+    assert cli.run(["--fix", "-q"]) == 0
+    assert (here / "a.py").stat() == before
+    assert fixed(here).applied == ()
+
+
+def test_diff_writes_nothing_and_exits_1_only_where_something_would_change(here: Path, capsys) -> None:
+    (here / "a.py").write_text(COUNTER)
+    assert cli.run(["--diff"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("--- a.py\n+++ a.py\n@@")
+    assert "-        self._calls = 0\n+        self.register_buffer(" in said.out
+    assert said.err == "Would fix 1 finding in 1 file.\n"
+    assert (here / "a.py").read_text() == COUNTER
+    (here / "a.py").write_text(SAFE)
+    assert cli.run(["--diff"]) == 0
+    assert capsys.readouterr() == ("", "Nothing would change.\n")
+
+
+def test_unsafe_fixes_wait_until_they_are_asked_for(here: Path) -> None:
+    public = COUNTER.replace("_calls", "calls")
+    (here / "a.py").write_text(public)
+    assert cli.run(["--fix", "-q"]) == 1
+    assert (here / "a.py").read_text() == public
+    assert cli.run(["--fix", "--unsafe-fixes", "-q"]) == 0
+    assert (here / "a.py").read_text() == SAFE.replace("_calls", "calls")
+
+
+def test_a_fix_that_would_not_parse_is_not_written(here: Path, monkeypatch) -> None:
+    (here / "a.py").write_text(COUNTER)
+    with_fixes(monkeypatch, lambda finding: line_of(finding, "if ("))
+    done = fixed(here)
+    assert (done.files, done.applied) == ({}, ())
+    assert [why for _, why in done.refused] == ["the file would no longer parse"]
+
+
+def test_a_fix_that_leaves_its_finding_standing_is_not_written(here: Path, monkeypatch) -> None:
+    (here / "a.py").write_text(COUNTER)
+    with_fixes(monkeypatch, lambda finding: line_of(finding, "pass; "))
+    done = fixed(here)
+    assert done.files == {}
+    assert [why for _, why in done.refused] == ["the finding would still be there"]
+
+
+def test_a_fix_that_brings_another_finding_is_not_written(here: Path, monkeypatch) -> None:
+    (here / "a.py").write_text(COUNTER)
+    worse = "self._other = getattr(self, '_other', 0) + 1; "
+
+    def change(finding: Finding) -> Fix:
+        return Fix("safe", "", (Edit(replace(finding.span), worse),))
+
+    with_fixes(monkeypatch, change)
+    done = fixed(here)
+    assert done.files == {}
+    assert all("it would bring about" in why for _, why in done.refused)
+
+
+def test_of_overlapping_fixes_the_second_one_waits_for_the_next_round(here: Path) -> None:
+    two = COUNTER.replace("self._calls = 0", "self._calls = 0\n        self._seen = 0").replace(
+        "self._calls += 1", "self._calls += 1\n        self._seen += 1"
+    )
+    without = two.replace("import torch\n", "from torch import compile, nn\n", 1).replace("torch.nn", "nn")
+    (here / "a.py").write_text(without.replace("torch.compile", "compile"))
+    done = fixed(here)
+    assert len(done.applied) == 2  # both need `import torch` in the same place
+    assert done.files["a.py"].count(b"import torch\n") == 1
+
+
+def test_a_file_changed_meanwhile_is_left_alone_with_a_message(here: Path) -> None:
+    (here / "a.py").write_text(COUNTER)
+    done = fixed(here)
+    (here / "a.py").write_text(COUNTER + "# edited\n")
+    assert write(here, done) == {"a.py": "a.py was changed by somebody else meanwhile; left alone"}
+    assert (here / "a.py").read_text() == COUNTER + "# edited\n"
+
+
+def test_files_that_one_fix_changes_are_written_together_or_not_at_all(here: Path) -> None:
+    (here / "a.py").write_text(COUNTER)
+    (here / "b.py").write_text("from a import model\n\nprint(model._calls + 1)\n")
+    done = fixed(here)
+    assert done.files["b.py"].decode() == "from a import model\n\nprint(int(model._calls) + 1)\n"
+    (here / "b.py").write_text("")
+    assert set(write(here, done)) == {"a.py", "b.py"}
+    assert (here / "a.py").read_text() == COUNTER
+
+
+def test_mode_and_link_of_a_file_stay_and_no_draft_is_left(here: Path) -> None:
+    (here / "real").mkdir()
+    (here / "real/a.py").write_text(COUNTER)
+    (here / "real/a.py").chmod(0o755)
+    os.symlink("real/a.py", here / "a.py")
+    assert write(here, fixed(here)) == {}
+    assert (here / "a.py").is_symlink()
+    assert stat.S_IMODE((here / "real/a.py").stat().st_mode) == 0o755
+    assert (here / "real/a.py").read_text() == SAFE
+    assert sorted(path.name for path in (here / "real").iterdir()) == ["a.py"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_a_message(here: Path) -> None:
+    (here / "a.py").write_text(COUNTER)
+    done = fixed(here)
+    here.chmod(0o500)
+    assert write(here, done) == {"a.py": "cannot be written: Permission denied"}
+    here.chmod(0o700)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_byte_order_mark_and_missing_last_newline_survive(
+    here: Path, end: str, mark: bytes
+) -> None:
+    raw = mark + COUNTER.replace("\n", end).rstrip().encode()
+    (here / "a.py").write_bytes(raw)
+    done = fixed(here)
+    assert done.files["a.py"] == mark + SAFE.replace("\n", end).rstrip().encode()
+    assert "\\ No newline at end of file" in diff(replace(done, files={"a.py": raw + b" "}), {})
+
+
+def test_a_finding_silenced_by_a_comment_is_not_fixed(here: Path) -> None:
+    (here / "a.py").write_text(COUNTER.replace("+= 1", "+= 1  # dynamo-lint: ignore[DYN101]"))
+    assert fixed(here).files == {}
+
+
+def test_only_the_files_that_were_asked_for_are_fixed(here: Path) -> None:
+    (here / "a.py").write_text(COUNTER)
+    (here / "b.py").write_text("from a import model\n")
+    assert cli.run(["b.py", "--fix", "-q"]) == 0
+    assert (here / "a.py").read_text() == COUNTER
