@@ -40,3 +40,9 @@ class Sources:
                 self._lines[path] = []
         lines = self._lines[path]
         return lines[number - 1] if 0 < number <= len(lines) else ""
+    def stretch(self, path: str, start: tuple[int, int], end: tuple[int, int]) -> str:
+        """The text from one line and column to another, both from 1."""
+        lines = [self.line(path, number) for number in range(start[0], end[0] + 1)]
+        lines[-1] = lines[-1][: end[1] - 1]
+        lines[0] = lines[0][start[1] - 1 :]
+        return "\n".join(lines)
