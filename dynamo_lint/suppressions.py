@@ -15,11 +15,13 @@ import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dynamo_lint.findings import Finding, Span
+from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.lintrules import lint_finding
 from dynamo_lint.selectors import UnknownSelector, closest, matching
 
 _DIRECTIVE = re.compile(r"#\s*dynamo-lint:\s*([a-z-]+)\s*(\[[^\]]*\])?", re.IGNORECASE)
+_NEXT = re.compile(r"\s#\s*[A-Za-z]")
+"""Where the reason of a directive ends and another comment on the same line begins."""
 _NOQA = re.compile(r"#\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
 _VERBS = ("ignore", "file-ignore")
 _REGION_VERBS = ("region", "eager")
@@ -36,6 +38,10 @@ class Directive:
     selectors: tuple[str, ...]
     alone: bool
     """No code stands before it on its line."""
+    brackets: Span | None = None
+    """The list of selectors with its brackets."""
+    whole: Span | None = None
+    """What to take out of the file if the directive is to go, reason and blanks included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ def read(
             except UnknownSelector as error:
                 # A code we do not know in a noqa comment may well be somebody else's.
                 if directive.verb != "noqa":
-                    unknown.append(_unknown(directive, str(error)))
+                    unknown.append(_unknown(directive, str(error), selector))
                 continue
             suppressions.append(Suppression(directive, selector, codes, first, last))
     return tuple(suppressions), tuple(unknown)
@@ -124,7 +130,7 @@ def unused(
                 suppression.selector,
                 f"`{directive.verb}[{suppression.selector}]` silences nothing",
                 "It costs nothing now, but it would hide the next real finding here.",
-                f"remove {suppression.selector} from the comment",
+                _removal(directive, suppression.selector, f"remove {suppression.selector} from the comment"),
             )
 
 
@@ -140,8 +146,11 @@ def _directives(path: str, lines: Sequence[str], tokens: Iterable[tokenize.Token
             addressed = verb in _VERBS or bool(brackets) or closest(verb, _VERBS) is not None
             if verb not in _REGION_VERBS and addressed:
                 selectors = tuple(re.split(r"[,\s]+", brackets.strip("[] \t,"))) if brackets else ()
-                span = Span(path, line, offset + match.start() + 1, line, offset + match.end() + 1)
-                yield Directive(span, verb, tuple(filter(None, selectors)), alone)
+                start, end = offset + match.start(), offset + match.end()
+                span = Span(path, line, start + 1, line, end + 1)
+                listed = Span(path, line, offset + match.start(2) + 1, line, end + 1) if brackets else None
+                whole = _whole(path, lines, line, start, end)
+                yield Directive(span, verb, tuple(filter(None, selectors)), alone, listed, whole)
         if noqa := _NOQA.search(comment):
             codes = tuple(code for code in re.split(r"[,\s]+", noqa[1]) if code.upper().startswith("DYN"))
             if codes:
@@ -161,15 +170,36 @@ def _problem(directive: Directive) -> str | None:
     return None
 
 
-def _unknown(directive: Directive, problem: str) -> Finding:
+def _unknown(directive: Directive, problem: str, selector: str | None = None) -> Finding:
     return lint_finding(
         "DYN904",
         directive.span,
-        ",".join(directive.selectors),
+        selector or ",".join(directive.selectors),
         problem,
         "The comment does nothing.",
-        "name a rule that exists, or remove it",
+        _removal(directive, selector, "name a rule that exists, or remove it"),
     )
+
+
+def _removal(directive: Directive, selector: str | None, message: str) -> Fix:
+    """Take one selector out of a comment, or the comment where nothing else is left in it."""
+    left = [other for other in directive.selectors if other != selector]
+    if selector is not None and left and directive.brackets is not None:
+        return Fix("safe", message, (Edit(directive.brackets, f"[{', '.join(left)}]"),))
+    return Fix("safe", message, (Edit(directive.whole, ""),) if directive.whole is not None else ())
+
+
+def _whole(path: str, lines: Sequence[str], line: int, start: int, end: int) -> Span:
+    """The stretch of a directive with its reason: up to another comment, or with the blanks before it."""
+    text = lines[line - 1]
+    if following := _NEXT.search(text, end):
+        return Span(path, line, start + 1, line, following.start() + 2)
+    before = len(text[:start].rstrip())
+    if before:
+        return Span(path, line, before + 1, line, len(text) + 1)
+    if line < len(lines):
+        return Span(path, line, 1, line + 1, 1)
+    return Span(path, line, 1, line, len(text) + 1)
 
 
 def _logical_lines(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[tuple[int, int]]:

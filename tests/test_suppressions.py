@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from dynamo_lint import suppressions
-from dynamo_lint.findings import Finding, Span
+from dynamo_lint.findings import Edit, Finding, Fix, Span
 
 CATALOGUE = {
     "DYN101": "mutated-scalar-attribute",
@@ -217,3 +217,69 @@ def test_unused_finding_stands_at_the_comment() -> None:
     comments, _ = suppressions.read("a.py", "x = '名'  # dynamo-lint: ignore[DYN101]\n", CATALOGUE)
     (found,) = suppressions.unused(comments, [], frozenset(CATALOGUE))
     assert found.span == Span("a.py", 1, 10, 1, 39)
+
+
+def applied(source: str, found: Finding) -> str:
+    """The source after the edits of a finding's fix."""
+    assert found.fix is not None
+    assert found.fix.applicability == "safe"
+    offsets = [0]
+    for text in source.split("\n"):
+        offsets.append(offsets[-1] + len(text) + 1)
+    for edit in found.fix.edits:
+        start = offsets[edit.span.line - 1] + edit.span.column - 1
+        end = offsets[edit.span.end_line - 1] + edit.span.end_column - 1
+        source = source[:start] + edit.replacement + source[end:]
+    return source
+
+
+def repaired(source: str) -> str:
+    """The source after the first idle directive was repaired, until none is left."""
+    while True:
+        comments, idle = suppressions.read("a.py", source, CATALOGUE)
+        idle += tuple(suppressions.unused(comments, [], frozenset(CATALOGUE)))
+        if not idle:
+            return source
+        source = applied(source, idle[0])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1  # dynamo-lint: ignore[DYN101] reason\n", "x = 1\n"),
+        ("x = 1  # dynamo-lint: ignore[DYN101, DYN2]  \n", "x = 1\n"),
+        ("x = 1  # dynamo-lint: ignore[DYN777]", "x = 1"),
+        ("x = 1  # dynamo-lint: ignore see #12\n", "x = 1\n"),
+        ("a = 1\n    # dynamo-lint: file-ignore[DYN101]\nx = 1\n", "a = 1\nx = 1\n"),
+        ("x = 1\n# dynamo-lint: ingore[DYN101]", "x = 1\n"),
+        ("x = '名'  # type: int # dynamo-lint: ignore[DYN101]\n", "x = '名'  # type: int\n"),
+        ("x = 1  # dynamo-lint: ignore[DYN101] # fmt: skip\n", "x = 1  # fmt: skip\n"),
+        ("# dynamo-lint: ignore[DYN101] # fmt: off\nx = 1\n", "# fmt: off\nx = 1\n"),
+    ],
+)
+def test_idle_directive_is_taken_out_and_nothing_else(before: str, after: str) -> None:
+    assert repaired(before) == after
+
+
+def test_used_selector_stays_where_an_idle_one_is_taken_out() -> None:
+    source = "x = 1  # dynamo-lint: ignore[DYN2, DYN101,DYN777] counted\n"
+    comments, unknown = suppressions.read("a.py", source, CATALOGUE)
+    idle = list(suppressions.unused(comments, [finding(1)], frozenset(CATALOGUE)))
+    assert applied(source, idle[0]) == "x = 1  # dynamo-lint: ignore[DYN101, DYN777] counted\n"
+    assert applied(source, unknown[0]) == "x = 1  # dynamo-lint: ignore[DYN2, DYN101] counted\n"
+
+
+def test_nothing_is_taken_out_for_a_comment_of_others() -> None:
+    for source in (
+        "x = 1  # noqa: DYN101\n",
+        "x = 1  # dynamo-lint: region\n",
+        "x = 1  # dynamo-lint is fine\n",
+    ):
+        assert repaired(source) == source
+
+
+def test_fix_of_an_idle_directive_is_one_edit_in_its_own_line() -> None:
+    (found,) = suppressions.read("a.py", "x = 1  # dynamo-lint: ignore[DYN11]\n", CATALOGUE)[1]
+    assert found.fix == Fix(
+        "safe", "name a rule that exists, or remove it", (Edit(Span("a.py", 1, 6, 1, 36), ""),)
+    )
