@@ -119,15 +119,15 @@ def unused(
         known = path in judged or not (root / path).exists()
         if not known or entry.key.code not in codes:
             continue
-        many = "" if entry.count == 1 else f"{missing} of {entry.count} of "
+        which = "the accepted" if entry.count == 1 else f"{missing} of the {entry.count} accepted"
         found.append(
             lint_finding(
                 UNUSED,
                 Span(here, entry.line, 1, entry.line, 1),
                 " ".join(astuple(entry.key)),
-                f"{many}the accepted {entry.key.code} on `{entry.key.subject}` in {entry.key.path} "
+                f"{which} {entry.key.code} on `{entry.key.subject}` in {entry.key.path} "
                 "is not found any more",
-                "It costs nothing now, but it would hide the next such finding there.",
+                "nothing now, but it would hide the next such finding there",
                 "run again with `--update-baseline`",
             )
         )

@@ -198,7 +198,7 @@ def _unreadable(error: FileError) -> Finding:
         Span(error.path, error.line, 1, error.line, 1),
         error.path,
         f"this file was not linted: {error.message}",
-        "Nothing in it was linted, and calls into it were not followed.",
+        "nothing in it was linted, and calls into it were not followed",
         "repair it, or leave it out with `exclude`",
         severity="error",
     )
@@ -211,7 +211,7 @@ def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Findin
             Span(site.path, site.line, 1, site.line, 1),
             site.expression,
             f"`{site.expression}` compiles something that could not be named: {site.why}",
-            "Whatever it compiles was not linted.",
+            "whatever it compiles was not linted",
             f"declare what it compiles: `{declaration(site.path, facts)}`",
         )
         for site in regions.unresolved

@@ -7,12 +7,16 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dynamo_lint import __version__
 from dynamo_lint.commands.ends import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft
 from dynamo_lint.commands.helping import overview
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = ("check", "regions", "rule")
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
@@ -25,7 +29,9 @@ class DefaultGroup(click.Group):
     """A group whose first word may be a path: then the command is `check`; commands load when used."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert the default command where none is named."""
+        """Insert the default command where none is named; a shell that completes may still name one."""
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)
         if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
             args = ["check", *args]
         return super().parse_args(ctx, args)
@@ -40,6 +46,16 @@ class DefaultGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(f"dynamo_lint.commands.{cmd_name}"), cmd_name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The first word may be a command, a path, or an option of the default command."""
+        from click.shell_completion import CompletionItem
+
+        found = super().shell_complete(ctx, incomplete)
+        check = self.get_command(ctx, "check")
+        if check is not None and incomplete.startswith("-"):
+            return found + check.shell_complete(click.Context(check, parent=ctx), incomplete)
+        return [*found, CompletionItem(incomplete, type="file")]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, and by name the options of the one that is meant without a name."""

@@ -129,7 +129,7 @@ def unused(
                 directive.span,
                 suppression.selector,
                 f"`{directive.verb}[{suppression.selector}]` silences nothing",
-                "It costs nothing now, but it would hide the next real finding here.",
+                "nothing now, but it would hide the next real finding here",
                 _removal(directive, suppression.selector, f"remove {suppression.selector} from the comment"),
             )
 
@@ -176,7 +176,7 @@ def _unknown(directive: Directive, problem: str, selector: str | None = None) ->
         directive.span,
         selector or ",".join(directive.selectors),
         problem,
-        "The comment does nothing.",
+        "nothing, and it silences nothing",
         _removal(directive, selector, "name a rule that exists, or remove it"),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.regions.model import Step
 from dynamo_lint.render.frame import frame
+from dynamo_lint.render.prose import sentence
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width
@@ -18,7 +19,8 @@ def render(report: Report, sources: Sources, look: Look) -> str:
     costs: dict[tuple[str, str], str] = {}
     previous: Finding | None = None
     for finding in report.findings:
-        lines = [_header(finding, look), look.wrapped(finding.message.rstrip(".") + ".")]
+        message = sentence(finding.message)
+        lines = [_header(finding, look), look.wrapped(message[:1].upper() + message[1:])]
         if code := frame(finding.span, sources, look):
             lines += ["", *code, ""]
         lines += _places(finding, previous, sources, look)

@@ -7,7 +7,8 @@ from dynamo_lint.findings import Finding, Fix
 
 def explained(finding: Finding) -> list[str]:
     """Message, cost and way out, each as a sentence."""
-    lines = [sentence(finding.message)]
+    message = sentence(finding.message)
+    lines = [message[:1].upper() + message[1:]]
     if finding.cost:
         lines.append(f"Cost: {sentence(finding.cost)}")
     if finding.fix is not None:

@@ -22,6 +22,9 @@ PRECISION = {"certain": "very-high", "likely": "high", "assumed": "medium"}
 
 PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
 
+WORST = (({"storm", "stale", "eager"}, "error"), ({"break", "per-value", "per-instance"}, "warning"))
+"""The effects that make a rule an error or a warning at its worst."""
+
 LONGEST_DESCRIPTION = 1024
 """Characters that GitHub keeps of a description."""
 
@@ -66,6 +69,8 @@ def render(report: Report, view: View) -> str:
 
 def _rule(page: Page, min_confidence: str) -> dict[str, Any]:
     summary = page.summary[:LONGEST_DESCRIPTION]
+    effects = {row.effect for row in page.effects}
+    worst = next((level for bad, level in WORST if effects & bad), "note")
     return {
         "id": page.code,
         "name": page.name,
@@ -73,8 +78,10 @@ def _rule(page: Page, min_confidence: str) -> dict[str, Any]:
         "fullDescription": {"text": summary},
         "help": {"text": page.body, "markdown": page.body},
         "helpUri": page_url(page.code, page.name),
+        "defaultConfiguration": {"level": worst},
         "properties": {
-            "tags": ["pytorch", "torch.compile", *sorted({row.effect for row in page.effects})],
+            "tags": ["pytorch", "torch.compile", *sorted(effects)],
+            "problem.severity": PROBLEM[worst],
             # The least that a finding of this run can have; GitHub reads it here and not at the result.
             "precision": PRECISION[min_confidence],
         },
@@ -99,7 +106,7 @@ def _result(
         "properties": {
             "confidence": finding.confidence,
             "precision": PRECISION[finding.confidence],
-            "problem": {"severity": PROBLEM[finding.severity]},
+            "problem.severity": PROBLEM[finding.severity],
             "subject": finding.subject,
         }
         | ({"effect": finding.effect} if finding.effect else {}),
