@@ -14,6 +14,11 @@ from dynamo_lint.index.scopes import FunctionScope
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
 _APPENDERS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 _REGISTRARS = frozenset({"add_module", "register_module"})
+_STORING = _APPENDERS | _REGISTRARS
+_SETATTR = facts.Name("setattr")
+_LARGEST = 2**63
+_HUGE = facts.Constant(_LARGEST)
+"""Stands for every number that is larger: nobody counts that far, and its digits would fill pages."""
 _DISPLAYS = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}
 
 
@@ -28,6 +33,8 @@ class Expressions:
         self.scope: FunctionScope
         self._define = define
         self._environment = environment
+        self._names: dict[str, facts.Name] = {}
+        self._constants: dict[object, facts.Constant] = {}
 
     def read(self, node: ast.expr | None) -> Expr:
         """Translate one expression and note the calls and attribute loads in it."""
@@ -35,14 +42,15 @@ class Expressions:
             case None:
                 return UNKNOWN
             case ast.Name(id=name):
-                self._mention(name)
-                return facts.Name(name)
+                return self._name(name)
             case ast.Attribute():
                 return self._attribute(node, note=True)
             case ast.Call():
                 return self._call(node)
             case ast.Constant(value=str() | int() | float() | bool() | None as value):
-                return facts.Constant(value)
+                return self._constant(value)
+            case ast.Compare() | ast.JoinedStr() | ast.FormattedValue():
+                pass  # common, and nothing we follow
             case ast.Subscript(value=value, slice=index):
                 return facts.Subscript(self.read(value), self.read(index))
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
@@ -137,11 +145,25 @@ class Expressions:
 
     # --- one method per shape that needs more than a line ----------------------------------------------
 
-    def _mention(self, name: str) -> None:
+    def _name(self, name: str) -> facts.Name:
         if name in _LOOKUPS:
             self.scope.lookups = True
         if name in self._environment:
             self.scope.environment = True
+        # Equal names are one object: half of all facts are names.
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = facts.Name(name)
+        return known
+
+    def _constant(self, value: str | int | float | bool | None) -> facts.Constant:
+        if isinstance(value, int) and not -_LARGEST < value < _LARGEST:
+            return _HUGE
+        key = (value.__class__, value)
+        known = self._constants.get(key)
+        if known is None:
+            known = self._constants[key] = facts.Constant(value)
+        return known
 
     def _attribute(self, node: ast.Attribute, *, note: bool) -> facts.Attribute:
         if node.attr in ("environ", "getenv"):
@@ -193,6 +215,8 @@ class Expressions:
     def _implied_store(self, call: facts.Call, node: ast.Call) -> None:
         """Calls that store: `x.append(v)`, `m.add_module("name", v)`, `setattr(m, "name", v)`."""
         store = self.scope.stores.append
+        if getattr(call.function, "name", None) not in _STORING and call.function != _SETATTR:
+            return
         match call:
             case facts.Call(facts.Attribute(owner, name), arguments) if name in _APPENDERS and arguments:
                 item = arguments[-1]
