@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynamo_lint.findings import SEVERITIES, FileError, Finding
-from dynamo_lint.regions.model import Regions
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """How much is compiled."""
+
+    entries: int
+    functions: int
+    """However many ways lead to them."""
+    unresolved: int
+    """Compile sites whose target could not be named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +27,7 @@ class Report:
     torch_version: tuple[int, int]
     files: int
     """Number of files reported on."""
-    regions: Regions
+    compiled: Compiled
     findings: tuple[Finding, ...] = ()
     """Sorted by path, line, column and code."""
     errors: tuple[FileError, ...] = ()
@@ -25,11 +35,6 @@ class Report:
     """Findings silenced by a comment."""
     accepted: int = 0
     """Findings that the baseline knows."""
-
-    @property
-    def hot_functions(self) -> int:
-        """How many functions are compiled, however many ways lead to them."""
-        return len({hot.function for hot in self.regions.hot})
 
     def fails(self, level: str) -> bool:
         """A finding is at least as severe as `level`."""

@@ -1,4 +1,4 @@
-"""Reading source text again for the few files that matter after indexing."""
+"""The content of files: bytes for the index, text and lines for what looks closer."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ NO_OVERLAY: Mapping[str, bytes] = MappingProxyType({})
 
 
 class Sources:
-    """Text by path relative to a root, read when first asked for; an overlay hides what is on disk."""
+    """Text by path relative to a root; an overlay hides what is on disk.
+
+    Each file is read once and kept: a file that is edited during a run stays what it was at its start.
+    """
 
     def __init__(self, root: Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> None:
         self.root = root
         self.overlay = overlay
+        self._raw: dict[str, bytes] = {}
         self._texts: dict[str, str] = {}
         self._lines: dict[str, list[str]] = {}
 
     def raw(self, path: str) -> bytes:
         """The bytes of a file; raises what reading raises."""
         found = self.overlay.get(path)
-        return (self.root / path).read_bytes() if found is None else found
+        if found is None and (found := self._raw.get(path)) is None:
+            found = self._raw[path] = (self.root / path).read_bytes()
+        return found
 
     def text(self, path: str) -> str:
         """The text of a file with `\\n` line ends; raises what reading and decoding raise."""
@@ -40,6 +46,7 @@ class Sources:
                 self._lines[path] = []
         lines = self._lines[path]
         return lines[number - 1] if 0 < number <= len(lines) else ""
+
     def stretch(self, path: str, start: tuple[int, int], end: tuple[int, int]) -> str:
         """The text from one line and column to another, both from 1."""
         lines = [self.line(path, number) for number in range(start[0], end[0] + 1)]

@@ -23,6 +23,7 @@ _DIRECTIVE = re.compile(r"#\s*dynamo-lint:\s*([a-z-]+)\s*(\[[^\]]*\])?", re.IGNO
 _NEXT = re.compile(r"\s#\s*[A-Za-z]")
 """Where the reason of a directive ends and another comment on the same line begins."""
 _NOQA = re.compile(r"#\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
+_ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
 _VERBS = ("ignore", "file-ignore")
 _REGION_VERBS = ("region", "eager")
 """Directives that the region stage reads."""
@@ -84,7 +85,7 @@ class Layout:
 
 def may_suppress(source: bytes) -> bool:
     """A quick look that spares most files the tokenizer."""
-    return b"dynamo-lint:" in source.lower() or (b"DYN" in source.upper() and b"noqa" in source.lower())
+    return _ADDRESSED.search(source) is not None
 
 
 def read(

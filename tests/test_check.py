@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.check import Report, check, read_files
+from dynamo_lint.check import check
 from dynamo_lint.config import Settings, override
 from dynamo_lint.discovery import discover
+from dynamo_lint.reading import read_content
+from dynamo_lint.report import Report
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 
@@ -53,7 +55,7 @@ def found(report: Report) -> list[tuple[str, int, int, str]]:
 def test_report_counts_files_regions_and_functions(here: Path) -> None:
     write(here, a=MODEL + ENTRY, b="x = 1\n")
     report = lint()
-    assert (report.files, len(report.regions.entries), report.hot_functions) == (2, 1, 1)
+    assert (report.files, report.compiled.entries, report.compiled.functions) == (2, 1, 1)
     assert found(report) == [("a.py", 10, 9, "DYN101")]
 
 
@@ -78,8 +80,8 @@ def test_modules_are_named_after_packages_and_scripts_after_themselves(
         (here / name).touch()
     monkeypatch.chdir(here / "pkg")
     found = discover([Path()], [])
-    index = read_files(Settings(), found, Sources(found.root))
-    assert {path: fact.module for path, fact in index.facts.items()} == {
+    content = read_content(None, found, Sources(found.root))
+    assert {path: place.module for path, place in content.places.items()} == {
         "__init__.py": "pkg",
         "a.py": "pkg.a",
         "scripts/run.py": "run",

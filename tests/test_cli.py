@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint import check, cli
+from dynamo_lint import cli, judging
 
 COUNTER = """\
 import torch
@@ -266,7 +266,7 @@ def test_defect_of_ours_is_one_line_and_exit_2_and_a_traceback_only_on_request(
     def broken(*_: object) -> None:
         raise KeyError("state")
 
-    monkeypatch.setattr(check, "resolve", broken)
+    monkeypatch.setattr(judging, "resolve", broken)
     assert cli.run([]) == 2
     out, err = capsys.readouterr()
     assert out == ""

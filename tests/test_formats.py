@@ -18,16 +18,15 @@ from pytest_snapshot.plugin import Snapshot
 from dynamo_lint import cli
 from dynamo_lint.config import OUTPUT_FORMATS
 from dynamo_lint.findings import EFFECTS, Edit, Finding, Fix, Span
-from dynamo_lint.regions.model import Regions
 from dynamo_lint.render import formats, github
 from dynamo_lint.render.linehash import line_hashes
 from dynamo_lint.render.rdjson import byte_column
 from dynamo_lint.render.view import View
-from dynamo_lint.report import Report
+from dynamo_lint.report import Compiled, Report
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look
-from tests.test_render import FINDINGS, REGIONS, finding, root
+from tests.test_render import COUNTS, FINDINGS, finding, root
 
 __all__ = ["root"]
 
@@ -49,7 +48,7 @@ ELSEWHERE = Fix("unsafe", "move it", (Edit(Span("train.py", 1, 1, 1, 4), ""), *B
 
 def rendered(name: str, root: Path, *findings: Finding, base: Path | None = None) -> str:
     view = View(Look(root=root, cwd=root), Sources(root), base or root)
-    return formats.render(name, Report(root, (2, 13), 3, REGIONS, findings), view)
+    return formats.render(name, Report(root, (2, 13), 3, COUNTS, findings), view)
 
 
 @pytest.mark.parametrize("name", [name for name in OUTPUT_FORMATS if name not in ("full", "concise", "json")])
@@ -282,7 +281,7 @@ def test_what_github_would_not_annotate_goes_to_the_step_summary(
 def test_step_summary_stays_within_what_github_accepts(root: Path) -> None:
     many = [replace(FIXABLE, message="x" * 10_000) for _ in range(300)]
     view = View(Look(root=root, cwd=root), Sources(root), root)
-    text = github.overflow(Report(root, (2, 13), 1, REGIONS, tuple(many)), view)
+    text = github.overflow(Report(root, (2, 13), 1, COUNTS, tuple(many)), view)
     assert len(text.encode()) < 1024 * 1024
     assert re.search(r"\n\d+ more stand in the log", text)
 
@@ -333,5 +332,5 @@ def test_junit_survives_what_xml_cannot_say(root: Path) -> None:
 def test_every_machine_format_is_free_of_colour(root: Path) -> None:
     for name in MACHINE:
         view = View(Look(colour=True, root=root, cwd=root), Sources(root), root)
-        report = Report(root, (2, 13), 3, Regions((), (), ()), FINDINGS)
+        report = Report(root, (2, 13), 3, Compiled(0, 0, 0), FINDINGS)
         assert "\x1b" not in formats.render(name, report, view)

@@ -14,7 +14,7 @@ from dynamo_lint.pages import parse_page
 from dynamo_lint.regions.model import Entry, FunctionRef, HotFunction, Regions, Step, Tier, Unresolved
 from dynamo_lint.render import concise, full, json_format, page, statistics, summary
 from dynamo_lint.render import regions as regions_text
-from dynamo_lint.report import Report
+from dynamo_lint.report import Compiled, Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, text_width
 
@@ -122,6 +122,9 @@ FILES = {
 }
 
 
+COUNTS = Compiled(len(REGIONS.entries), len({hot.function for hot in REGIONS.hot}), len(REGIONS.unresolved))
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     (tmp_path / "src").mkdir()
@@ -131,8 +134,8 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def report(root: Path, findings: tuple[Finding, ...] = FINDINGS, regions: Regions = REGIONS) -> Report:
-    return Report(root, (2, 13), files=3, regions=regions, findings=findings)
+def report(root: Path, findings: tuple[Finding, ...] = FINDINGS) -> Report:
+    return Report(root, (2, 13), files=3, compiled=COUNTS, findings=findings)
 
 
 def test_full_output_shows_line_chain_cost_and_way_out(root: Path, snapshot: Snapshot) -> None:
@@ -207,13 +210,15 @@ def test_json_findings_have_all_keys_whatever_is_unknown(root: Path) -> None:
 
 
 def test_json_of_an_empty_report_is_valid(root: Path) -> None:
-    document = json.loads(json_format.render(Report(root, (2, 6), 0, Regions((), (), ()))))
+    document = json.loads(json_format.render(Report(root, (2, 6), 0, Compiled(0, 0, 0))))
     assert document["findings"] == document["errors"] == []
     assert document["torch_version"] == "2.6"
 
 
 def test_json_lists_files_that_could_not_be_linted(root: Path) -> None:
-    broken = Report(root, (2, 13), 1, REGIONS, errors=(FileError("a\udcff.py", 3, "invalid syntax"),))
+    broken = Report(
+        root, (2, 13), 1, Compiled(1, 1, 1), errors=(FileError("a\udcff.py", 3, "invalid syntax"),)
+    )
     assert json.loads(json_format.render(broken))["errors"] == [
         {"path": "a\udcff.py", "line": 3, "message": "invalid syntax"}
     ]
@@ -235,17 +240,17 @@ def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path)
 
 def test_summary_explains_guards_where_findings_were_shown_in_full(root: Path) -> None:
     assert "A guard is the check" in summary.render(report(root), Look(), explain=True)
-    clean = Report(root, (2, 13), 3, Regions((ENTRY,), (HOT,), ()))
+    clean = Report(root, (2, 13), 3, Compiled(1, 1, 0))
     assert "guard" not in summary.render(clean, Look(), explain=True)
 
 
 def test_summary_of_clean_code_says_what_was_judged(root: Path) -> None:
-    clean = Report(root, (2, 13), 3, Regions((ENTRY,), (HOT,), ()))
+    clean = Report(root, (2, 13), 3, Compiled(1, 1, 0))
     assert summary.render(clean, Look()) == "All clean: 3 files, 1 compiled function from 1 compile entry.\n"
 
 
 def test_summary_of_code_that_compiles_nothing_names_the_ways_to_declare_regions(root: Path) -> None:
-    text = summary.render(Report(root, (2, 13), 3, Regions((), (), ())), Look())
+    text = summary.render(Report(root, (2, 13), 3, Compiled(0, 0, 0)), Look())
     assert "All clean" not in text
     for way in ("regions = [", "# dynamo-lint: region", "--assume blocks", "--assume-compiled"):
         assert way in text

@@ -2,15 +2,13 @@
 
 JSON because a cache file may come from anybody: reading it can build the dataclasses named here and nothing
 else. Equal rows are written once, which makes facts a third of their size. What a field holds is taken from
-its annotation, so a new field needs no change here, and `schema` changes with it. As in `dataclasses`, one
-function per class is compiled from text, because a loop over fields takes three times as long.
+its annotation, so a new field needs no change here. As in `dataclasses`, one function per class is compiled
+from text, because a loop over fields takes three times as long.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
 import types
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -47,9 +45,6 @@ class Codec(Generic[T]):
         """What the compiled text may name: our helpers, and the classes by their tag."""
         self._add(root)
         self._kinds = list(self._templates)
-        described = [(kind.__qualname__, [(f.name, str(f.type)) for f in fields(kind)]) for kind in self._kinds]
-        self.schema = hashlib.blake2b(repr((described, sys.version_info[:2])).encode()).hexdigest()[:16]
-        """Differs whenever a class or a field does."""
         self._writers = self._compiled("number, put", "item", self._writer)
         self._readers = self._compiled("known", "row", self._reader)
 
@@ -70,16 +65,15 @@ class Codec(Generic[T]):
     def decode(self, data: bytes) -> T:
         """What `encode` was given; `BadData` for anything it did not write."""
         known: list[Any] = [None]
-        read = self._readers(known)
+        add, read = known.append, self._readers(known)
         try:
             for row in json.loads(data):
-                known.append(read[row[0]](row))
+                add(read[row[0]](row))
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise BadData(str(error)) from None
         if type(known[-1]) is not self._kinds[0]:
             raise BadData("the last row is of another class")
-        result: T = known[-1]
-        return result
+        return known[-1]  # type: ignore[return-value]
 
     # --- what the annotations say -----------------------------------------------------------------------
 
@@ -133,7 +127,9 @@ class Codec(Generic[T]):
     # --- compiling --------------------------------------------------------------------------------------
 
     def _writer(self, tag: int, kind: type) -> str:
-        return _joined([f"'{tag}'", *(w.replace("@", f"item.{name}") for name, (w, _) in self._templates[kind])])
+        return _joined(
+            [f"'{tag}'", *(w.replace("@", f"item.{name}") for name, (w, _) in self._templates[kind])]
+        )
 
     def _reader(self, tag: int, kind: type) -> str:
         self._names[f"kind{tag}"] = kind

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 FOLDER = ".dynamo_lint_cache"
@@ -22,19 +23,24 @@ _PATIENCE = 2.0
 """Seconds to wait for another run that is writing."""
 
 
+def open_store(folder: Path, warn: Callable[[str], None]) -> Store | None:
+    """The cache in a folder, which is created; None where it cannot be used, and `warn` is told why."""
+    try:
+        _make(folder)
+        return Store(folder / _FILE, warn)
+    except (OSError, sqlite3.Error) as error:
+        warn(f"the cache in {folder} cannot be used: {getattr(error, 'strerror', None) or error}")
+        return None
+
+
 class Store:
     """Values by key. Whatever goes wrong is told to `warn` once, and the run goes on without."""
 
-    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
-        self._folder = folder
+    def __init__(self, file: Path, warn: Callable[[str], None]) -> None:
+        self._file = file
         self._warn = warn
         self._today = int(time.time()) // 86400
-        self._database: sqlite3.Connection | None = None
-        self._writable = True
-        try:
-            self._database = self._open()
-        except (OSError, sqlite3.Error) as error:
-            self._give_up(error)
+        self._database: sqlite3.Connection | None = self._open()
 
     def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that have an entry."""
@@ -69,56 +75,43 @@ class Store:
     # --- the database -----------------------------------------------------------------------------------
 
     def _open(self) -> sqlite3.Connection:
-        _make(self._folder)
-        file = self._folder / _FILE
         try:
-            return _connect(file)
+            return _connect(self._file)
         except sqlite3.OperationalError:
-            raise  # locked, or not ours to open
+            raise  # it cannot be opened at all
         except sqlite3.DatabaseError:
-            file.unlink()  # not a database, or not this one
-            return _connect(file)
+            self._file.unlink()  # no database, or not this one
+            return _connect(self._file)
 
     def _ask(self, query: str, values: list[bytes]) -> list[tuple[bytes, int, bytes]]:
-        if self._database is None:
-            return []
-        try:
-            return self._database.execute(query, values).fetchall()
-        except sqlite3.OperationalError as error:
-            if not _busy(error):
-                self._give_up(error)
-        except sqlite3.DatabaseError as error:
-            self._start_again(error)
+        if self._database is not None:
+            try:
+                return self._database.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                self._fault(error)
         return []
 
-    def _write(self, query: str, rows: list[tuple[object, ...]]) -> None:
-        if self._database is None or not self._writable:
-            return
-        try:
-            with self._database:
-                self._database.execute("BEGIN")
-                self._database.executemany(query, rows)
-        except sqlite3.OperationalError as error:
-            if not _busy(error):
-                self._writable = False  # what is there can still be read
-                self._warn(f"the cache in {self._folder} cannot be written: {error}")
-        except sqlite3.DatabaseError as error:
-            self._start_again(error)
+    def _write(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
+        if self._database is not None:
+            try:
+                with self._database:
+                    self._database.execute("BEGIN IMMEDIATE")
+                    self._database.executemany(query, rows)
+            except sqlite3.Error as error:
+                self._fault(error)
 
-    def _start_again(self, error: sqlite3.Error) -> None:
-        """Replace a damaged file; the next run finds an empty one."""
+    def _fault(self, error: sqlite3.Error) -> None:
+        """Go on without the cache. A damaged file is removed; another run that is busy is no fault at all."""
+        if isinstance(error, sqlite3.OperationalError):
+            if "locked" in str(error):
+                return
+            self._warn(f"the cache {self._file} cannot be used: {error}")
+        else:
+            with suppress(OSError):
+                self._file.unlink()
         if self._database is not None:
             self._database.close()
             self._database = None
-        try:
-            (self._folder / _FILE).unlink()
-        except OSError:
-            self._give_up(error)
-
-    def _give_up(self, error: Exception) -> None:
-        self._database = None
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        self._warn(f"the cache in {self._folder} cannot be used: {why}")
 
 
 def _connect(file: Path) -> sqlite3.Connection:
@@ -148,10 +141,6 @@ def _make(folder: Path) -> None:
     (folder / ".gitignore").write_text("*\n", encoding="ascii")
     tag = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of dynamo-lint: see https://bford.info/cachedir/\n"
     (folder / "CACHEDIR.TAG").write_text(tag, encoding="ascii")
-
-
-def _busy(error: sqlite3.OperationalError) -> bool:
-    return "locked" in str(error) or "busy" in str(error)
 
 
 def _checksum(key: bytes, value: bytes) -> bytes:

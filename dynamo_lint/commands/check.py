@@ -12,6 +12,8 @@ from dynamo_lint.commands import fixing
 from dynamo_lint.commands.common import (
     STDIN,
     color_option,
+    effort,
+    effort_options,
     file_options,
     paths_argument,
     prepare,
@@ -111,6 +113,7 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
 )
 @option("--statistics", is_flag=True, section=OUTPUT, help="Count findings by rule instead of listing them.")
 @color_option
+@effort_options
 @option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print findings only.")
 @option("-v", "--verbose", is_flag=True, section=OUTPUT, help="Say which files and settings were used.")
 def check(
@@ -129,6 +132,9 @@ def check(
     diff: bool,
     quiet: bool,
     verbose: bool,
+    no_cache: bool,
+    cache_dir: Path | None,
+    jobs: int | None,
     **given: Any,
 ) -> None:
     """Lint Python files and folders (the default command); `-` reads stdin."""
@@ -151,16 +157,16 @@ def check(
         shows.explain(settings, found)
     accepted = baselines.load(settings, update_baseline)
     sources = Sources(found.root, found.given)
-    if fix or diff:
-        done = fixing.rewritten(settings, found, rules, sources, unsafe_fixes, accepted)
-        if diff:
-            return fixing.show(done, found, output_file, quiet, exit_zero)
-        if found.given:
-            return fixing.pass_on(done, found)
-        fixing.put_in_place(done, found)
-        sources = Sources(found.root, found.given)
-    with Progress(not quiet) as progress:
-        report = run_check(settings, found, rules, sources, None if update_baseline else accepted, progress)
+    with Progress(not quiet) as progress, effort(settings, no_cache, cache_dir, jobs, progress) as means:
+        if fix or diff:
+            done = fixing.rewritten(settings, found, rules, sources, unsafe_fixes, accepted, means)
+            if diff:
+                return fixing.show(done, found, output_file, quiet, exit_zero)
+            if found.given:
+                return fixing.pass_on(done, found)
+            fixing.put_in_place(done, found)
+            sources = Sources(found.root, found.given)
+        report = run_check(settings, found, rules, sources, None if update_baseline else accepted, means)
     if update_baseline and accepted is not None:
         told = baselines.write(accepted, report, found, settings, rules)
         return None if quiet else click.echo(told, err=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from dynamo_lint.selectors import closest
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
+    from dynamo_lint.reading import Effort, Progress
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -94,6 +97,59 @@ color_option = option(
     section="Output",
     help="Use colour.",
 )
+
+RUNNING = "Running"
+
+effort_options = options(
+    option("--no-cache", is_flag=True, section=RUNNING, help="Neither read nor write the cache."),
+    option(
+        "--cache-dir",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        section=RUNNING,
+        help="Default: .dynamo_lint_cache beside the configuration.",
+    ),
+    option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        section=RUNNING,
+        help="Processes that may work. Default: one per processor.",
+    ),
+)
+
+
+@contextmanager
+def effort(
+    settings: Settings,
+    no_cache: bool,
+    cache_dir: Path | None,
+    jobs: int | None,
+    progress: Progress | None = None,
+) -> Iterator[Effort]:
+    """The cache and the processes of a run; a fault of the cache is one line, and the run goes on without."""
+    from dynamo_lint.cache.store import FOLDER, open_store
+    from dynamo_lint.reading import Effort
+
+    home = settings.source.parent if settings.source else Path.cwd()
+    store = (
+        None
+        if no_cache
+        else open_store(
+            cache_dir or home / FOLDER, lambda problem: click.echo(f"dynamo-lint: {problem}", err=True)
+        )
+    )
+    try:
+        yield Effort(store, jobs or _processors(), progress)
+    finally:
+        if store is not None:
+            store.close()
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def prepare(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dynamo_lint.config import Settings
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.fixes.rewrite import Rewritten
+    from dynamo_lint.reading import Effort
     from dynamo_lint.sources import Sources
 
 FIXES = "Fixes"
@@ -36,11 +37,12 @@ def rewritten(
     sources: Sources,
     unsafe: bool,
     accepted: Baseline | None,
+    effort: Effort,
 ) -> Rewritten:
     """The project with its fixes applied, in memory; text from stdin is all that may change then."""
     from dynamo_lint.fixes.rewrite import rewrite
 
-    return rewrite(settings, found, rules, sources, unsafe, accepted)
+    return rewrite(settings, found, rules, sources, unsafe, accepted, effort)
 
 
 def show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exit_zero: bool) -> None:

@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from dynamo_lint.commands.common import color_option, file_options, paths_argument, prepare, region_options
+from dynamo_lint.commands.common import (
+    color_option,
+    effort,
+    effort_options,
+    file_options,
+    paths_argument,
+    prepare,
+    region_options,
+)
 from dynamo_lint.commands.ends import Trouble
 from dynamo_lint.commands.helping import SectionedCommand, option
 from dynamo_lint.commands.output import deliver, look_at
@@ -29,24 +37,29 @@ from dynamo_lint.terminal import wants_colour
     help="Default: text.",
 )
 @color_option
+@effort_options
 def regions(
     paths: tuple[Path, ...],
     why: str | None,
     output_format: str,
     force_exclude: bool,
     color: str,
+    no_cache: bool,
+    cache_dir: Path | None,
+    jobs: int | None,
     **given: Any,
 ) -> None:
     """Show what is compiled, and why."""
-    from dynamo_lint.check import read_files
+    from dynamo_lint.reading import read_content, read_facts
     from dynamo_lint.regions.resolve import resolve
     from dynamo_lint.render import regions as render
     from dynamo_lint.sources import Sources
 
     settings, found = prepare(paths, force_exclude, given)
     sources = Sources(found.root)
-    index = read_files(settings, found, sources)
-    _, what = resolve(index.facts, settings.region_options)
+    with effort(settings, no_cache, cache_dir, jobs) as means:
+        facts = read_facts(read_content(settings.region_comment, found, sources), sources, means)
+    _, what = resolve(facts, settings.region_options)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:
         chosen = [hot for hot in what.hot if _ends_with(hot.function.id, why)]
@@ -60,7 +73,7 @@ def regions(
     elif output_format == "json":
         text = render.render_json(what)
     else:
-        text = render.render_text(what, index.facts, look)
+        text = render.render_text(what, facts, look)
     deliver(text, None)
     if not what.entries and output_format == "text":
         click.echo(f"Nothing is compiled in {len(found.files)} files, as far as can be seen.", err=True)

@@ -12,6 +12,7 @@ from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Edit, Finding
 from dynamo_lint.fixes.bytes import CannotEdit, apply, parses
+from dynamo_lint.reading import ALONE, Effort
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 
@@ -64,6 +65,7 @@ def rewrite(
     sources: Sources,
     unsafe: bool,
     accepted: Baseline | None = None,
+    effort: Effort = ALONE,
 ) -> Rewritten:
     """The files with all fixes applied that may be; what a baseline accepts stays as it is.
 
@@ -74,7 +76,7 @@ def rewrite(
 
     def lint(files: Mapping[str, bytes]) -> Report:
         overlaid = Sources(found.root, {**sources.overlay, **files})
-        return check(settings, everywhere, catalogue, overlaid, accepted)
+        return check(settings, everywhere, catalogue, overlaid, accepted, effort)
 
     state = _State({}, lint({}))
     writable = frozenset(found.given or found.files)

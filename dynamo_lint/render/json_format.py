@@ -21,8 +21,8 @@ def render(report: Report) -> str:
         "torch_version": ".".join(map(str, report.torch_version)),
         "summary": {
             "files": report.files,
-            "regions": len(report.regions.entries),
-            "hot_functions": report.hot_functions,
+            "regions": report.compiled.entries,
+            "hot_functions": report.compiled.functions,
             "findings": len(report.findings),
             "suppressed": report.suppressed,
             "accepted": report.accepted,

@@ -24,9 +24,9 @@ GUARD = (
 def render(report: Report, look: Look, explain: bool = False) -> str:
     """What was found, in a few lines; `explain` adds the one word that every finding needs."""
     lines = [look.paint(_verdict(report), bold=True)]
-    if report.files and not report.regions.hot:
+    if report.files and not report.compiled.functions:
         lines += _nothing_compiled(report)
-    if unresolved := len(report.regions.unresolved):
+    if unresolved := report.compiled.unresolved:
         sites = _count(unresolved, "compile site")
         lines.append(f"{sites} could not be resolved; `dynamo-lint regions` names them and what would help.")
     if report.suppressed:
@@ -47,7 +47,7 @@ def _verdict(report: Report) -> str:
     if not report.files:
         return "No Python files found."
     if not report.findings:
-        if not report.regions.hot:
+        if not report.compiled.functions:
             return f"Nothing to judge: no compiled code was found in {files}."
         return f"All clean: {files}, {_compiled(report)}."
     counts = Counter(finding.severity for finding in report.findings)
@@ -70,8 +70,8 @@ def _fixable(report: Report) -> Sequence[str]:
 
 
 def _compiled(report: Report) -> str:
-    functions = _count(report.hot_functions, "compiled function")
-    return f"{functions} from {_count(len(report.regions.entries), 'compile entry', 'compile entries')}"
+    functions = _count(report.compiled.functions, "compiled function")
+    return f"{functions} from {_count(report.compiled.entries, 'compile entry', 'compile entries')}"
 
 
 def _nothing_compiled(report: Report) -> Sequence[str]:

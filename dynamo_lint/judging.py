@@ -1,0 +1,154 @@
+"""What all rules say of the files, before comments and options have their say; kept until a file changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from dynamo_lint.cache.codec import BadData, Codec
+from dynamo_lint.cache.keys import key
+from dynamo_lint.config import Settings
+from dynamo_lint.discovery import Discovered
+from dynamo_lint.findings import FileError, Finding, Span
+from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.lintrules import declaration, lint_finding
+from dynamo_lint.reading import ALONE, Content, Effort, read_facts
+from dynamo_lint.regions.model import Regions
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.resolve import resolve
+from dynamo_lint.report import Compiled
+from dynamo_lint.sources import Sources
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict on all files."""
+
+    findings: tuple[Finding, ...]
+    """Those of every rule, with fingerprints."""
+    errors: tuple[FileError, ...]
+    hot_paths: frozenset[str]
+    """Files with compiled code."""
+    compiled: Compiled
+
+
+def judge(
+    settings: Settings, found: Discovered, content: Content, sources: Sources, effort: Effort = ALONE
+) -> Judged:
+    """The verdict on these files, from the cache if nothing has changed."""
+    if effort.store is None:
+        return _judge(settings, found, content, sources, effort)
+    codec = Codec(Judged)
+    address = key(
+        "judged",
+        content.address,
+        sorted(found.reported),
+        found.errors,
+        settings.region_options,
+        settings.torch_version,
+        settings.pedantic,
+        settings.recompile_limit,
+    )
+    known = effort.store.load([address]).get(address)
+    if known is not None:
+        try:
+            return codec.decode(known)
+        except BadData:
+            pass  # as good as none
+    judged = _judge(settings, found, content, sources, effort)
+    effort.store.save({address: codec.encode(judged)})
+    return judged
+
+
+def _judge(
+    settings: Settings, found: Discovered, content: Content, sources: Sources, effort: Effort
+) -> Judged:
+    facts = read_facts(content, sources, effort)
+    project, regions = resolve(facts, settings.region_options)
+    errors = [*found.errors, *_file_errors(facts, found.reported)]
+    raw = [*_hazards(settings, project, regions, sources)]
+    raw += [_unreadable(error) for error in errors]
+    raw += _unresolved(regions, facts)
+    raw = [finding for finding in raw if finding.span.path in found.reported or finding.code == "DYN901"]
+    return Judged(
+        findings=tuple(with_fingerprints(raw)),
+        errors=tuple(errors),
+        hot_paths=frozenset(hot.function.path for hot in regions.hot),
+        compiled=Compiled(
+            entries=len(regions.entries),
+            functions=len({hot.function for hot in regions.hot}),
+            unresolved=len(regions.unresolved),
+        ),
+    )
+
+
+def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
+    """Number equal findings in line order, so that a fingerprint survives edits elsewhere in the file."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    done = []
+    for finding in sorted(findings, key=position):
+        identity = (finding.code, finding.span.path, finding.symbol, finding.subject)
+        text = "\0".join((*identity, str(seen[identity])))
+        seen[identity] += 1
+        digest = hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=8).hexdigest()
+        done.append(replace(finding, fingerprint=digest))
+    return done
+
+
+def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
+    if not regions.hot:
+        return []
+    # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
+    from dynamo_lint.fixes.attach import attach
+    from dynamo_lint.rules import judge
+    from dynamo_lint.rules.base import Context
+    from dynamo_lint.state.tables import build
+
+    context = Context(
+        torch_version=settings.torch_version,
+        pedantic=settings.pedantic,
+        recompile_limit=settings.recompile_limit,
+    )
+    tables = build(project, regions, sources.text)
+    return attach(judge(tables, context), tables, sources)
+
+
+def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:
+    return [
+        FileError(path, *fact.error)
+        for path, fact in sorted(facts.items())
+        if path in reported and fact.error is not None
+    ]
+
+
+def _unreadable(error: FileError) -> Finding:
+    return lint_finding(
+        "DYN901",
+        Span(error.path, error.line, 1, error.line, 1),
+        error.path,
+        f"this file was not linted: {error.message}",
+        "nothing in it was linted, and calls into it were not followed",
+        "repair it, or leave it out with `exclude`",
+        severity="error",
+    )
+
+
+def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Finding]:
+    return [
+        lint_finding(
+            "DYN902",
+            Span(site.path, site.line, 1, site.line, 1),
+            site.expression,
+            f"`{site.expression}` compiles something that could not be named: {site.why}",
+            "whatever it compiles was not linted",
+            f"declare what it compiles: `{declaration(site.path, facts)}`",
+        )
+        for site in regions.unresolved
+    ]
+
+
+def position(finding: Finding) -> tuple[str, int, int, str]:
+    """Findings are listed in this order."""
+    return finding.span.path, finding.span.line, finding.span.column, finding.code

@@ -1,0 +1,161 @@
+"""Reading all files: what they are called, what they contain, and the facts of each.
+
+Facts come from the cache where the content is known; the rest is summarised, by several processes where that
+pays. Content is read once, so that a file that changes during a run cannot disagree with its facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from dynamo_lint import suppressions
+from dynamo_lint.cache.keys import key
+from dynamo_lint.cache.shelf import Shelf, facts_codec
+from dynamo_lint.cache.store import Store
+from dynamo_lint.discovery import Discovered
+from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.modules import module_name
+from dynamo_lint.index.summarize import summarize
+from dynamo_lint.sources import Sources
+
+Progress = Callable[[int, int], None]
+"""Is told now and then how many files are read, and how many there are."""
+
+_WORTH_A_POOL = 600_000
+"""Bytes to summarise, about a third of a second, from which a second process saves time."""
+_SAVED_AT_ONCE = 200
+"""New entries; a run that is broken off loses no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """With what a run goes about its work; it makes no difference to the result."""
+
+    store: Store | None = None
+    jobs: int = 1
+    progress: Progress | None = None
+
+
+ALONE = Effort()
+"""One process, no cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file to summarise, under the names it is known by."""
+
+    path: str
+    module: str
+    is_package: bool
+    region_comment: str | None
+
+    def summarize(self, source: bytes) -> FileFacts:
+        """The facts of this file."""
+        return summarize(self.path, self.module, self.is_package, source, self.region_comment)
+
+    def unreadable(self, why: str) -> FileFacts:
+        """The facts of a file that cannot be had."""
+        return FileFacts(self.path, self.module, self.is_package, error=(1, why))
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is on disk: enough to know whether anything has changed."""
+
+    places: Mapping[str, Place]
+    keys: Mapping[str, bytes]
+    """For every file that could be read, the address of its facts."""
+    unreadable: Mapping[str, str]
+    """For every other file, why."""
+    commented: frozenset[str]
+    """Paths whose text may hold suppressions."""
+
+    @property
+    def address(self) -> bytes:
+        """Stands for all of it."""
+        return key("files", sorted(self.keys.items()), sorted(self.unreadable.items()))
+
+
+def read_content(region_comment: str | None, found: Discovered, sources: Sources) -> Content:
+    """Read every file, and name it."""
+    folders = {str(folder) for path in found.files for folder in PurePosixPath(path).parents}
+    packages = {folder for folder in folders - {"."} if (found.root / folder / "__init__.py").is_file()}
+    around = _package_around(found.root)
+    places: dict[str, Place] = {}
+    keys: dict[str, bytes] = {}
+    unreadable: dict[str, str] = {}
+    commented: set[str] = set()
+    for path in found.files:
+        module, is_package = _module(path, packages, around)
+        places[path] = place = Place(path, module, is_package, region_comment)
+        try:
+            source = sources.raw(path)
+        except OSError as error:
+            unreadable[path] = f"cannot be read: {error.strerror}"
+            continue
+        keys[path] = key("facts", place, source)
+        if suppressions.may_suppress(source):
+            commented.add(path)
+    return Content(places, keys, unreadable, frozenset(commented))
+
+
+def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Mapping[str, FileFacts]:
+    """The facts of every file, in the order of `content`."""
+    store = effort.store
+    known = store.load(content.keys.values()) if store is not None else {}
+    facts: dict[str, FileFacts | bytes] = {}
+    missing: list[tuple[Place, bytes]] = []
+    for path, place in content.places.items():
+        if path in content.unreadable:
+            facts[path] = place.unreadable(content.unreadable[path])
+        elif content.keys[path] in known:
+            facts[path] = known[content.keys[path]]
+        else:
+            facts[path] = b""  # keeps its place in the order
+            missing.append((place, sources.raw(path)))
+    fresh: dict[bytes, bytes] = {}
+    total = len(facts)
+    for number, (place, result) in enumerate(_summaries(missing, effort.jobs, packed=store is not None)):
+        facts[place.path] = result
+        if effort.progress is not None:
+            effort.progress(total - len(missing) + number + 1, total)
+        if store is not None and isinstance(result, bytes):
+            fresh[content.keys[place.path]] = result
+            if len(fresh) >= _SAVED_AT_ONCE:
+                store.save(fresh)
+                fresh.clear()
+    if store is not None and fresh:
+        store.save(fresh)
+    return Shelf(facts, lambda path: content.places[path].summarize(sources.raw(path)))
+
+
+def _summaries(
+    missing: list[tuple[Place, bytes]], jobs: int, *, packed: bool
+) -> Iterator[tuple[Place, FileFacts | bytes]]:
+    if jobs > 1 and sum(len(source) for _, source in missing) >= _WORTH_A_POOL:
+        from dynamo_lint.workers import summaries
+
+        yield from summaries(missing, jobs)
+        return
+    for place, source in missing:
+        facts = place.summarize(source)
+        yield place, facts_codec().encode(facts) if packed else facts
+
+
+def _package_around(root: Path) -> str:
+    """The dotted name of the package that `root` itself is; empty if it is none."""
+    names: list[str] = []
+    while (root / "__init__.py").is_file() and root.name:
+        names.insert(0, root.name)
+        root = root.parent
+    return ".".join(names)
+
+
+def _module(path: str, packages: set[str], around: str) -> tuple[str, bool]:
+    name, is_package = module_name(path, packages)
+    folders = [str(folder) for folder in PurePosixPath(path).parents][:-1]
+    if around and packages.issuperset(folders):
+        name = around if path == "__init__.py" else f"{around}.{name}"
+    return name, is_package

@@ -1,0 +1,91 @@
+"""Summarising files in several processes: work is dealt out by size, results come back as plain bytes."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
+
+from dynamo_lint.cache.shelf import facts_codec
+
+if TYPE_CHECKING:
+    from dynamo_lint.reading import Place
+
+Job = tuple["Place", bytes]
+Result = tuple["Place", bytes]
+
+_BATCH = 250_000
+"""Bytes of source per message: a tenth of a second of work, so that no process idles long at the end."""
+_AHEAD = 3
+"""Messages in flight per process; more would only fill memory."""
+
+
+def summaries(missing: Iterable[Job], jobs: int) -> Iterator[Result]:
+    """The packed facts of each file, in any order."""
+    left = {place.path: (place, source) for place, source in missing}
+    try:
+        for place, packed in _spread(_batches(left.values()), jobs):
+            del left[place.path]
+            yield place, packed
+    except BrokenProcessPool:
+        # The system has killed a process, or the parser has crashed: find the file, spare the others.
+        for place, source in list(left.values()):
+            yield _alone(place, source)
+
+
+def _spread(batches: Iterator[list[Job]], jobs: int) -> Iterator[Result]:
+    with _pool(jobs) as pool:
+        running: set[Future[list[Result]]] = set()
+        try:
+            while True:
+                while len(running) < jobs * _AHEAD and (batch := next(batches, None)):
+                    running.add(pool.submit(_summarize, batch))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield from future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _alone(place: Place, source: bytes) -> Result:
+    with _pool(1) as pool:
+        try:
+            return pool.submit(_summarize, [(place, source)]).result()[0]
+        except BrokenProcessPool:
+            return place, facts_codec().encode(place.unreadable("Python itself crashed while parsing it"))
+
+
+def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """Files in messages of about the same size, large files first."""
+    batch: list[Job] = []
+    size = 0
+    for job in sorted(jobs, key=lambda job: -len(job[1])):
+        batch.append(job)
+        size += len(job[1])
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    # A fork has everything imported already; elsewhere than on Linux it is not safe.
+    method = "fork" if sys.platform == "linux" else "spawn"
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _start)
+
+
+def _start() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says what happens
+    gc.disable()  # facts and syntax trees hold no cycles
+
+
+def _summarize(batch: list[Job]) -> list[Result]:
+    return [(place, facts_codec().encode(place.summarize(source))) for place, source in batch]
