@@ -6,18 +6,21 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
+from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.state.model import Key, Lookup
 from dynamo_lint.state.origins import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per lookup of an attribute that appears late; every constant lookup if pedantic."""
-    written = {state.key for state in tables.attributes}
+    written = {state.key for state in tables.attributes if state.writes}
+    reported = {state.key for state in tables.attributes if created(state) is not None}
     for hot, state in tables.functions:
         for lookup in state.lookups:
             if lookup.function in {"setattr", "delattr"} or lookup.name.constants is None:
                 continue
-            late = any(_appears_late(tables, key, written) for key in lookup.keys)
+            # An attribute that compiled code itself creates is reported where it does (lazy-attribute).
+            late = any(_appears_late(tables, key, written) for key in lookup.keys - reported)
             if not late and not context.pedantic:
                 continue
             where = region(tables, hot)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.regions.model import HotFunction, Step
-from dynamo_lint.state.model import AttributeState, Outside, Position, WriteSite
+from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, Position, WriteSite
 from dynamo_lint.state.origins import Tables
 
 
@@ -88,18 +88,19 @@ def region(tables: Tables, hot: HotFunction) -> str:
     return f"{name}.forward" if name in tables.project.files[path].classes else name
 
 
-def spell(state: AttributeState, site: WriteSite) -> str:
-    """An attribute as the line spells it: `self.cfg.step`."""
-    parts = site.write.place
-    return parts[0] + "".join(part if part.startswith("[") else f".{part}" for part in parts[1:])
+def spell(place: Place) -> str:
+    """A place as the line spells it: `self.cfg.step`."""
+    return place[0] + "".join(step if step.startswith("[") else f".{step}" for step in place[1:])
 
 
 def subject(state: AttributeState) -> str:
-    """An attribute with the class that owns it: `MoE._overflow_total`."""
+    """An attribute with the class that owns it: `MoE._overflow_total`; a global goes by its name alone."""
+    if state.root in {"global", "closure"} and state.scoped:
+        return state.key.attribute
     return f"{state.declared_in.name}.{state.key.attribute}"
 
 
-def related_sites(state: AttributeState, main: WriteSite) -> tuple[Related, ...]:
+def related_sites(state: AttributeState, main: WriteSite | MutationSite) -> tuple[Related, ...]:
     """Where an attribute gets its first value, where it is read, and where else it is written."""
     found: dict[tuple[str, int], Related] = {}
     here = (main.hot.function.path, main.position.line)
@@ -112,6 +113,8 @@ def related_sites(state: AttributeState, main: WriteSite) -> tuple[Related, ...]
         _outside(add, outside)
     for write in state.writes:
         add(write.hot.function.path, write.position.line, write.position.column, "also written here")
+    for change in state.mutations:
+        add(change.hot.function.path, change.position.line, change.position.column, "also changed here")
     for read in state.reads:
         add(read.hot.function.path, read.position.line, read.position.column, "read here")
     return tuple(found.values())

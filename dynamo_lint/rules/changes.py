@@ -130,18 +130,18 @@ def _of_growth(state: AttributeState, site: WriteSite, context: Context) -> Verd
 def _limit(state: AttributeState, write: Write) -> int | None:
     """How many values it takes, if it stops (`if self.n < 3: self.n += 1`) or starts over at some point."""
     for guard in write.guards:
-        operator, number = _comparison(guard)
+        operator, number = comparison(guard)
         if guard.key == state.key and operator in STOPS:
             return int(number) + STOPS[operator] if number.isdigit() else 0
     for site in state.writes:
         for guard in site.write.guards if site.write.value.constants is not None else ():
-            operator, number = _comparison(guard)
+            operator, number = comparison(guard)
             if guard.key == state.key and operator in STARTS_OVER:
                 return int(number) + STARTS_OVER[operator] if number.isdigit() else 0
     return None
 
 
-def _comparison(guard: Guard) -> tuple[str, str]:
+def comparison(guard: Guard) -> tuple[str, str]:
     """The comparison that holds: `not >= 3` is `< 3`."""
     if guard.limit is None:
         return "", ""

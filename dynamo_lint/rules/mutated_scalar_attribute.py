@@ -17,7 +17,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         found = verdict(state, context)
         if found is None:
             continue
-        name, where = spell(state, found.site), region(tables, found.site.hot)
+        name, where = spell(found.site.write.place), region(tables, found.site.hot)
         claim = Claim(
             message=_message(name, where, found),
             cost=_cost(found, context),

@@ -21,7 +21,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         if found is None:
             continue
         site, start = found
-        name, where = spell(state, site), region(tables, site.hot)
+        name, where = spell(site.write.place), region(tables, site.hot)
         claim = Claim(
             message=f"`{name}` is {start} on some calls of the compiled `{where}` and a tensor on others, "
             "and Dynamo guards on which",
@@ -68,10 +68,10 @@ def _start(kinds: Kinds) -> str | None:
 def _fills_cache(state: AttributeState, write: Write) -> bool:
     """`if self.cache is None: self.cache = build()`: a first value that is not built on an older one."""
     guarded = any(guard.missing and guard.key == state.key for guard in write.guards)
-    return guarded and not _accumulates(state)
+    return guarded and not accumulates(state)
 
 
-def _accumulates(state: AttributeState) -> bool:
+def accumulates(state: AttributeState) -> bool:
     """Some hot write adds to what is there."""
     return any(
         any(load.place == site.write.place for load in site.write.value.derived | site.write.value.pending)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
 import libcst as cst
 
@@ -11,10 +12,13 @@ from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.convert import literal_of, to_expr
 from dynamo_lint.state.expressions import Evaluator
+from dynamo_lint.state.flow import join
 from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
+from dynamo_lint.state.names import MUTATORS
 from dynamo_lint.state.values import INT, STR, TENSOR, computed, via
 
 LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
+REGISTRARS = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
 HOST_MODULES = frozenset({"random", "time", "uuid", "secrets", "datetime", "socket"})
 
 Arguments = list[tuple[str | None, Value]]
@@ -66,7 +70,8 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
         return replace(result, origins=frozenset({Origin("fresh")}))
     if dotted or not any(o.source == "state" for o in owner_value.origins):
         return replace(result, origins=result.origins | {Origin("unknown")})
-    return replace(result, origins=result.origins | via(owner_value.origins, "computed"))
+    how = "moved" if isinstance(node.func, cst.Attribute) and node.func.attr.value in K.MOVES else "computed"
+    return replace(result, origins=result.origins | via(owner_value.origins, how))
 
 
 def _arguments(ev: Evaluator, node: cst.Call) -> Arguments:
@@ -205,6 +210,56 @@ def _builtin(ev: Evaluator, name: str, node: cst.Call) -> Value | None:
     return None
 
 
+def _register(ev: Evaluator, owner: cst.BaseExpression, node: cst.Call) -> Value | None:
+    """`module.register_buffer("name", value)` is `module.name = value`, and a new entry for its guards."""
+    base, name = ev.place(owner), literal_of(node.args[0].value)
+    if base is None or not isinstance(name, str):
+        return None
+    ev.store((*base, name), ev.value(node.args[1].value), node, registers=True)
+    return Value(frozenset({Kind.NONE}))
+
+
+def _mutation(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call) -> Value | None:
+    """A method that changes the length or the keys of a container which outlives the call."""
+    place, base = ev.place(owner), ev.value(owner)
+    if place is None or not ev.linker.keys(place):
+        return None
+    # An element of a container is one itself where it is used like one.
+    element = not base.kinds and place[-1].startswith("[") and name in {"append", "extend", "appendleft"}
+    if base.kinds != {Kind.CONTAINER} and not element:
+        return None
+    arguments = [(arg.keyword, ev.used(arg.value, Use.STORED)) for arg in node.args]
+    first = arguments[0][1] if arguments and arguments[0][0] is None else None
+    match name:
+        case "clear":
+            ev.mutate(place, "clear", node)
+        case "pop" | "popleft" | "popitem" | "remove" | "discard":
+            ev.mutate(place, "shrink", node, first)
+        case "setdefault":
+            ev.mutate(place, "item", node, first)
+        case "add":
+            ev.mutate(place, "element", node, first)
+        case "update":
+            ev.mutate(place, "merge", node, _merged(ev, node))
+        case _:
+            ev.mutate(place, "grow", node)
+    return Value(origins=via(base.origins, "element"))
+
+
+def _merged(ev: Evaluator, node: cst.Call) -> Value | None:
+    """The one key, or all keys if they are literals, that `update` brings along."""
+    keys: list[Value] = []
+    for arg in node.args:
+        match arg:
+            case cst.Arg(keyword=cst.Name(value=name)):
+                keys.append(Value(STR, frozenset({repr(name)})))
+            case cst.Arg(value=cst.Dict(elements=elements), star=""):
+                keys += [ev.value(e.key) if isinstance(e, cst.DictElement) else Value() for e in elements]
+            case _:
+                return None
+    return reduce(join, keys) if keys else None
+
+
 def _saturation(limits: list[frozenset[str]]) -> int | None:
     for texts in limits:
         text = next(iter(texts)) if len(texts) == 1 else ""
@@ -241,6 +296,10 @@ def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call)
                 inner = owner.value if isinstance(owner, cst.Attribute) else owner.args[0].value
                 ev.lookup("__dict__", node, inner, node.args[0].value)
                 return Value()
+    if name in REGISTRARS and len(node.args) >= 2 and isinstance(literal_of(node.args[0].value), str):
+        return _register(ev, owner, node)
+    if name in MUTATORS and (found := _mutation(ev, owner, name, node)) is not None:
+        return found
     match name, len(node.args):
         case ("item" | "tolist", 0):
             ev.used(owner, Use.RECEIVER)

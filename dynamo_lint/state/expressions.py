@@ -21,6 +21,7 @@ from dynamo_lint.state.model import (
     Kinds,
     Load,
     Lookup,
+    Mutation,
     Origin,
     Place,
     Read,
@@ -28,6 +29,7 @@ from dynamo_lint.state.model import (
     Value,
     Write,
 )
+from dynamo_lint.state.operators import arithmetic, comparison, formatted
 from dynamo_lint.state.places import place_of
 from dynamo_lint.state.source import Opened
 from dynamo_lint.state.values import (
@@ -35,7 +37,6 @@ from dynamo_lint.state.values import (
     INT,
     STR,
     TENSOR,
-    as_text,
     computed,
     expressions,
     is_namespace,
@@ -55,6 +56,7 @@ class Evaluator:
     flow: Flow = field(default_factory=Flow)
     reads: list[Read] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
+    mutations: list[Mutation] = field(default_factory=list)
     calls: list[CallEvent] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
     environment: list[EnvironmentRead] = field(default_factory=list)
@@ -71,11 +73,11 @@ class Evaluator:
         # A value computed from state is a new one: to pass it on asks nothing more of the state.
         plain = value.settled or value.kinds == TENSOR or use in {Use.RETURNED, Use.STORED, Use.NONE_TEST}
         for load in value.pending if plain else value.pending | value.derived:
-            if len(load.place) == 1:
-                if use != Use.RETURNED:
-                    self.consumed.add((load.place[0], use))
-            else:
-                self.reads.append(Read(load, self.linker.keys(load.place), use))
+            keys = self.linker.keys(load.place)
+            if keys or len(load.place) > 1:
+                self.reads.append(Read(load, keys, use))
+            elif use != Use.RETURNED:
+                self.consumed.add((load.place[0], use))
         for item in value.items or ():
             self.consume(item, use)
 
@@ -99,7 +101,7 @@ class Evaluator:
             case cst.Subscript():
                 return self._subscript(node)
             case cst.BinaryOperation():
-                return self.arithmetic(self.value(node.left), node.operator, self.value(node.right))
+                return arithmetic(self, self.value(node.left), node.operator, self.value(node.right))
             case cst.UnaryOperation(operator=cst.Not(), expression=inner):
                 value = self.used(inner, Use.CONTROL)
                 return computed([value], TENSOR if value.kinds == TENSOR else BOOL, bound=2)
@@ -107,7 +109,7 @@ class Evaluator:
                 value = self.used(inner, Use.ARITHMETIC)
                 return computed([value], value.kinds, value.bound)
             case cst.Comparison():
-                return self._comparison(node)
+                return comparison(self, node)
             case cst.BooleanOperation(left=left, right=right):
                 return join(self.used(left, Use.CONTROL), self.used(right, Use.CONTROL))
             case cst.IfExp(test=test, body=body, orelse=orelse):
@@ -121,7 +123,7 @@ class Evaluator:
                     computed(items, K.of_tuple([item.kinds for item in items])), items=tuple(items)
                 )
             case cst.FormattedString(parts=parts):
-                return self._formatted(list(parts))
+                return formatted(self, list(parts))
             case cst.ConcatenatedString(left=left, right=right):
                 return computed([self.value(left), self.value(right)], STR)
             case cst.NamedExpr(target=cst.Name(value=name), value=inner):
@@ -167,7 +169,7 @@ class Evaluator:
         stored = self.flow.stored.get(place)
         if stored is not None:
             return replace(stored, place=place)
-        if len(place) == 1:
+        if len(place) == 1 and not self.linker.keys(place):
             return Value(origins=frozenset({Origin("global", place[0])}), place=place)
         member = self.linker.enum_member(place)
         if member is not None:
@@ -199,7 +201,7 @@ class Evaluator:
         if self.environment_read(to_expr(node.value), node, "item", node.slice[0].slice):
             return Value(STR, origins=frozenset({Origin("host")}))
         if is_namespace(node.value):
-            self._namespace_lookup(node, node.value, node.slice[0].slice)
+            self.namespace_lookup(node, node.value, node.slice[0].slice)
         place = self.place(node)
         if place is not None and is_namespace(node.value):
             return self.load_place(place, node)
@@ -220,55 +222,11 @@ class Evaluator:
             return replace(loaded, origins=loaded.origins | chosen)
         self.consume(base, Use.INDEX)
         value = computed([replace(base, origins=base.origins | chosen)], K.UNKNOWN)
+        match node.slice:
+            case [cst.SubscriptElement(slice=cst.Slice() as part)] if base.kinds == {Kind.CONTAINER}:
+                return replace(value, kinds=base.kinds, bound=_window(part))
         kinds = INT if base.kinds == {Kind.TUPLE} else STR if base.kinds == STR else K.UNKNOWN
         return replace(value, kinds=kinds)
-
-    def arithmetic(self, first: Value, operator: cst.CSTNode, second: Value) -> Value:
-        """`first op second`, also for augmented assignments."""
-        division = isinstance(operator, cst.Divide | cst.DivideAssign)
-        power = isinstance(operator, cst.Power | cst.PowerAssign)
-        found = K.of_arithmetic(first.kinds, second.kinds, division, power)
-        plain = division or isinstance(
-            operator,
-            cst.Add | cst.Subtract | cst.Multiply | cst.AddAssign | cst.SubtractAssign | cst.MultiplyAssign,
-        )
-        for value, other in ((first, second), (second, first)):
-            # An operand of unknown kind is a tensor, or it decides nothing about this one.
-            tensor = not other.kinds or Kind.TENSOR in other.kinds
-            use = Use.TENSOR_MATH if plain and tensor else Use.ARITHMETIC if plain or not power else Use.POWER
-            self.consume(value, use)
-        bound = None
-        if isinstance(operator, cst.Modulo | cst.ModuloAssign) and first.kinds <= K.NUMBERS:
-            bound = literal_int(second) or 0
-        elif first.bound is not None and second.constants is not None:
-            bound = first.bound
-        text = found == STR or (isinstance(operator, cst.Modulo) and first.kinds == STR)
-        found = STR if text else found
-        values = [first, second] if not text else [as_text(first), as_text(second)]
-        return replace(computed(values, found, bound), settled=not found or Kind.TENSOR in found)
-
-    def _comparison(self, node: cst.Comparison) -> Value:
-        operators = [target.operator for target in node.comparisons]
-        sides = [node.left, *(target.comparator for target in node.comparisons)]
-        if isinstance(operators[0], cst.In | cst.NotIn):
-            if self.environment_read(to_expr(sides[1]), node, "in", cst.Index(value=sides[0])):
-                return Value(BOOL)
-            if is_namespace(sides[1]):
-                self._namespace_lookup(node, sides[1], cst.Index(value=sides[0]))
-        identity = all(isinstance(o, cst.Is | cst.IsNot) for o in operators)
-        none_test = identity and isinstance(sides[-1], cst.Name) and sides[-1].value == "None"
-        values = [self.used(side, Use.NONE_TEST if none_test else Use.COMPARE) for side in sides]
-        plain = identity or any(isinstance(o, cst.In | cst.NotIn) for o in operators)
-        tensor = not plain and any(value.kinds == TENSOR for value in values)
-        return computed(values, TENSOR if tensor else BOOL, None if tensor else 2)
-
-    def _formatted(self, parts: list[cst.BaseFormattedStringContent]) -> Value:
-        values = [
-            as_text(self.used(part.expression, Use.FORMATTED))
-            for part in parts
-            if isinstance(part, cst.FormattedStringExpression)
-        ]
-        return computed(values, STR) if values else Value(STR, origins=frozenset({Origin("literal")}))
 
     def _comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
         outer, self.flow = self.flow, self.flow.fork()
@@ -338,19 +296,30 @@ class Evaluator:
         text = self.opened.text(key.value) if isinstance(key, cst.Index) else ""
         self.environment.append(EnvironmentRead(self.opened.position(node), form, text))
 
-    def store(self, place: Place, value: Value, node: cst.CSTNode) -> None:
+    def store(self, place: Place, value: Value, node: cst.CSTNode, registers: bool = False) -> None:
         """`place = value`."""
         self.consume(value, Use.STORED)
-        if len(place) < 2:
-            return
         keys = self.linker.keys(place)
+        if len(place) < 2 and not keys:
+            return
         if any(self.linker.is_property(key) for key in keys):
             self._property(place, keys, "@setter", (value,))
             return
         self.flow.stored[place] = value
-        self.writes.append(Write(place, keys, self.opened.position(node), value, self.flow.guards))
+        position = self.opened.position(node)
+        self.writes.append(Write(place, keys, position, value, self.flow.guards, registers))
         if len(keys) == 1:
             self.flow.written |= keys
+
+    def mutate(self, place: Place, how: str, node: cst.CSTNode, index: Value | None = None) -> None:
+        """Change the length or the keys of the container at a place."""
+        stored = self.flow.stored.get(place)
+        if stored is not None and not stored.pending:
+            return  # built in this call
+        keys = self.linker.keys(place)
+        if keys:
+            position = self.opened.position(node)
+            self.mutations.append(Mutation(place, keys, position, how, index, self.flow.guards))
 
     def _property(self, place: Place, keys: frozenset[Key], role: str, given: tuple[Value, ...]) -> Kinds:
         """Run the getters or setters behind a place; the kinds of what they return."""
@@ -365,9 +334,10 @@ class Evaluator:
                 self.flow.written |= state.leaves_written
         return frozenset[Kind]().union(*returned) if all(returned) else K.UNKNOWN
 
-    def _namespace_lookup(
+    def namespace_lookup(
         self, node: cst.BaseExpression, namespace: cst.BaseExpression, key: cst.BaseSlice
     ) -> None:
+        """Record a look into `__dict__` or `vars()`."""
         if isinstance(key, cst.Index):
             self.lookup("__dict__", node, namespace, key.value)
 
@@ -397,3 +367,12 @@ class Evaluator:
                 default,
             )
         )
+
+
+def _window(part: cst.Slice) -> int:
+    """How many items `[-3:]` or `[:3]` leaves at most; 0 if no literal says."""
+    for end in (part.lower, part.upper):
+        number = literal_of(end) if end is not None else ...
+        if isinstance(number, int):
+            return abs(number)
+    return 0

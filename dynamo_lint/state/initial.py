@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import Foreign, Instance, Scope
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import ANY_ITEM, Key, Kind, Kinds, Outside
+from dynamo_lint.state.names import Names
 
 SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
 PLAIN_BASES = frozenset(
@@ -28,6 +29,7 @@ class Initial:
     hot: frozenset[FunctionRef]
     hot_names: frozenset[str]
     """Attribute names that hot code stores."""
+    names: Names
     known: dict[Key, tuple[Outside, ...]] = field(default_factory=dict)
     setup: dict[ClassRef, frozenset[FunctionRef]] = field(default_factory=dict)
     stored: dict[str, list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]] = field(
@@ -62,6 +64,8 @@ class Initial:
 
     def declared_in(self, key: Key) -> ClassRef:
         """The class of the hierarchy that first gives the attribute a value."""
+        if self.names.is_scope(key.owner):
+            return key.owner
         name = key.attribute.partition(".")[0].partition("[")[0]
         for base in reversed(self.project.mro(key.owner)):
             stores = self.project.own_stores(base).get(name, [])
@@ -74,6 +78,8 @@ class Initial:
 
     def external(self, key: Key) -> bool:
         """A base outside the project may set the attribute, where nothing visible does."""
+        if self.names.is_scope(key.owner):
+            return False
         bases = set(self.project.external_bases(key.owner)) - PLAIN_BASES
         bases = {base for base in bases if not base.startswith("typing.")}
         return bool(bases) and not any(o.initial for o in self.outside(key))
@@ -90,6 +96,8 @@ class Initial:
         if "." in name or "." in rest.partition("]")[2]:
             return []
         item = bracket + rest
+        if self.names.is_scope(key.owner):
+            return self._of_name_in(key.owner, name, item)
         found: list[Outside] = []
         for base in self.project.mro(key.owner):
             found += self._in_body(base, name, item)
@@ -100,18 +108,49 @@ class Initial:
                 if where in self.hot and not self._is_setup(where, key.owner):
                     continue
                 initial = self._is_setup(where, key.owner)
-                found.append(self._write(where, store.value, store.line, item, initial, key.owner))
+                found.append(self._store(where, store, item, initial, key.owner))
         order = set(self.project.mro(key.owner))
         for where, call in self.registered.get(name, []):
-            if self.project.owner(where) in order and where not in self.hot:
-                initial = self._is_setup(where, key.owner)
+            initial = self._is_setup(where, key.owner)
+            if self.project.owner(where) in order and (initial or where not in self.hot):
                 none = call.arguments[1:2] == (facts.Constant(None),)
                 kinds = frozenset({Kind.NONE if none else Kind.TENSOR})
                 constant = "None" if none else None
                 found.append(Outside(where.path, call.line, 1, kinds, constant, initial))
         for owners, where, store in self._stored(name):
             if owners & order and self.project.owner(where) not in order:
-                found.append(self._write(where, store.value, store.line, item, False, None))
+                found.append(self._store(where, store, item, False, None))
+        return found
+
+    def _store(
+        self, where: FunctionRef, store: facts.Store, item: str, initial: bool, receiver: ClassRef | None
+    ) -> Outside:
+        made = self._write(where, store.value, store.line, item, initial, receiver)
+        return replace(made, augmented=store.augmented)
+
+    def _of_name_in(self, owner: ClassRef, name: str, item: str) -> list[Outside]:
+        """The writes of a global or a closure cell, or of an attribute of a module or function."""
+        home = FunctionRef(owner.path, owner.key)
+        found: list[Outside] = []
+        for key, function in self.project.files[owner.path].functions.items():
+            where = FunctionRef(owner.path, key)
+            if where in self.hot or (where != home and name not in function.globals):
+                continue
+            for binding in function.bindings:
+                if binding.name == name:
+                    looped = any(first <= binding.line <= last for first, last in function.loops)
+                    initial = where == home and not looped and not binding.augmented
+                    made = self._write(where, binding.value, binding.line, item, initial, None)
+                    found.append(replace(made, augmented=binding.augmented))
+        for where, store in self.project.stores_of(name):
+            scope = self.project.symbols(store.owner, where.path, where.key)
+            names_it = File(owner.path) in scope if owner.key == MODULE_KEY else home in scope
+            if names_it and where not in self.hot:
+                found.append(self._store(where, store, item, where == home and not store.augmented, None))
+        for parameter in self.project.function(home).parameters:
+            if parameter.name == name:
+                kinds = K.of_annotation(parameter.annotation) if parameter.annotation else K.UNKNOWN
+                found.append(Outside(owner.path, self.project.function(home).line, 1, kinds, None, True))
         return found
 
     def _stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]:
@@ -146,7 +185,7 @@ class Initial:
         if found == {Kind.ENUM} and isinstance(value, facts.Attribute):
             names = self.project.symbols(value.value, where.path, where.key)
             constant = next((f"{s.name}.{value.name}" for s in names if isinstance(s, ClassRef)), None)
-        return Outside(where.path, line, 1, found, constant, initial)
+        return Outside(where.path, line, 1, found, constant, initial, value, where)
 
     # --- set-up -----------------------------------------------------------------------------------------
 

@@ -15,8 +15,11 @@ from dynamo_lint.state.expressions import Evaluator
 from dynamo_lint.state.flow import merge
 from dynamo_lint.state.link import Linker
 from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Use, Value
+from dynamo_lint.state.operators import arithmetic
 from dynamo_lint.state.source import Opened
-from dynamo_lint.state.values import expressions
+from dynamo_lint.state.values import expressions, is_namespace
+
+TENSOR_FACTS = frozenset({"shape", "device", "dtype", "ndim"})
 
 
 def interpret(opened: Opened, linker: Linker) -> FunctionState:
@@ -41,6 +44,7 @@ class _Walker:
         return FunctionState(
             tuple(dict.fromkeys(ev.reads)),
             tuple(ev.writes),
+            tuple(ev.mutations),
             tuple(ev.calls),
             tuple(ev.lookups),
             tuple(ev.environment),
@@ -97,7 +101,7 @@ class _Walker:
             case cst.AnnAssign(target=target, value=cst.BaseExpression() as value):
                 self._assign(target, ev.value(value), node)
             case cst.AugAssign(target=target, operator=operator, value=value):
-                result = ev.arithmetic(ev.value(target), operator, ev.value(value))
+                result = arithmetic(ev, ev.value(target), operator, ev.value(value))
                 self._assign(target, result, node)
             case cst.Return(value=value):
                 if value is not None:
@@ -123,7 +127,10 @@ class _Walker:
         ev = self.ev
         match target:
             case cst.Name(value=name):
-                if node is not None and name not in ev.linker.function.globals:
+                if name in ev.linker.function.globals:
+                    if node is not None:
+                        ev.store((name,), value, node)
+                elif node is not None:
                     ev.flow.locals[name] = value
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
                 ev.bind(target, value)
@@ -137,13 +144,26 @@ class _Walker:
                 for inner in expressions(target):
                     ev.value(inner)
                 place = ev.place(target)
-                if node is None or place is None or self._is_tensor_item(target):
+                if (
+                    (isinstance(target, cst.Subscript) and self._item(target, node is None))
+                    or node is None
+                    or place is None
+                ):
                     ev.consume(value, Use.STORED)
                 else:
                     ev.store(place, value, node)
 
-    def _is_tensor_item(self, target: cst.BaseExpression) -> bool:
-        return isinstance(target, cst.Subscript) and self.ev.value(target.value).kinds == {Kind.TENSOR}
+    def _item(self, target: cst.Subscript, deleted: bool) -> bool:
+        """Note what storing an item does to its container; true if it is a tensor, which has no items."""
+        ev = self.ev
+        base, place = ev.value(target.value), ev.place(target.value)
+        if base.kinds == {Kind.TENSOR}:
+            return True
+        if place is not None and not is_namespace(target.value):
+            match target.slice:
+                case [cst.SubscriptElement(slice=cst.Index(value=index))]:
+                    ev.mutate(place, "shrink" if deleted else "item", target, ev.value(index))
+        return False
 
     # --- branches and loops -----------------------------------------------------------------------------
 
@@ -269,17 +289,26 @@ class _Walker:
                 if base is None or not isinstance(literal, str):
                     return frozenset()
                 return frozenset(Guard(key, negated) for key in self.ev.linker.keys((*base, literal)))
-            case cst.Attribute():
+            case cst.Attribute() | cst.Name():
                 return self._guard(test, negated)
             case _:
                 return frozenset()
 
     def _guard(self, node: cst.BaseExpression, missing: bool, limit: str | None = None) -> frozenset[Guard]:
+        match node:
+            case (
+                cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=inner)])
+                | cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="size" | "numel")))
+            ):
+                node = inner
         place = self.ev.place(node)
         if place is None:
             return frozenset()
-        # An attribute of the attribute (`self._cache.device != x.device`) asks about the attribute too.
-        prefixes = [place[:end] for end in range(len(place), 1, -1)]
+        # What is asked of a tensor (`self._cache.shape[0] < n`) is asked of the attribute that holds it;
+        # what is asked of an object's attribute is asked of the object too.
+        ends = [end for end, step in enumerate(place) if step in TENSOR_FACTS]
+        place = place[: ends[0] + 1] if ends else place
+        prefixes = [place[:end] for end in range(len(place), 0, -1)]
         return frozenset(
             Guard(key, missing, limit) for prefix in prefixes[:2] for key in self.ev.linker.keys(prefix)
         )

@@ -8,6 +8,9 @@ from dynamo_lint.state.model import SCALARS, Kind, Kinds
 UNKNOWN: Kinds = frozenset()
 NUMBERS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT})
 
+MOVES = frozenset({"to", "cuda", "cpu", "type", "type_as", "float", "half", "bfloat16", "double"})
+"""Methods that give a tensor back on another device or with another dtype, or the tensor itself."""
+
 TENSOR_METHODS = frozenset(
     [
         "abs",

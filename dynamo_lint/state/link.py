@@ -6,13 +6,14 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from dynamo_lint.index.facts import UNKNOWN, Attribute, Constant, Expr, Function, Name, Subscript
+from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Attribute, Constant, Expr, Function, Name, Subscript
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import ClassValue, Foreign, FunctionValue, Instance, Scope
 from dynamo_lint.state.kinds import TUPLE_MODULES
 from dynamo_lint.state.model import ANY_ITEM, Callee, FunctionState, Key, Kinds, Place
+from dynamo_lint.state.names import Names
 
 
 @dataclass(slots=True)
@@ -28,6 +29,7 @@ class Linker:
     constant: Callable[[Key], frozenset[str] | None]
     """The literal an attribute always holds."""
     is_enum: Callable[[ClassRef], bool]
+    names: Names
     state_of: Callable[[Callee], FunctionState | None]
     """What a hot function does, if it is known."""
     resolved: dict[Place, frozenset[Key]] = field(default_factory=dict)
@@ -43,8 +45,6 @@ class Linker:
 
     def keys(self, place: Place) -> frozenset[Key]:
         """The attributes a place names: one for each class its owner may have."""
-        if len(place) < 2:
-            return frozenset()
         found = self.resolved.get(place)
         if found is None:
             found = self.resolved[place] = self._keys(place)
@@ -53,11 +53,23 @@ class Linker:
     def _keys(self, place: Place) -> frozenset[Key]:
         # The longest prefix that is an instance of a project class owns the rest of the path.
         for cut in range(len(place) - 1, 0, -1):
-            owners = self.classes(place[:cut])
+            owners = self.classes(place[:cut]) or self._scopes(place[:cut], place[cut])
             if owners:
-                rest = "".join(step if step.startswith("[") else f".{step}" for step in place[cut:])
-                return frozenset(Key(owner, rest.removeprefix(".")) for owner in owners)
-        return frozenset()
+                return frozenset(Key(owner, _path(place[cut:])) for owner in owners)
+        owner = self.names.owner(place[0], self.reference)
+        return frozenset({Key(owner, _path(place))}) if owner is not None else frozenset()
+
+    def _scopes(self, place: Place, name: str) -> tuple[ClassRef, ...]:
+        """The modules and functions that code sets attributes of: `helper.COUNT`, `step.calls`."""
+        stored = bool(self.project.stores_of(name))
+        found: list[ClassRef] = []
+        for value in self.values(expression(place)) if len(place) == 1 else ():
+            match value:
+                case File(path=path) if stored or name in self.names.changed_in(path):
+                    found.append(ClassRef(path, MODULE_KEY))
+                case FunctionValue(ref=ref) if stored:
+                    found.append(ClassRef(ref.path, ref.key))
+        return tuple(dict.fromkeys(found))
 
     def classes(self, place: Place) -> tuple[ClassRef, ...]:
         """The project classes that the object at a place may be an instance of (or be)."""
@@ -132,6 +144,8 @@ class Linker:
 
     def is_property(self, key: Key) -> bool:
         """The attribute is computed by a method; its state is what the method reads."""
+        if self.names.is_scope(key.owner):
+            return False
         method = self.project.method(key.owner, key.attribute)
         return method is not None and self.project.method_kind(method) == "property"
 
@@ -145,6 +159,10 @@ class Linker:
                 names = [parameter.name for parameter in self.project.function(ref).parameters]
                 found.append((Callee(ref, key.owner), names))
         return found
+
+
+def _path(steps: Place) -> str:
+    return "".join(step if step.startswith("[") else f".{step}" for step in steps).removeprefix(".")
 
 
 def expression(place: Place) -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from dynamo_lint.index.facts import UNKNOWN, Expr
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction
 
 
@@ -84,7 +85,8 @@ class Origin:
     """`param`, `state`, `global`, `fresh`, `literal`, `item`, `shape`, `host` or `unknown`."""
     name: str = ""
     via: str = "plain"
-    """`plain`, `computed`, `text` (formatted into a string), `str` (through `str()`) or `element`."""
+    """`plain`, `computed`, `moved` (`.to()` and its kin), `text` (formatted into a string), `str` (through
+    `str()`) or `element`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ class Key:
     """An attribute of a class: what all places in all functions are compared by."""
 
     owner: ClassRef
+    """For a global or a closure cell: the module or function that holds it, written as a class."""
     attribute: str
     """A path below the instance: `n`, `cfg.step`, `stats['n']`."""
 
@@ -148,6 +151,22 @@ class Write:
     keys: frozenset[Key]
     position: Position
     value: Value
+    guards: frozenset[Guard] = frozenset()
+    registers: bool = False
+    """It is `register_buffer` or another method that adds to a module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A change of the length or the keys of a container."""
+
+    place: Place
+    keys: frozenset[Key]
+    position: Position
+    how: str
+    """`grow`, `shrink`, `clear`, `item` (under some key), `element` (of a set) or `merge` (of two dicts)."""
+    index: Value | None = None
+    """The key, or the element of a set."""
     guards: frozenset[Guard] = frozenset()
 
 
@@ -203,6 +222,7 @@ class FunctionState:
 
     reads: tuple[Read, ...] = ()
     writes: tuple[Write, ...] = ()
+    mutations: tuple[Mutation, ...] = ()
     calls: tuple[CallEvent, ...] = ()
     lookups: tuple[Lookup, ...] = ()
     environment: tuple[EnvironmentRead, ...] = ()
@@ -236,6 +256,19 @@ class WriteSite:
 
 
 @dataclass(frozen=True, slots=True)
+class MutationSite:
+    """A change of a container, and the hot function it stands in."""
+
+    hot: HotFunction
+    mutation: Mutation
+
+    @property
+    def position(self) -> Position:
+        """Where the change stands."""
+        return self.mutation.position
+
+
+@dataclass(frozen=True, slots=True)
 class Outside:
     """A write outside hot code, known from the index alone."""
 
@@ -246,6 +279,10 @@ class Outside:
     constant: str | None
     initial: bool
     """It belongs to construction: `__init__`, what it calls, the class body."""
+    value: Expr = UNKNOWN
+    where: FunctionRef | None = None
+    augmented: bool = False
+    """It is a `+=`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +297,18 @@ class AttributeState:
     writes: tuple[WriteSite, ...]
     """Hot writes to an object that outlives the call."""
     outside: tuple[Outside, ...]
+    mutations: tuple[MutationSite, ...] = ()
+    """Hot changes of its length or keys, where it holds a container."""
     external: bool = False
     """A base outside the project, other than `nn.Module`, may initialise it."""
-    argument: bool = False
-    """The object arrives as an argument of the compiled function."""
+    root: str = "state"
+    """How hot code gets at the object: `state` (it belongs to what is compiled), `argument` (of the compiled
+    function), `global` or `closure`."""
+
+    scoped: bool = False
+    """It is a name of a module or function, not an attribute of a class."""
+
+    @property
+    def argument(self) -> bool:
+        """Dynamo treats a number in it like one that is passed in."""
+        return self.root in {"argument", "closure"}

@@ -6,11 +6,13 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
+from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
+from dynamo_lint.state.names import Names
 
 _MAX_DEPTH = 12
 _KEEP = frozenset({"text", "str", "element"})
@@ -22,6 +24,7 @@ class Origins:
 
     project: Project
     states: dict[HotFunction, FunctionState]
+    names: Names
     passed: dict[tuple[FunctionRef, ClassRef | None, str], list[tuple[HotFunction, Value]]] = field(
         init=False
     )
@@ -115,14 +118,20 @@ class Origins:
         return frozenset(found)
 
     def root(self, hot: HotFunction, place: Place, key: Key) -> str:
-        """Whether the object at a place outlives the call: `state`, `argument`, or something else."""
+        """Whether the object at a place outlives the call: `state`, `argument`, `global` or `closure`."""
         root = place[0]
+        if self.names.is_scope(key.owner):
+            if key.owner.key == MODULE_KEY:
+                return "global"
+            home = FunctionRef(key.owner.path, key.owner.key)
+            return "unknown" if any(other.function == home for other in self.states) else "closure"
         if self.project.is_module(key.owner):
             # Modules are not made in forward, and Dynamo treats all of them alike.
             return "global" if self._is_global(hot, root, key) else "state"
         parameters = {p.name for p in self.project.function(hot.function).parameters}
         if root not in parameters:
-            return "global"
+            bound = any(b.name == root for b in self.project.function(hot.function).bindings)
+            return "unknown" if bound else self._outer(hot, root)
         sources = {origin.source for origin in self.parameter(hot, root)}
         if root == self.project.self_name(hot.function) and hot.compiled:
             return "state"
@@ -130,6 +139,17 @@ class Origins:
             if source in sources:
                 return source
         return "unknown"
+
+    def _outer(self, hot: HotFunction, root: str) -> str:
+        """An object that a function finds outside itself: in its module, or in the function around it."""
+        outer = self.project.function(hot.function).outer or MODULE_KEY
+        while outer != MODULE_KEY:
+            around = self.project.files[hot.function.path].functions[outer]
+            if any(b.name == root for b in around.bindings) or any(p.name == root for p in around.parameters):
+                here = FunctionRef(hot.function.path, outer)
+                return "unknown" if any(other.function == here for other in self.states) else "closure"
+            outer = around.outer or MODULE_KEY
+        return "global"
 
     def _is_global(self, hot: HotFunction, root: str, key: Key) -> bool:
         function = self.project.function(hot.function)
@@ -150,7 +170,9 @@ class Tables:
     project: Project
     regions: Regions
     attributes: tuple[AttributeState, ...]
-    """Attributes that hot code writes."""
+    """Attributes that hot code writes, of objects that belong to what is compiled or are passed in."""
+    globals: tuple[AttributeState, ...]
+    """Globals, closure cells and attributes of global objects that hot code writes."""
     functions: tuple[tuple[HotFunction, FunctionState], ...]
     initial: Initial
     origins: Origins

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,23 +19,30 @@ from dynamo_lint.state.model import (
     FunctionState,
     Guard,
     Key,
+    MutationSite,
     ReadSite,
     WriteSite,
 )
+from dynamo_lint.state.names import MUTATORS, Names
 from dynamo_lint.state.origins import Origins, Tables
 
 _MAX_CALL_DEPTH = 10
+ROOTS = ("state", "global", "argument", "closure")
+"""How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
 
 def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
+    scopes = Names(project)
     names = _stored_names(project, regions)
-    wanted = _wanted(project, regions, names)
-    initial = Initial(project, frozenset(h.function for h in regions.hot), names)
+    wanted = _wanted(project, regions, names, _mentioning(project, regions, scopes, read_source))
+    initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     states = _Interpretation(project, wanted, initial, read_source).run()
-    origins = Origins(project, states)
-    attributes = _attributes(initial, origins, states)
-    return Tables(project, regions, attributes, tuple(states.items()), initial, origins)
+    origins = Origins(project, states, scopes)
+    found = _attributes(initial, origins, states)
+    owned = tuple(state for state in found if state.root in {"state", "argument"})
+    shared = tuple(state for state in found if state.root in {"global", "closure"})
+    return Tables(project, regions, owned, shared, tuple(states.items()), initial, origins)
 
 
 # --- what to open ---------------------------------------------------------------------------------------
@@ -50,23 +58,46 @@ def _stored_names(project: Project, regions: Regions) -> frozenset[str]:
     for hot in regions.hot:
         if _constructs(hot.function):
             continue
-        for store in project.function(hot.function).stores:
+        function = project.function(hot.function)
+        names.update(binding.name for binding in function.bindings if binding.name in function.globals)
+        for store in function.stores:
             match store:
                 case facts.Store(name=name) if name != ITEM:
                     names.add(name)
-                case facts.Store(owner=facts.Attribute(name=name)):
+                case facts.Store(owner=facts.Attribute(name=name) | facts.Name(name)):
+                    names.add(name)
+        for site in function.calls:
+            match site.call.function:
+                case facts.Attribute(facts.Attribute(name=name) | facts.Name(name), method) if (
+                    method in MUTATORS
+                ):
                     names.add(name)
     return frozenset(names)
 
 
+def _mentioning(
+    project: Project, regions: Regions, scopes: Names, read_source: Callable[[str], str]
+) -> frozenset[FunctionRef]:
+    """Hot functions whose text mentions a global or closure cell that changes; the index keeps no names."""
+    found: set[FunctionRef] = set()
+    for hot in regions.hot:
+        changed = scopes.changed_in(hot.function.path)
+        if changed:
+            function = project.function(hot.function)
+            lines = read_source(hot.function.path).splitlines()[function.first_line - 1 : function.end_line]
+            if changed & set(re.findall(r"\w+", "\n".join(lines))):
+                found.add(hot.function)
+    return frozenset(found)
+
+
 def _wanted(
-    project: Project, regions: Regions, names: frozenset[str]
+    project: Project, regions: Regions, names: frozenset[str], mentioning: frozenset[FunctionRef]
 ) -> dict[tuple[FunctionRef, ClassRef | None], HotFunction]:
     """Hot functions that can matter, with the functions on the way to them."""
     found: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = {}
     on_the_way: set[str] = set()
     for hot in regions.hot:
-        if _matters(project.function(hot.function), names):
+        if hot.function in mentioning or _matters(project.function(hot.function), names):
             found[hot.function, hot.receiver] = hot
             on_the_way.update(step.symbol for step in hot.chain)
     for hot in regions.hot:
@@ -80,7 +111,11 @@ def _matters(function: Function, names: frozenset[str]) -> bool:
         return True
     if any(load.name in names for load in function.loads):
         return True
-    return any(site.call.function == facts.Name("next") for site in function.calls)
+    return any(
+        site.call.function == facts.Name("next")
+        or (isinstance(site.call.function, facts.Attribute) and site.call.function.name in MUTATORS)
+        for site in function.calls
+    )
 
 
 # --- interpreting ---------------------------------------------------------------------------------------
@@ -137,6 +172,7 @@ class _Interpretation:
             self.initial.kinds,
             self.initial.constant,
             self.initial.is_enum,
+            self.initial.names,
             self.state_of,
         )
         try:
@@ -155,7 +191,8 @@ def _attributes(
     entry = _entry_facts(states)
     reads: dict[Key, list[ReadSite]] = defaultdict(list)
     writes: dict[Key, list[WriteSite]] = defaultdict(list)
-    arguments: dict[Key, bool] = {}
+    mutations: dict[Key, list[MutationSite]] = defaultdict(list)
+    roots: dict[Key, str] = {}
     for hot, state in states.items():
         if _constructs(hot.function):
             continue
@@ -163,30 +200,39 @@ def _attributes(
         for write in state.writes:
             for key in write.keys:
                 root = origins.root(hot, write.place, key)
-                if root in {"state", "argument"}:
+                if root in ROOTS:
                     value = replace(write.value, kinds=origins.kinds(hot, write.value))
                     whole = replace(write, value=value, guards=write.guards | guards)
                     writes[key].append(WriteSite(hot, whole))
-                    arguments[key] = arguments.get(key, True) and root == "argument"
+                    roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
+        for mutation in state.mutations:
+            for key in mutation.keys - written:
+                root = origins.root(hot, mutation.place, key)
+                if root in ROOTS:
+                    whole_one = replace(mutation, guards=mutation.guards | guards)
+                    mutations[key].append(MutationSite(hot, whole_one))
+                    roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
         for read in state.reads:
             for key in read.keys - written:
-                if origins.root(hot, read.load.place, key) in {"state", "argument"}:
+                if origins.root(hot, read.load.place, key) in ROOTS:
                     reads[key].append(ReadSite(hot, read.load.position, read.use))
     return tuple(
         AttributeState(
             key,
             initial.declared_in(key),
             tuple(sorted(reads[key], key=_order)),
-            tuple(sorted(sites, key=_order)),
+            tuple(sorted(writes[key], key=_order)),
             initial.outside(key),
+            tuple(sorted(mutations[key], key=_order)),
             initial.external(key),
-            arguments[key],
+            root,
+            initial.names.is_scope(key.owner),
         )
-        for key, sites in sorted(writes.items())
+        for key, root in sorted(roots.items())
     )
 
 
-def _order(site: ReadSite | WriteSite) -> tuple[str, int, int]:
+def _order(site: ReadSite | WriteSite | MutationSite) -> tuple[str, int, int]:
     return site.hot.function.path, site.position.line, site.position.column
 
 

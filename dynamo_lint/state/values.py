@@ -41,7 +41,7 @@ def computed(values: list[Value], kinds: frozenset[Kind], bound: int | None = No
 
 def via(origins: frozenset[Origin], how: str) -> frozenset[Origin]:
     """Origins after one more operation; formatting is never forgotten."""
-    keep = {"text", "str", "element"}
+    keep = {"text", "str", "element", "moved"}
     return frozenset(o if o.via in keep else replace(o, via=how) for o in origins if o.source != "literal")
 
 

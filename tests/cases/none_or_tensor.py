@@ -78,24 +78,24 @@ class NumberThenTensor(nn.Module):
         return x * 2
 
 
-class PlainLazyCache(nn.Module):  # quiet: a first value, built once
+class PlainLazyCache(nn.Module):
     def __init__(self):
         super().__init__()
         self.table = None
 
     def forward(self, x):
         if self.table is None:
-            self.table = torch.arange(4.0)
+            self.table = torch.arange(4.0)  # expect: DYN104 once
         return x + self.table
 
 
-class LazyCacheInAHelper(nn.Module):  # quiet
+class LazyCacheInAHelper(nn.Module):
     def __init__(self):
         super().__init__()
         self.table = None
 
     def _build(self, n):
-        self.table = torch.arange(float(n))
+        self.table = torch.arange(float(n))  # expect: DYN104 per-value
 
     def forward(self, x):
         if self.table is None or self.table.shape[0] < x.shape[0]:
@@ -103,7 +103,7 @@ class LazyCacheInAHelper(nn.Module):  # quiet
         return x + self.table[: x.shape[0]]
 
 
-class LazyCacheWithEarlyReturn(nn.Module):  # quiet
+class LazyCacheWithEarlyReturn(nn.Module):
     def __init__(self):
         super().__init__()
         self.table = None
@@ -111,7 +111,7 @@ class LazyCacheWithEarlyReturn(nn.Module):  # quiet
     def _table(self):
         if self.table is not None:
             return self.table
-        self.table = torch.arange(4.0)
+        self.table = torch.arange(4.0)  # expect: DYN104 once
         return self.table
 
     def forward(self, x):

@@ -1,0 +1,71 @@
+"""DYN105: a list, dict, set or deque that outlives the call changes its length or keys in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
+from dynamo_lint.rules.growth import Growth, growth
+from dynamo_lint.state.model import WriteSite
+from dynamo_lint.state.origins import Tables
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per container, at the change that costs most."""
+    for state in (*tables.attributes, *tables.globals):
+        found = growth(tables, state, context)
+        if found is None:
+            continue
+        site = found.site
+        place = site.write.place if isinstance(site, WriteSite) else site.mutation.place
+        name, where = spell(place), region(tables, site.hot)
+        claim = Claim(
+            message=_message(name, where, found),
+            cost=_cost(found, context),
+            effect=found.effect,
+            entries=found.entries,
+            subject=subject(state),
+            advice=_advice(name, found),
+            step=f"changes `{name}`",
+            related=related_sites(state, site),
+        )
+        yield finding(rule, tables, context, site.hot, site.position, claim)
+
+
+def _message(name: str, where: str, found: Growth) -> str:
+    what, guarded = ("gets new keys in", "keys") if found.keyed else ("changes its length in", "length")
+    if found.effect == "once":
+        what = "gets keys that it does not start with in"
+    return f"`{name}` outlives the call and {what} the compiled `{where}`, and Dynamo guards on its {guarded}"
+
+
+def _cost(found: Growth, context: Context) -> str:
+    limit = context.recompile_limit
+    each = "key" if found.keyed else "length"
+    match found.effect:
+        case "storm":
+            return (
+                f"one recompile per call until the recompile limit ({limit}), then this code runs eagerly "
+                "for ever"
+            )
+        case "once":
+            return "one extra compile, at the call after the keys appeared"
+        case _ if found.entries is not None:
+            return f"one compiled version per {each}, {found.entries} in all"
+        case _:
+            return f"one compiled version per {each}; beyond the recompile limit ({limit}) it runs eagerly"
+
+
+def _advice(name: str, found: Growth) -> str:
+    if found.effect == "once":
+        return f"give `{name}` all its keys in `__init__`"
+    if found.keyed:
+        return f"fill `{name}` in `__init__` or outside the compiled region, and only look up in it here"
+    return (
+        f"return the value and let the caller, which is not compiled, keep `{name}`; or write it into a "
+        "tensor of fixed size (a ring buffer)"
+    )
+
+
+GROWING_CONTAINER = Rule("DYN105", "growing-container", check)

@@ -1,0 +1,113 @@
+"""How a container changes from call to call and what that costs: the verdict of growing-container."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dynamo_lint.rules.base import Context
+from dynamo_lint.rules.changes import STOPS, comparison
+from dynamo_lint.state.containers import Container, container_of
+from dynamo_lint.state.model import AttributeState, Kind, Mutation, MutationSite, Value, WriteSite
+from dynamo_lint.state.origins import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What a container's changes cost, and the line to blame."""
+
+    site: MutationSite | WriteSite
+    effect: str
+    entries: int | None
+    keyed: bool
+    """New keys are the matter, not the length."""
+
+
+def growth(tables: Tables, state: AttributeState, context: Context) -> Growth | None:
+    """The cost of the hot changes of a container, if they cost anything."""
+    if state.external or state.root == "argument":
+        # Whether the object that is passed in is a new one each time cannot be seen from here.
+        return None
+    container = container_of(state)
+    clears = [site for site in state.mutations if site.mutation.how == "clear"]
+    rebuilt = [site for site in state.writes if not _own(site) and not site.write.guards]
+    if any(not site.mutation.guards for site in clears) or rebuilt:
+        return None  # emptied in every call
+    found = [g for site in state.mutations if (g := _of_mutation(tables, state, site, container, context))]
+    found += [g for site in state.writes if (g := _of_rebinding(state, site, context))]
+    return max(found, key=lambda g: ("once", "per-value", "storm").index(g.effect), default=None)
+
+
+def _of_mutation(
+    tables: Tables, state: AttributeState, site: MutationSite, container: Container | None, context: Context
+) -> Growth | None:
+    mutation = site.mutation
+    match mutation.how:
+        case "grow":
+            return _of_length(state, site, container, context)
+        case "item" | "element" | "merge":
+            if container is None or container.kind in {"list", "deque"} or mutation.index is None:
+                return None
+            if any(other.mutation.how in {"shrink", "clear"} for other in state.mutations):
+                return Growth(site, "per-value", None, keyed=True)
+            return _of_key(tables, site, mutation.index, container)
+    return None
+
+
+def _of_length(
+    state: AttributeState, site: MutationSite, container: Container | None, context: Context
+) -> Growth:
+    if container is not None and container.bounded:
+        return _bounded(site, container.maxlen + 1 if container.maxlen is not None else None, context)
+    shrinks = [other for other in state.mutations if other.mutation.how in {"shrink", "clear"}]
+    rebound = [other for other in state.writes if not _own(other)]
+    limits = [_limit(state, other.mutation) for other in (site, *shrinks)]
+    known = next((limit for limit in limits if limit is not None), None)
+    if known is not None or shrinks or rebound:
+        return _bounded(site, known or None, context)
+    return Growth(site, "storm", None, keyed=False)
+
+
+def _bounded(site: MutationSite | WriteSite, entries: int | None, context: Context) -> Growth:
+    storm = entries is not None and entries > context.recompile_limit
+    return Growth(site, "storm" if storm else "per-value", None if storm else entries, keyed=False)
+
+
+def _limit(state: AttributeState, mutation: Mutation) -> int | None:
+    """How many lengths it takes if `len(...)` is compared with a number around the change; 0 if unknown."""
+    for guard in mutation.guards:
+        operator, number = comparison(guard)
+        if guard.key == state.key and operator:
+            extra = STOPS.get(operator, 1 if operator == ">" else 0)
+            return int(number) + extra if number.isdigit() else 0
+    return None
+
+
+def _of_key(tables: Tables, site: MutationSite, index: Value, container: Container) -> Growth | None:
+    """New keys: how many depends on where they come from."""
+    if index.constants is not None:
+        return None if index.constants <= container.keys else Growth(site, "once", 2, keyed=True)
+    origins = tables.origins.value(site.hot, index)
+    sources = {origin.source for origin in origins}
+    if index.derived and any(load.place == site.mutation.place for load in index.derived | index.pending):
+        return Growth(site, "storm", None, keyed=True)  # keyed by its own length
+    if sources & {"argument", "shape", "item", "host"}:
+        once = index.kinds == {Kind.OBJECT} and sources == {"shape"}  # x.device, x.dtype
+        return Growth(site, "once" if once else "per-value", 2 if once else None, keyed=True)
+    if sources and sources <= {"literal", "state", "global"}:
+        return Growth(site, "once", 2, keyed=True)
+    return None
+
+
+def _of_rebinding(state: AttributeState, site: WriteSite, context: Context) -> Growth | None:
+    """`self.losses = self.losses + [loss]`, with or without a window cut out of it."""
+    value = site.write.value
+    if not _own(site) or not value.kinds or not value.kinds <= {Kind.CONTAINER}:
+        return None
+    if value.bound is not None:
+        return _bounded(site, value.bound + 1 if value.bound else None, context)
+    return Growth(site, "storm", None, keyed=False)
+
+
+def _own(site: WriteSite) -> bool:
+    value = site.write.value
+    return any(load.place == site.write.place for load in value.derived | value.pending)

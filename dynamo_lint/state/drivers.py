@@ -1,0 +1,94 @@
+"""The code around the regions: how often a statement runs, compared with the compiled code it drives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dynamo_lint.index.facts import MODULE_KEY, Call, CallSite, Function
+from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+
+_MAX_DEPTH = 3
+_MAX_SITES = 40
+"""Callers looked at per function; one that is called from more places is no step of a training loop."""
+
+
+@dataclass(slots=True)
+class Drivers:
+    """Answers for all functions that are not hot themselves."""
+
+    project: Project
+    hot: frozenset[FunctionRef]
+    known: dict[FunctionRef, tuple[int, ...]] = field(default_factory=dict)
+
+    def often(self, where: FunctionRef, line: int, depth: int = 0) -> str:
+        """How often a line runs: before `each` call of compiled code, before `some`, or `rarely`."""
+        if where in self.hot or depth > _MAX_DEPTH:
+            return "rarely"
+        function = self.project.function(where)
+        drives = self.calls(where)
+        for first, last in function.loops:
+            if first <= line <= last and any(first <= call <= last for call in drives):
+                return "some" if _apart(function, line, drives) else "each"
+        if where.key == MODULE_KEY:
+            return "rarely"
+        conditional = _apart(function, line, drives) if drives else _branched(function, line)
+        if drives and not self._callers(where):
+            # A step that somebody else repeats: returned, or handed to a trainer.
+            return "some" if conditional else "each"
+        found = {self._at(site, caller, depth, bool(drives)) for caller, site in self._callers(where)}
+        best = next((word for word in ("each", "some") if word in found), "rarely")
+        return "some" if best == "each" and conditional else best
+
+    def _at(self, site: CallSite, caller: FunctionRef, depth: int, drives: bool) -> str:
+        function = self.project.function(caller)
+        if drives and any(first <= site.call.line <= last for first, last in function.loops):
+            return "some" if _branched(function, site.call.line) else "each"
+        return self.often(caller, site.call.line, depth + 1)
+
+    def calls(self, where: FunctionRef, depth: int = 0) -> tuple[int, ...]:
+        """The lines on which a function calls compiled code, or a module that may hold some."""
+        if where not in self.known:
+            self.known[where] = ()
+            scope = Scope(where, self.project.owner(where))
+            self.known[where] = tuple(
+                site.call.line
+                for site in self.project.function(where).calls
+                if self._drives(site.call, scope, depth)
+            )
+        return self.known[where]
+
+    def _drives(self, call: Call, scope: Scope, depth: int) -> bool:
+        for value in evaluate(self.project, call.function, scope):
+            match value:
+                case Instance(ref) if self.project.is_module(ref):
+                    return True
+                case FunctionValue(ref) if ref in self.hot:
+                    return True
+                case FunctionValue(ref) if depth < _MAX_DEPTH and self.calls(ref, depth + 1):
+                    return True
+        return False
+
+    def _callers(self, where: FunctionRef) -> list[tuple[FunctionRef, CallSite]]:
+        function = self.project.function(where)
+        name = function.qualname.rpartition(".")[2]
+        found = []
+        for caller, site in self.project.calls_of(name)[:_MAX_SITES]:
+            values = evaluate(self.project, site.call.function, Scope(caller, self.project.owner(caller)))
+            if any(isinstance(value, FunctionValue) and value.ref == where for value in values):
+                found.append((caller, site))
+        return found
+
+
+def _branched(function: Function, line: int) -> bool:
+    return any(first <= line <= last for first, last in function.branches)
+
+
+def _apart(function: Function, line: int, drives: tuple[int, ...]) -> bool:
+    """The line stands in a branch that the calls are not in."""
+    return any(
+        first <= line <= last and not any(first <= call <= last for call in drives)
+        for first, last in function.branches
+    )
