@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Fix
-from dynamo_lint.fixes import scalar_buffer
+from dynamo_lint.fixes import environment_constant, scalar_buffer
+from dynamo_lint.fixes.mentions import Unclear
 from dynamo_lint.fixes.workbench import Workbench
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.origins import Tables
 
-Fixer = Callable[[Finding, Workbench], Fix | None]
+Fixer = Callable[[Finding, Workbench], Fix]
 
 FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     "DYN101": (scalar_buffer.fix,),
+    "DYN201": (environment_constant.fix,),
+    "DYN301": (environment_constant.fix,),
 }
 """By rule, tried in order; where none has an answer the rule's advice stands."""
 
@@ -27,7 +31,6 @@ def attach(findings: Iterable[Finding], tables: Tables, sources: Sources) -> lis
 
 def _attach(finding: Finding, bench: Workbench) -> Finding:
     for fixer in FIXERS.get(finding.code, ()):
-        fix = fixer(finding, bench)
-        if fix is not None:
-            return replace(finding, fix=fix)
+        with suppress(Unclear):
+            return replace(finding, fix=fixer(finding, bench))
     return finding

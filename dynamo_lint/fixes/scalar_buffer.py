@@ -53,14 +53,10 @@ class Plan:
         return f'{self_name}.register_buffer("{self.family.name}", {start}, persistent=False)'
 
 
-def fix(finding: Finding, bench: Workbench) -> Fix | None:
-    """The rewrite of the attribute that a finding is about; None where a number cannot become a tensor."""
-    states = written_at(bench, finding)
-    try:
-        plan = _plan(bench, states)
-        edits = tuple(dict.fromkeys(_edits(plan)))
-    except Unclear:
-        return None
+def fix(finding: Finding, bench: Workbench) -> Fix:
+    """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
+    plan = _plan(bench, written_at(bench, finding))
+    edits = tuple(dict.fromkeys(_edits(plan)))
     why = reason(bench, plan.family, plan.kind == Kind.FLOAT)
     update = (
         "rebind it, since a backward may still need the old value" if plan.rebind else "update it in place"
