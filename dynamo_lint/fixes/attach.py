@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Fix
-from dynamo_lint.fixes import environment_constant, scalar_buffer
+from dynamo_lint.fixes import accumulator_buffer, environment_constant, scalar_buffer
 from dynamo_lint.fixes.mentions import Unclear
 from dynamo_lint.fixes.workbench import Workbench
 from dynamo_lint.sources import Sources
@@ -17,6 +17,7 @@ Fixer = Callable[[Finding, Workbench], Fix]
 
 FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     "DYN101": (scalar_buffer.fix,),
+    "DYN103": (accumulator_buffer.fix,),
     "DYN201": (environment_constant.fix,),
     "DYN301": (environment_constant.fix,),
 }

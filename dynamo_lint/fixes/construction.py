@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Span
-from dynamo_lint.fixes.mentions import Unclear
+from dynamo_lint.fixes.mentions import Family, Unclear
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import Definition
 from dynamo_lint.regions.model import ClassRef
@@ -36,6 +36,30 @@ def init_of(bench: Workbench, ref: ClassRef) -> Init:
             if isinstance(statement, ast.Expr) and _calls_parent(statement.value) and file.alone(statement):
                 return Init(file, node, statement)  # type: ignore[arg-type]
     raise Unclear(f"`{ref.name}` has no `__init__` that calls `super().__init__()`")
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """The statement that gives an attribute its first value."""
+
+    statement: ast.stmt
+    value: ast.expr
+
+
+def declaration_of(init: Init, family: Family) -> Declaration:
+    """The one statement of `__init__` that gives the attribute its first value."""
+    stores = [
+        statement
+        for mention in family.mentions
+        if mention.file is init.file and isinstance(mention.node.ctx, ast.Store)
+        if (statement := mention.file.statement(mention.node)) in init.node.body
+    ]
+    if len(stores) != 1:
+        raise Unclear("`__init__` does not set it exactly once")
+    match stores[0]:
+        case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
+            return Declaration(stores[0], value)
+    raise Unclear("`__init__` sets it together with something else")
 
 
 def _calls_parent(node: ast.expr) -> bool:

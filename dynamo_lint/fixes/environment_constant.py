@@ -13,7 +13,7 @@ from dynamo_lint.regions.model import ClassRef
 
 CONVERSIONS = frozenset({"int", "float", "bool", "str"})
 TEXT_METHODS = frozenset({"lower", "upper", "strip", "startswith", "endswith", "split", "casefold"})
-READERS = frozenset({"get", "getenv"})
+WRITERS = frozenset({"setdefault", "pop", "putenv", "unsetenv", "setenv", "delenv", "update", "dict"})
 CONDITIONAL = (ast.If, ast.IfExp, ast.BoolOp, ast.Try, ast.For, ast.While, ast.Match)
 
 
@@ -24,7 +24,7 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     if file is None or node is None:
         raise Unclear("it is not a plain read")
     key = _key(file, node)
-    _check_never_set(bench, file, key)
+    _check_never_set(bench, key)
     whole = _largest(file, node)
     if _may_raise(node, whole) and any(isinstance(a, CONDITIONAL) for a in _until_function(file, whole)):
         raise Unclear("it is read under a condition, and fails where the variable is not set")
@@ -64,7 +64,7 @@ def _on_the_instance(bench: Workbench, file: OpenFile, whole: ast.expr, key: str
 def _at_the_top(bench: Workbench, file: OpenFile, whole: ast.expr, key: str, value: str) -> Fix:
     name = "_" + _plain(key).upper()
     known = any(isinstance(s, ast.Assign) and file.text(s) == f"{name} = {value}" for s in file.tree.body)
-    if not known and bench.files_with(name):
+    if not known and bench.has_word(name):
         raise Unclear(f"{name} is taken")
     imports = [s for s in file.tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
     scopes = [s for s in file.tree.body if isinstance(s, (ast.ClassDef, *FUNCTIONS))]
@@ -121,26 +121,31 @@ def _is_global(file: OpenFile, name: str) -> bool:
     )
 
 
-def _check_never_set(bench: Workbench, file: OpenFile, key: str) -> None:
+def _check_never_set(bench: Workbench, key: str) -> None:
     """Refuse a variable that the project itself changes: reading it once would be another program."""
     for path in bench.files_with(key):
         other = bench.file(path)
         if other is None:
             raise Unclear(f"{path} mentions it and cannot be read")
         for node in ast.walk(other.tree):
-            if isinstance(node, ast.Constant) and node.value == key and not _is_read(other, node):
+            if isinstance(node, ast.Constant) and node.value == key and _may_set(other, node):
                 raise Unclear(f"{path}:{node.lineno} may change it")
             if isinstance(node, ast.keyword) and node.arg == key:
                 raise Unclear(f"{path}:{node.value.lineno} may change it")
 
 
-def _is_read(file: OpenFile, node: ast.Constant) -> bool:
+def _may_set(file: OpenFile, node: ast.Constant) -> bool:
     match file.parents[node]:
-        case ast.Subscript(ctx=ast.Load()) | ast.Compare(ops=[ast.In() | ast.NotIn()]):
-            return True
+        case ast.Subscript(ctx=ast.Load()) | ast.Compare():
+            return False
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            return name in READERS
-    return False
+            return name in WRITERS
+        case ast.Dict() as holder:
+            # `os.environ.update({...})`, `patch.dict(os.environ, {...})`, `Popen(env={...})`
+            return any("env" in file.text(a) for a in file.above(holder) if isinstance(a, ast.Call))
+        case ast.Expr():
+            return False
+    return True
 
 
 def _largest(file: OpenFile, node: ast.expr) -> ast.expr:
@@ -201,7 +206,7 @@ def _name(bench: Workbench, owner: ClassRef, key: str, value: str, self_name: st
     """A free name for the attribute, or the one that already holds this value."""
     for name in (f"_{_plain(key)}", f"_{_plain(key)}_env"):
         file = bench.file(owner.path)
-        taken = bench.files_with(name)
+        taken = bench.has_word(name)
         if file is not None and f"{self_name}.{name} = {value}" in "\n".join(file.lines):
             return name, True
         if not taken:

@@ -26,6 +26,11 @@ PROJECT_WORDS = (
 """A text that occurs somewhere in the project, and what it means for a buffer that was a number."""
 
 
+def mentions_ranks(bench: Workbench) -> bool:
+    """The project trains with DistributedDataParallel, as far as its text shows."""
+    return any(bench.files_with(text) for text, why in PROJECT_WORDS if why == _RANKS)
+
+
 def reason(bench: Workbench, family: Family, floating: bool) -> str | None:
     """Why a rewrite to a buffer may be noticed; None if nothing but the type of private state changes."""
     name = family.name
@@ -33,6 +38,8 @@ def reason(bench: Workbench, family: Family, floating: bool) -> str | None:
         return f"`{name}` loses the precision of a Python float, and follows `.half()` and `.to(dtype)`"
     if not name.startswith("_") or name.startswith("__"):
         return f"code outside this project that reads `{name}` gets a tensor"
+    if any(mention.guessed for mention in family.mentions):
+        return f"some uses of `{name}` are told by its name alone"
     tiers = [hot.tier for hot in bench.tables.regions.hot if hot.receiver in family.members]
     if not tiers or max(tiers) != Tier.CERTAIN:
         return "it is not certain that this code is compiled"

@@ -26,6 +26,8 @@ class Mention:
     function: FunctionRef
     hot: bool
     """Dynamo traces this line."""
+    guessed: bool = False
+    """Whose attribute it is was told by its name alone."""
 
     @property
     def owner(self) -> str:
@@ -62,22 +64,29 @@ def family_of(bench: Workbench, declared_in: ClassRef, name: str) -> Family:
             match node:
                 case ast.Attribute(attr=attr) if attr == name:
                     where = file.reference(node)
-                    if _belongs(bench, node, where, members, bases):
+                    ours = _belongs(bench, node, where, members, bases)
+                    called = isinstance(outer := file.parents[node], ast.Call) and outer.func is node
+                    # A number or a tensor is never called, but many objects have a method of that name.
+                    if ours == "yes" or (ours == "likely" and not called):
                         traced = where in hot and not project.function(where).runs_eagerly(node.lineno)
-                        found.append(Mention(file, node, where, traced))
-                case ast.Call(args=arguments) if _reflects(node) and any(
-                    isinstance(a, ast.Constant) and a.value == name for a in arguments
-                ):
-                    raise Unclear(f"it is looked up by name at {path}:{node.lineno}")
+                        found.append(Mention(file, node, where, traced, ours == "likely"))
+                case ast.Call(args=[owner, *rest]) if _reflects(node, name):
+                    named = ast.Attribute(owner if rest else node.func, name)
+                    ast.copy_location(named, node)
+                    file.parents[named] = node
+                    if _belongs(bench, named, file.reference(node), members, bases) != "no":
+                        raise Unclear(f"it is looked up by name at {path}:{node.lineno}")
     for ref in members | bases:
         _check_class(bench, ref, name)
     return Family(declared_in, name, members, tuple(found))
 
 
-def _reflects(node: ast.Call) -> bool:
+def _reflects(node: ast.Call, name: str) -> bool:
+    """`getattr(owner, "name")` and the like."""
     match node.func:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in REFLECTION
+        case ast.Name(id=function) | ast.Attribute(attr=function):
+            named = any(isinstance(a, ast.Constant) and a.value == name for a in node.args)
+            return function in REFLECTION and named
     return False
 
 
@@ -109,22 +118,22 @@ def _belongs(
     where: FunctionRef,
     members: frozenset[ClassRef],
     bases: frozenset[ClassRef],
-) -> bool:
-    """Whether this is the family's attribute; raises Unclear if that cannot be told."""
+) -> str:
+    """Whether this is the family's attribute: `yes`, `likely` or `no`; raises Unclear if it may be."""
     project = bench.tables.project
     holder = project.owner(where)
     expr = as_fact(node.value)
     if holder is not None and expr == facts.Name(project.self_name(where) or ""):
         if holder in members:
-            return True
+            return "yes"
         if holder in bases:
             outsiders = [
                 ref for ref in project.classes() if holder in project.mro(ref) and ref not in members
             ]
             if outsiders != [holder]:
                 raise Unclear(f"`{holder.name}` uses it too, and has other heirs")
-            return True
-        return False
+            return "yes"
+        return "no"
     values = evaluate(project, expr, Scope(where, holder))
     known = [v for v in values if isinstance(v, Instance | ClassValue | Foreign | Parent)]
     refs = {v.ref for v in known if isinstance(v, Instance | ClassValue)}
@@ -133,13 +142,13 @@ def _belongs(
     if refs & (members | bases):
         if refs - members:
             raise Unclear(f"several classes meet at {where.path}:{node.lineno}")
-        return True
+        return "yes"
     if known or _is_import(bench, expr, where):
-        return False
+        return "no"
     if _owners_elsewhere(bench, node.attr, members | bases):
         raise Unclear(f"whose `{node.attr}` {where.path}:{node.lineno} means is not known")
     # Nothing else in the project has an attribute of this name.
-    return True
+    return "likely"
 
 
 def _is_import(bench: Workbench, expr: Expr, where: FunctionRef) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Finding, Fix
-from dynamo_lint.fixes.construction import Init, init_of, torch_name
+from dynamo_lint.fixes.construction import Declaration, Init, declaration_of, init_of, torch_name
 from dynamo_lint.fixes.hazards import reason
 from dynamo_lint.fixes.mentions import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, flow
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.state.model import AttributeState, Kind, Kinds
 
 DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
@@ -31,7 +32,7 @@ class Plan:
     family: Family
     kind: Kind
     init: Init
-    declaration: ast.stmt
+    declaration: Declaration
     torch: str
     """What the file of the declaration calls torch."""
     imports: tuple[Edit, ...]
@@ -41,10 +42,7 @@ class Plan:
     @property
     def start(self) -> str:
         """The statement that declares the buffer."""
-        statement = self.declaration
-        assert isinstance(statement, ast.Assign | ast.AnnAssign)
-        assert statement.value is not None
-        value = self.init.file.text(statement.value)
+        value = self.init.file.text(self.declaration.value)
         dtype = f"{self.torch}.{DTYPES[self.kind]}"
         start = f"{self.torch}.tensor({value}, dtype={dtype})"
         if value in {"0", "0.0"} and self.kind != Kind.BOOL:
@@ -55,7 +53,7 @@ class Plan:
 
 def fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
-    plan = _plan(bench, written_at(bench, finding))
+    plan = _plan(bench, finding)
     edits = tuple(dict.fromkeys(_edits(plan)))
     why = reason(bench, plan.family, plan.kind == Kind.FLOAT)
     update = (
@@ -82,7 +80,9 @@ def written_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
     ]
 
 
-def _plan(bench: Workbench, states: list[AttributeState]) -> Plan:
+def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
+    """The one attribute of a module that a finding's line writes, and the class that declares it."""
+    states = written_at(bench, finding)
     owners = {(state.declared_in, state.key.attribute) for state in states}
     if len(owners) != 1:
         raise Unclear("several attributes are written there")
@@ -91,10 +91,16 @@ def _plan(bench: Workbench, states: list[AttributeState]) -> Plan:
         raise Unclear("only a module has buffers")
     if any(state.argument for state in states):
         raise Unclear("the object comes in as an argument")
+    return declared_in, name
+
+
+def _plan(bench: Workbench, finding: Finding) -> Plan:
+    declared_in, name = module_attribute(bench, finding)
+    states = written_at(bench, finding)
     kind = _kind(states)
     init = init_of(bench, declared_in)
     family = family_of(bench, declared_in, name)
-    declaration = _declaration(init, family)
+    declaration = declaration_of(init, family)
     rebind = _enters_math(bench, family)
     return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind)
 
@@ -115,22 +121,6 @@ def _kind(states: list[AttributeState]) -> Kind:
     return next(iter(kinds))
 
 
-def _declaration(init: Init, family: Family) -> ast.stmt:
-    """The one statement of `__init__` that gives the attribute its first value."""
-    stores = [
-        statement
-        for mention in family.mentions
-        if mention.file is init.file and isinstance(mention.node.ctx, ast.Store)
-        if (statement := mention.file.statement(mention.node)) in init.node.body
-    ]
-    if len(stores) != 1:
-        raise Unclear("`__init__` does not set it exactly once")
-    match stores[0]:
-        case ast.Assign(targets=[ast.Attribute()]) | ast.AnnAssign(value=ast.expr()):
-            return stores[0]
-    raise Unclear("`__init__` sets it together with something else")
-
-
 def _enters_math(bench: Workbench, family: Family) -> bool:
     """Compiled code uses the value for more than the next value."""
     math = False
@@ -147,7 +137,7 @@ def _edits(plan: Plan) -> Iterator[Edit]:
     yield from _declare(plan)
     for mention in plan.family.mentions:
         statement = mention.file.statement(mention.node)
-        if statement is plan.declaration:
+        if statement is plan.declaration.statement:
             continue
         match mention.node.ctx:
             case ast.Store():
@@ -161,14 +151,13 @@ def _edits(plan: Plan) -> Iterator[Edit]:
 
 
 def _declare(plan: Plan) -> Iterator[Edit]:
-    file, statement = plan.init.file, plan.declaration
+    file, statement = plan.init.file, plan.declaration.statement
     yield from plan.imports
     if statement.lineno > plan.init.parent_call.lineno:
         yield file.replace(statement, plan.start)
         return
     # A module takes buffers only after `super().__init__()`.
-    assert isinstance(statement, ast.Assign | ast.AnnAssign)
-    if not file.alone(statement) or not isinstance(statement.value, ast.Constant):
+    if not file.alone(statement) or not isinstance(plan.declaration.value, ast.Constant):
         raise Unclear("it is set before `super().__init__()`")
     yield file.remove(statement)
     yield file.insert_after(plan.init.parent_call, plan.start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -145,6 +146,11 @@ class Workbench:
             needle = text.encode()
             self.mentioning[text] = tuple(p for p in self.tables.project.files if needle in self._raw(p))
         return self.mentioning[text]
+
+    def has_word(self, name: str) -> bool:
+        """Some file of the project uses a name, for whatever."""
+        word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+        return any(word.search(self._raw(path)) for path in self.files_with(name))
 
     def _raw(self, path: str) -> bytes:
         try:
