@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dynamo_lint.config import KEYS
 from dynamo_lint.findings import EFFECTS
 from dynamo_lint.selectors import catalogue
 
@@ -32,6 +31,7 @@ def test_readme_holds_exactly_one_lint_and_one_test_command() -> None:
     assert commands[1].endswith(".venv/bin/pytest -q")
 
 
-def test_readme_explains_every_effect_rule_and_configuration_key() -> None:
-    for word in (*EFFECTS, *catalogue(), *catalogue().values(), *KEYS):
+def test_readme_explains_every_effect_and_names_every_rule_about_compiled_code() -> None:
+    hazards = {code: name for code, name in catalogue().items() if not code.startswith("DYN9")}
+    for word in (*EFFECTS, *hazards, *hazards.values()):
         assert f"`{word}`" in README, word

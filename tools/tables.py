@@ -51,7 +51,7 @@ def options(up: str) -> str:
         context = click.Context(command, info_name=f"dynamo-lint {name}")
         parts.append(f"## `dynamo-lint {name}`\n\n{command.help}\n")
         rows = [
-            (f"`{record[0]}`", title, record[1].replace("|", "\\|"))
+            tuple(cell.replace("|", "\\|") for cell in (f"`{record[0]}`", title, record[1]))
             for title, parameters in sections(command, context).items()
             for one in parameters
             if (record := one.get_help_record(context))
