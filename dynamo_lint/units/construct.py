@@ -1,0 +1,317 @@
+"""Runs construction code on terms: what attributes an instance gets, and which instances a loop makes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.units.expressions import Frame, evaluate
+from dynamo_lint.units.loops import elements
+from dynamo_lint.units.source import Bodies
+from dynamo_lint.units.terms import OPERATORS, Term, Terms
+
+_MAX_DEPTH = 8
+_MAX_INSTANCES = 64
+BASE = "()"
+"""The attribute that holds what an instance is besides: `class Norm(nn.LayerNorm)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One instance of the class that is looked for, with what its constructor was given."""
+
+    arguments: Mapping[str, Term]
+    path: str
+    line: int
+    sampled: bool
+    """It stands for an unknown number of instances: nobody says how often the loop runs."""
+
+
+@dataclass(slots=True)
+class Construction:
+    """Interprets functions; remembers what each class does with its arguments."""
+
+    project: Project
+    bodies: Bodies
+    terms: Terms = field(default_factory=Terms)
+    summaries: dict[ClassRef, Mapping[str, Term]] = field(default_factory=dict)
+    results: dict[FunctionRef, Term | None] = field(default_factory=dict)
+    wanted: ClassRef | None = None
+    path: frozenset[FunctionRef] = frozenset()
+    """Functions that lead to an instance of the wanted class: these are entered, others are not."""
+    made: list[Made] = field(default_factory=list)
+    sampling: int = 0
+    """How many loops of unknown length are being run."""
+    active: list[FunctionRef] = field(default_factory=list)
+
+    # --- questions --------------------------------------------------------------------------------------
+
+    def attributes(self, ref: ClassRef) -> Mapping[str, Term]:
+        """What instances of a class have, as terms over the parameters of its constructor."""
+        if ref not in self.summaries:
+            self.summaries[ref] = {}  # a class that makes instances of itself ends here
+            before = self.wanted, self.path, self.made
+            self.wanted, self.path, self.made = None, frozenset(), []
+            init = self.project.method(ref, "__init__")
+            if init is None:
+                names = self.fields(ref)
+                self.summaries[ref] = {name: self.terms.make("param", name) for name in names}
+            else:
+                given = {p.name: self.terms.make("param", p.name) for p in self._parameters(init)}
+                frame = Frame(init, ref, dict(given))
+                self._run(frame)
+                self.summaries[ref] = frame.attributes
+            self.wanted, self.path, self.made = before
+        return self.summaries[ref]
+
+    def result(self, ref: FunctionRef) -> Term | None:
+        """What a function returns, as a term over its parameters."""
+        if ref not in self.results:
+            self.results[ref] = None
+            before = self.wanted, self.path, self.made
+            self.wanted, self.path, self.made = None, frozenset(), []
+            owner = self.project.owner(ref)
+            given = {p.name: self.terms.make("param", p.name) for p in self.project.function(ref).parameters}
+            frame = Frame(ref, owner, given)
+            self._run(frame)
+            self.results[ref] = self._returned(frame)
+            self.wanted, self.path, self.made = before
+        return self.results[ref]
+
+    def instances(self, wanted: ClassRef, top: FunctionRef, path: frozenset[FunctionRef]) -> list[Made]:
+        """The instances of a class that running a function makes, directly or through functions on a path."""
+        self.wanted, self.path, self.made, self.sampling = wanted, path, [], 0
+        parameters = self.project.function(top).parameters
+        given = {p.name: self.parameter(top, p) for p in parameters}
+        self._run(Frame(top, self.project.owner(top), given))
+        self.wanted = None
+        return self.made
+
+    def fields(self, ref: ClassRef) -> list[str]:
+        """The fields of a dataclass in the order of its constructor."""
+        order = reversed(self.project.mro(ref))
+        return list(dict.fromkeys(n for part in order for n, _ in self.project.class_(part).annotations))
+
+    # --- running ----------------------------------------------------------------------------------------
+
+    def parameter(self, where: FunctionRef, parameter: facts.Parameter) -> Term:
+        """A parameter that nothing is known of; a class or function is taken from its default."""
+        default = parameter.default
+        if default is not None:
+            outer = self.project.function(where).outer or MODULE_KEY
+            for symbol in self.project.symbols(default, where.path, outer):
+                found = self.symbol(symbol)
+                if found is not None and found.kind in {"class", "function", "external"}:
+                    return found
+        return self.terms.make("param", parameter.name)
+
+    def symbol(self, symbol: Symbol) -> Term | None:
+        """A definition as a term."""
+        match symbol:
+            case ClassRef():
+                return self.terms.make("class", symbol)
+            case FunctionRef():
+                return self.terms.make("function", symbol)
+            case External(dotted):
+                return self.terms.make("external", dotted.removeprefix("builtins."))
+        return None
+
+    def _parameters(self, ref: FunctionRef) -> tuple[facts.Parameter, ...]:
+        function = self.project.function(ref)
+        skip = function.owner is not None and self.project.method_kind(ref) != "staticmethod"
+        return function.parameters[1:] if skip else function.parameters
+
+    def _run(self, frame: Frame) -> None:
+        body = self.bodies.of(frame.function)
+        if body is None or len(self.active) >= _MAX_DEPTH or self.active.count(frame.function) > 1:
+            return
+        self.active.append(frame.function)
+        self.block(body, frame)
+        self.active.pop()
+
+    def _returned(self, frame: Frame) -> Term | None:
+        if not frame.returned:
+            return None
+        result = frame.returned[-1]
+        for other in reversed(frame.returned[:-1]):
+            test = self.terms.make("symbol", f"return of {frame.function.id}")
+            result = self.terms.choice(test, other, result)
+        return result
+
+    def enter(
+        self, function: FunctionRef, receiver: ClassRef | None, given: dict[str, Term], frame: Frame | None
+    ) -> Term | None:
+        """Run a function for what it makes and returns; `frame` is that of the same `self`."""
+        inner = Frame(function, receiver, given)
+        if frame is not None:
+            inner.attributes = frame.attributes
+        self._run(inner)
+        return self._returned(inner)
+
+    def bind(
+        self, function: FunctionRef, arguments: list[tuple[str | None, Term]], *, method: bool
+    ) -> dict[str, Term]:
+        """Arguments by parameter name, defaults filled in."""
+        parameters = self._parameters(function) if method else self.project.function(function).parameters
+        positional = [p for p in parameters if p.kind == "positional"]
+        bound: dict[str, Term] = {}
+        for name, value in arguments:
+            if name == "*":
+                positional = []
+            elif name is None and positional:
+                bound[positional.pop(0).name] = value
+            elif name is not None:
+                bound[name] = value
+        frame = Frame(FunctionRef(function.path, self.project.function(function).outer or MODULE_KEY), None, {})
+        for parameter in parameters:
+            if parameter.name not in bound:
+                bound[parameter.name] = self._default(parameter, frame)
+        return bound
+
+    def _default(self, parameter: facts.Parameter, frame: Frame) -> Term:
+        match parameter.default:
+            case facts.Constant(value):
+                return self.terms.const(value)
+            case None:
+                return self.terms.make("symbol", f"argument {parameter.name}")
+            case default:
+                for symbol in self.project.symbols(default, frame.function.path, frame.function.key):
+                    found = self.symbol(symbol)
+                    if found is not None:
+                        return found
+        return self.terms.make("symbol", f"default of {parameter.name}")
+
+    def construct(
+        self, ref: ClassRef, arguments: list[tuple[str | None, Term]], frame: Frame, line: int
+    ) -> Term:
+        """`Class(…)`."""
+        init = self.project.method(ref, "__init__")
+        if init is None:
+            names = iter(self.fields(ref))
+            bound = {name or next(names, "*"): value for name, value in arguments}
+        else:
+            bound = self.bind(init, arguments, method=True)
+        if ref == self.wanted and len(self.made) < _MAX_INSTANCES:
+            self.made.append(Made(bound, frame.function.path, line, self.sampling > 0))
+        elif init is not None and init in self.path:
+            self.enter(init, ref, dict(bound), None)
+        return self.terms.make("new", ref, tuple(bound.values()), tuple(bound), line)
+
+    # --- statements -------------------------------------------------------------------------------------
+
+    def block(self, body: list[ast.stmt], frame: Frame) -> None:
+        """Run statements until one leaves."""
+        for statement in body:
+            if frame.ended:
+                return
+            self._statement(statement, frame)
+
+    def _statement(self, node: ast.stmt, frame: Frame) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                result = evaluate(self, value, frame)
+                for target in targets:
+                    self.assign(target, result, frame)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self.assign(target, evaluate(self, value, frame), frame)
+            case ast.AugAssign(target=target, op=op, value=value):
+                old = evaluate(self, target, frame)
+                new = self.terms.operation(OPERATORS[type(op)], old, evaluate(self, value, frame))
+                self.assign(target, new, frame)
+            case ast.Expr(value=value):
+                evaluate(self, value, frame)
+            case ast.Return(value=value):
+                frame.returned.append(evaluate(self, value, frame) if value else self.terms.const(None))
+                frame.ended = True
+            case ast.Raise() | ast.Continue() | ast.Break():
+                frame.ended = True
+            case ast.If():
+                self._if(node, frame)
+            case ast.For(target=target, iter=iterable, body=body):
+                self._for(target, evaluate(self, iterable, frame), body, frame)
+            case ast.While(body=body):
+                self._sampled(lambda: self.block(body, frame))
+                frame.ended = False
+            case ast.With(body=body):
+                for item in node.items:
+                    evaluate(self, item.context_expr, frame)
+                self.block(body, frame)
+            case ast.Try(body=body, orelse=orelse, finalbody=final):
+                self.block([*body, *orelse, *final], frame)
+            case ast.FunctionDef(name=name):
+                self._nested(name, node.lineno, frame)
+            case _:
+                pass
+
+    def _nested(self, name: str, line: int, frame: Frame) -> None:
+        functions = self.project.files[frame.function.path].functions
+        for key, function in functions.items():
+            if function.line == line and function.qualname.endswith(name):
+                frame.names[name] = frame.closure(self, FunctionRef(frame.function.path, key))
+
+    def _sampled(self, run: object) -> None:
+        self.sampling += 1
+        run()  # type: ignore[operator]
+        self.sampling -= 1
+
+    def _for(self, target: ast.expr, iterable: Term, body: list[ast.stmt], frame: Frame) -> None:
+        items, sampled = elements(self.terms, iterable, self.sampling)
+        self.sampling += sampled
+        for item in items:
+            self.assign(target, item, frame)
+            self.block(body, frame)
+            # `continue` and `break` end one round; what they skip is skipped for this element only.
+            frame.ended = bool(frame.returned) and frame.ended
+        self.sampling -= sampled
+
+    def _if(self, node: ast.If, frame: Frame) -> None:
+        test = evaluate(self, node.test, frame)
+        if test.kind == "const":
+            self.block(node.body if test.leaf else node.orelse, frame)
+            return
+        names, attributes = dict(frame.names), dict(frame.attributes)
+        self.block(node.body, frame)
+        ended, frame.ended = frame.ended, False
+        then = dict(frame.names), dict(frame.attributes)
+        frame.names = names
+        # The dictionary of attributes is shared with whoever called for the same `self`.
+        frame.attributes.clear()
+        frame.attributes.update(attributes)
+        self.block(node.orelse, frame)
+        other = dict(frame.names), dict(frame.attributes)
+        if ended or frame.ended:
+            kept = other if ended else then
+            frame.ended = ended and frame.ended
+        else:
+            kept = self._merged(test, then[0], other[0]), self._merged(test, then[1], other[1])
+        frame.names = kept[0]
+        frame.attributes.clear()
+        frame.attributes.update(kept[1])
+
+    def _merged(self, test: Term, then: Mapping[str, Term], other: Mapping[str, Term]) -> dict[str, Term]:
+        absent = self.terms.make("absent")
+        return {
+            name: self.terms.choice(test, then.get(name, absent), other.get(name, absent))
+            for name in dict.fromkeys((*then, *other))
+        }
+
+    def assign(self, target: ast.expr, value: Term, frame: Frame) -> None:
+        """`target = value`."""
+        match target:
+            case ast.Name(id=name):
+                frame.names[name] = value
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == frame.self_name(self.project):
+                frame.attributes[attr] = value
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in frame.names:
+                # `cfg.layer_idx = i` on a local object: it is another object from here on.
+                frame.names[name] = self.terms.make("with", attr, (frame.names[name], value))
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                for number, element in enumerate(elts):
+                    self.assign(element, self.terms.item(value, self.terms.const(number)), frame)
+            case _:
+                pass

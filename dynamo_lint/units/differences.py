@@ -1,0 +1,267 @@
+"""Compares the instances of one class: which attributes, parts and submodules are not the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.units.construct import BASE, Construction, Made
+from dynamo_lint.units.model import Count, Difference, Sort
+from dynamo_lint.units.parts import CONTAINERS, SIGNATURES, arguments, part_name
+from dynamo_lint.units.terms import BOOLEAN, Term, Terms, leaves
+
+_MANY = 4
+"""This many different values among samples: there may be as many as there are instances."""
+_MAX_DEPTH = 6
+_CODE = frozenset({"new", "part", "class", "function", "external", "absent", "partial"})
+"""Terms that decide what code runs, rather than with which number."""
+
+
+class Given:
+    """What each instance was given, with the answers to what follows from it."""
+
+    def __init__(self, terms: Terms, rows: list[Mapping[str, Term]]) -> None:
+        self.terms = terms
+        names = dict.fromkeys(name for row in rows for name in row)
+        self.varying = frozenset(
+            name for name in names if len({row[name] for row in rows if name in row}) > 1
+        )
+        self.rows = [{name: row[name] for name in row if name in self.varying} for row in rows]
+        self._done: list[dict[int, Term]] = [{} for _ in rows]
+        self._values: dict[Term, tuple[Term, ...] | None] = {}
+
+    def values(self, term: Term) -> tuple[Term, ...] | None:
+        """The value for every instance; None if it is the same for all."""
+        if not term.params & self.varying:
+            return None
+        if term not in self._values:
+            pairs = zip(self.rows, self._done, strict=True)
+            values = tuple(self.terms.substitute(term, row, done) for row, done in pairs)
+            self._values[term] = values if len(set(values)) > 1 else None
+        return self._values[term]
+
+
+def compare(run: Construction, unit: ClassRef, made: list[Made]) -> list[Difference]:
+    """The differences between instances made side by side."""
+    names = dict.fromkeys(name for one in made for name in one.arguments)
+    absent = run.terms.make("absent")
+    rows = [{name: one.arguments.get(name, absent) for name in names} for one in made]
+    sampled = any(one.sampled for one in made)
+    comparison = _Comparison(run, unit, sampled, made[0].path, made[0].line)
+    comparison.walk(unit, run.attributes(unit), Given(run.terms, rows), None, 0)
+    return comparison.results()
+
+
+@dataclass(slots=True)
+class _Comparison:
+    run: Construction
+    unit: ClassRef
+    sampled: bool
+    path: str
+    line: int
+    found: list[tuple[Difference, tuple[Term, ...]]] = field(default_factory=list)
+    """Differences with the value of every instance."""
+    shapes: list[tuple[Term, ...]] = field(default_factory=list)
+    """Shape arguments of parameters, for every instance."""
+
+    def results(self) -> list[Difference]:
+        """The differences that cost something: not those that follow the shapes of the parameters."""
+        return [difference for difference, values in self.found if not self._follows_shapes(values)]
+
+    def _follows_shapes(self, values: tuple[Term, ...]) -> bool:
+        # A stage of other width is compiled anew for its width; what changes along with it costs nothing more.
+        if not self.shapes or all(value.kind == "const" for value in values):
+            return False
+        signatures = list(zip(*self.shapes, strict=True))
+        if len(set(signatures)) < 2:
+            return False
+        seen: dict[tuple[Term, ...], Term] = {}
+        return all(seen.setdefault(s, v) is v for s, v in zip(signatures, values, strict=True))
+
+    # --- walking ----------------------------------------------------------------------------------------
+
+    def walk(
+        self,
+        owner: ClassRef,
+        attributes: Mapping[str, Term],
+        given: Given,
+        roots: frozenset[str] | None,
+        depth: int,
+    ) -> None:
+        """Compare all attributes of one object, given as terms over what differs between the given."""
+        if depth > _MAX_DEPTH:
+            return
+        for name, term in attributes.items():
+            if name != BASE:
+                self._compare(owner, name, term, given, roots, depth)
+
+    def _compare(
+        self,
+        owner: ClassRef,
+        name: str,
+        term: Term,
+        given: Given,
+        roots: frozenset[str] | None,
+        depth: int,
+    ) -> None:
+        values = given.values(term)
+        if values is None:
+            return
+
+        def again(inner: Term, to: str = name) -> None:
+            self._compare(owner, to, inner, given, roots, depth)
+
+        def report(sort: Sort, values: tuple[Term, ...], setting: str = "") -> None:
+            cause = roots if roots is not None else term.params & given.varying
+            self._report(owner, name, sort, values, cause, setting)
+
+        match term.kind, term.leaf:
+            case "ite", _:
+                if given.values(term.parts[0]) is None:
+                    again(term.parts[1])
+                    again(term.parts[2])
+                elif any(leaf.kind in _CODE for leaf in leaves(term)):
+                    report(Sort.VARIANT, tuple(self._variant(value) for value in values))
+                    for leaf in dict.fromkeys(leaves(term)):
+                        if leaf.kind in {"new", "part"}:
+                            again(leaf)
+                else:
+                    report(Sort.SCALAR, values)
+            case "new", ClassRef() as ref:
+                arguments_ = term.argument
+                live = {n for n, value in arguments_.items() if value.params & given.varying}
+                inner = {
+                    n: self.run.terms.substitute(t, arguments_)
+                    for n, t in self.run.attributes(ref).items()
+                    if t.params & live
+                }
+                self.walk(ref, inner, given, roots, depth + 1)
+            case "part", _ if part_name(term) in CONTAINERS:
+                for part in dict.fromkeys(term.parts):
+                    again(part)
+            case "part", _:
+                self._part(term, given, report)
+            case "each" | "items", _:
+                self._group(term, given, again, report)
+            case "seq", _ if any(part.kind in _CODE | {"seq", "each", "ite"} for part in term.parts):
+                for part in dict.fromkeys(term.parts):
+                    again(part)
+            case "call", FunctionRef() as ref:
+                result = self.run.result(ref)
+                if result is not None and result.kind != "call":
+                    again(self.run.terms.substitute(result, term.argument))
+            case "call", str() as dotted if "." in dotted and not dotted.startswith("math."):
+                pass  # a tensor, or something nobody knows
+            case "with", _:
+                again(term.parts[1], f"{name}.{term.leaf}")
+                again(term.parts[0])
+            case "partial" | "function", _:
+                report(Sort.VARIANT, values)
+            case "result" | "mapping", _:
+                pass
+            case _:
+                self._values_of_any_sort(owner, name, values, term, given, roots, depth)
+
+    def _values_of_any_sort(
+        self,
+        owner: ClassRef,
+        name: str,
+        values: tuple[Term, ...],
+        term: Term,
+        given: Given,
+        roots: frozenset[str] | None,
+        depth: int,
+    ) -> None:
+        """What the caller passed in: a number, a function, or a whole module."""
+        cause = roots if roots is not None else term.params & given.varying
+        first = values[0]
+        if first.kind == "new" and all(v.kind == "new" and v.leaf == first.leaf for v in values):
+            if isinstance(first.leaf, ClassRef):
+                rows = [value.argument for value in values]
+                inner = Given(self.run.terms, rows)
+                self.walk(first.leaf, self.run.attributes(first.leaf), inner, cause, depth + 1)
+        elif any(leaf.kind in _CODE for value in values for leaf in leaves(value)):
+            self._report(owner, name, Sort.VARIANT, tuple(self._variant(v) for v in values), cause, "")
+        elif not any(value.kind in {"tensor", "seq", "each", "result"} and not _scalars(value) for value in values):
+            self._report(owner, name, Sort.SCALAR, values, cause, "")
+
+    def _part(self, term: Term, given: Given, report: object) -> None:
+        signature = SIGNATURES.get(part_name(term))
+        if signature is None:
+            return
+        differing: list[str] = []
+        columns: list[tuple[Term, ...]] = []
+        for parameter, value in arguments(term).items():
+            column = given.values(value)
+            if column is None:
+                continue
+            if parameter in signature.shapes:
+                self.shapes.append(column)
+            if parameter in signature.guarded:
+                differing.append(parameter)
+                columns.append(column)
+        if differing:
+            joint = tuple(self.run.terms.make("seq", "tuple", row) for row in zip(*columns, strict=True))
+            values = columns[0] if len(columns) == 1 else joint
+            report(Sort.PART, values, f"{part_name(term)} {', '.join(differing)}")  # type: ignore[operator]
+
+    def _group(self, term: Term, given: Given, again: object, report: object) -> None:
+        """A container filled by a loop: of another length where it runs over something that differs."""
+        for part in dict.fromkeys(term.parts):
+            if part.kind == "call" and part.leaf == "range" or part.kind not in _CODE | {"ite", "seq"}:
+                lengths = given.values(part)
+                if lengths is not None:
+                    report(Sort.VARIANT, lengths)  # type: ignore[operator]
+                    return
+        for part in dict.fromkeys(term.parts):
+            again(part)  # type: ignore[operator]
+
+    # --- values -----------------------------------------------------------------------------------------
+
+    def _variant(self, value: Term) -> Term:
+        """What matters of a value that decides which code runs: the type of a module, not its arguments."""
+        if value.kind in {"new", "part"}:
+            return self.run.terms.make("class" if value.kind == "new" else "external", value.leaf)
+        if value.kind == "ite":
+            test, then, other = value.parts
+            return self.run.terms.choice(test, self._variant(then), self._variant(other))
+        return value
+
+    def _report(
+        self,
+        owner: ClassRef,
+        name: str,
+        sort: Sort,
+        values: tuple[Term, ...],
+        roots: frozenset[str],
+        setting: str,
+    ) -> None:
+        different = tuple(dict.fromkeys(values))
+        if len(different) < 2:
+            return
+        count = self._count(different, len(values))
+        samples = tuple(dict.fromkeys(leaf for value in different for leaf in leaves(value)))
+        difference = Difference(
+            self.unit, owner, name, sort, count, samples[:16], roots, self.path, self.line, setting
+        )
+        if not any(replace(known, samples=()) == replace(difference, samples=()) for known, _ in self.found):
+            self.found.append((difference, values))
+
+    def _count(self, different: tuple[Term, ...], instances: int) -> Count:
+        kinds = {leaf.kind if leaf.kind != "const" else type(leaf.leaf).__name__ for v in different for leaf in leaves(v)}
+        if kinds <= BOOLEAN | {"bool"}:
+            return Count(2, each=False)
+        options = {leaf for value in different for leaf in leaves(value)}
+        if len(options) < len(different):
+            # Who gets which may be unknown, but there are only so many to choose from.
+            return Count(max(2, len(options)), each=False)
+        each = len(different) == instances
+        if self.sampled and len(different) >= _MANY:
+            return Count(None, each)
+        return Count(len(different), each)
+
+
+def _scalars(value: Term) -> bool:
+    """A tuple of numbers."""
+    return value.kind == "seq" and value.leaf == "tuple" and all(p.kind not in _CODE for p in value.parts)

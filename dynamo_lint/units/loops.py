@@ -1,0 +1,77 @@
+"""What a loop runs over: the items where they are known, samples of them where they are not."""
+
+from __future__ import annotations
+
+from dynamo_lint.units.terms import Term, Terms
+
+_SAMPLES = (9, 3, 2)
+"""How many rounds stand for a loop of unknown length, by how deep it is nested in such loops."""
+_LONGEST = 64
+
+
+def elements(terms: Terms, iterable: Term, depth: int) -> tuple[list[Term], bool]:
+    """The items of an iterable, and whether they only stand for an unknown number of them."""
+    known = _known(terms, iterable)
+    if known is not None:
+        return known[:_LONGEST], False
+    count = _SAMPLES[min(depth, len(_SAMPLES) - 1)]
+    return [_sample(terms, iterable, number) for number in range(count)], True
+
+
+def _known(terms: Terms, iterable: Term) -> list[Term] | None:
+    if iterable.kind == "seq":
+        return None if iterable.leaf == "dict" else list(iterable.parts)
+    if iterable.kind != "call" or iterable.leaf not in {"range", "enumerate", "zip", "reversed", "list", "tuple"}:
+        return None
+    values = [part.leaf for part in iterable.parts]
+    match iterable.leaf:
+        case "range":
+            whole = [value for value in values if isinstance(value, int)]
+            if len(whole) != len(values) or not 1 <= len(whole) <= 3 or (len(whole) == 3 and not whole[2]):
+                return None
+            return [terms.const(number) for number in range(*whole)[:_LONGEST]]
+        case "enumerate":
+            inner = _known(terms, iterable.parts[0]) if iterable.parts else None
+            start = values[1] if len(values) > 1 and isinstance(values[1], int) else 0
+            if inner is None:
+                return None
+            return [_pair(terms, terms.const(start + n), item) for n, item in enumerate(inner)]
+        case "zip":
+            columns = [_known(terms, part) for part in iterable.parts]
+            lengths = [len(column) for column in columns if column is not None]
+            if not lengths:
+                return None
+            return [
+                terms.make("seq", "tuple", tuple(_at(terms, part, n) for part in iterable.parts))
+                for n in range(min(lengths))
+            ]
+        case _:
+            inner = _known(terms, iterable.parts[0]) if iterable.parts else None
+            return inner[::-1] if inner is not None and iterable.leaf == "reversed" else inner
+
+
+def _sample(terms: Terms, iterable: Term, number: int) -> Term:
+    if iterable.kind == "call":
+        match iterable.leaf:
+            case "range":
+                first = iterable.parts[0] if len(iterable.parts) > 1 else terms.const(0)
+                return terms.operation("Add", first, terms.const(number))
+            case "enumerate" if iterable.parts:
+                return _pair(terms, terms.const(number), _at(terms, iterable.parts[0], number))
+            case "zip":
+                parts = tuple(_at(terms, part, number) for part in iterable.parts)
+                return terms.make("seq", "tuple", parts)
+    return _at(terms, iterable, number)
+
+
+def _at(terms: Terms, iterable: Term, number: int) -> Term:
+    known = _known(terms, iterable)
+    if known is not None:
+        return known[number] if number < len(known) else terms.make("absent")
+    if iterable.kind == "call" and iterable.leaf in {"range", "enumerate", "zip"}:
+        return _sample(terms, iterable, number)
+    return terms.item(iterable, terms.const(number))
+
+
+def _pair(terms: Terms, first: Term, second: Term) -> Term:
+    return terms.make("seq", "tuple", (first, second))

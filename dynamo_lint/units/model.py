@@ -1,0 +1,63 @@
+"""What the comparison of instances finds: attributes that are not the same for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.units.terms import Term
+
+
+class Sort(Enum):
+    """What it is that differs."""
+
+    SCALAR = "scalar"
+    """A number, string or tuple: guarded by its value where it is used."""
+    PART = "part"
+    """A setting of a torch.nn module, which its forward reads."""
+    VARIANT = "variant"
+    """The type of a submodule, whether it is there, or which function is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many different values there are over all instances."""
+
+    values: int | None
+    """None if there is one per instance, and nobody says how many instances there are."""
+    each: bool
+    """Every instance has a value of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One attribute that differs between instances of a unit."""
+
+    unit: ClassRef
+    owner: ClassRef
+    """The class whose attribute it is: the unit, or the class of something inside it."""
+    attribute: str
+    sort: Sort
+    count: Count
+    samples: tuple[Term, ...]
+    """The different values."""
+    roots: frozenset[str]
+    """The constructor parameters of the unit that it follows from."""
+    path: str
+    line: int
+    """Where the instances are made."""
+    setting: str = ""
+    """For a PART: the parameters of the torch.nn class that differ, and the class itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """All differences of all regional units."""
+
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of attributes whose reads matter."""
+        return frozenset(difference.attribute for difference in self.differences)

@@ -1,0 +1,59 @@
+"""Parses the lines of one function with `ast`: construction code is read only where instances are compared."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.project import Project
+
+
+@dataclass(slots=True)
+class Bodies:
+    """The statements of functions, each parsed once."""
+
+    project: Project
+    read_source: Callable[[str], str]
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    known: dict[FunctionRef, list[ast.stmt] | None] = field(default_factory=dict)
+
+    def of(self, ref: FunctionRef) -> list[ast.stmt] | None:
+        """The body of a function or of a whole file, with the lines of the file; None if it cannot be read."""
+        if ref not in self.known:
+            self.known[ref] = self._parse(ref)
+        return self.known[ref]
+
+    def _parse(self, ref: FunctionRef) -> list[ast.stmt] | None:
+        if ref.path not in self.lines:
+            text = self.read_source(ref.path).replace("\r\n", "\n").replace("\r", "\n")
+            self.lines[ref.path] = text.split("\n")
+        lines = self.lines[ref.path]
+        if ref.key == MODULE_KEY:
+            tree = _parsed("\n".join(lines))
+            return tree.body if tree is not None else None
+        function = self.project.function(ref)
+        span = lines[function.first_line - 1 : function.end_line]
+        shift = function.first_line - 1
+        if span and span[0][:1] in {" ", "\t"}:
+            span, shift = ["if 1:", *span], shift - 1
+        tree = _parsed("\n".join(span) + "\n")
+        if tree is None:
+            return None
+        ast.increment_lineno(tree, shift)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno == function.line:
+                return node.body
+        return None
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

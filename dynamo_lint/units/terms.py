@@ -1,0 +1,225 @@
+"""Values of construction code as terms: known where literals decide, symbolic where they do not.
+
+Two terms are the same object exactly if they are built alike, so "do these two instances get the same
+value?" is `is`. A symbol stands for whatever the outside passes; equal symbols are equal values.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+
+Leaf = str | int | float | bool | None | bytes | ClassRef | FunctionRef
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """One node; compared by identity, since equal terms are made only once."""
+
+    kind: str
+    """`const`, `param`, `symbol`, `class`, `function`, `external`, `seq`, `new`, `part`, `call`, `ite` or
+    the name of an operation."""
+    leaf: Leaf = None
+    parts: tuple[Term, ...] = ()
+    names: tuple[str, ...] = ()
+    """Parameter names of the parts of `new`, `part` and `call`; `*` marks a positional one."""
+    line: int = 0
+    """Where a `new` or `part` is made; not part of its identity."""
+    params: frozenset[str] = frozenset()
+    """Every parameter the term depends on."""
+
+    @property
+    def argument(self) -> Mapping[str, Term]:
+        """The named parts."""
+        return dict(zip(self.names, self.parts, strict=False))
+
+
+_ARITHMETIC: dict[str, Callable[[object, object], object]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+    "BitAnd": operator.and_,
+    "BitOr": operator.or_,
+}
+BOOLEAN = frozenset(
+    {"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "In", "NotIn", "Is", "IsNot", "not", "and", "or"}
+)
+"""Operations that mostly yield a truth value; `a or b` does where it is used as one."""
+_LARGEST = 10**9
+
+
+@dataclass(slots=True)
+class Terms:
+    """Makes terms, each once."""
+
+    known: dict[object, Term] = field(default_factory=dict)
+
+    def make(
+        self,
+        kind: str,
+        leaf: Leaf = None,
+        parts: tuple[Term, ...] = (),
+        names: tuple[str, ...] = (),
+        line: int = 0,
+    ) -> Term:
+        """The term of this shape."""
+        index = (kind, type(leaf), leaf, parts, names)
+        found = self.known.get(index)
+        if found is None:
+            params = frozenset[str]().union(*(part.params for part in parts))
+            if kind == "param" and isinstance(leaf, str):
+                params |= {leaf}
+            found = self.known[index] = Term(kind, leaf, parts, names, line, params)
+        return found
+
+    def const(self, value: Leaf) -> Term:
+        """A literal."""
+        return self.make("const", value)
+
+    def operation(self, name: str, *parts: Term) -> Term:
+        """`parts[0] name parts[1]`, computed where both are literals."""
+        compute = _ARITHMETIC.get(name)
+        if compute is not None and len(parts) == 2 and all(part.kind == "const" for part in parts):
+            found = _computed(compute, parts[0].leaf, parts[1].leaf)
+            if found is not ...:
+                return self.const(found)  # type: ignore[arg-type]
+        if name == "Mult" and len(parts) == 2:
+            repeated = self._repeated(*parts)
+            if repeated is not None:
+                return repeated
+        if name == "Add" and all(part.kind == "seq" for part in parts):
+            return self.make("seq", "list", tuple(item for part in parts for item in part.parts))
+        if name in {"Is", "IsNot", "In", "NotIn"}:
+            truth = _known_relation(name, parts[0], parts[1])
+            if truth is not None:
+                return self.const(truth)
+        if name == "not" and parts[0].kind == "const":
+            return self.const(not parts[0].leaf)
+        return self.make(name, None, parts)
+
+    def _repeated(self, first: Term, second: Term) -> Term | None:
+        if first.kind == "seq" and second.kind == "const" and isinstance(second.leaf, int):
+            return self.make("seq", first.leaf, first.parts * max(0, min(second.leaf, 64)))
+        if first.kind == "seq" and len(first.parts) == 1:
+            return self.make("repeat", None, (first.parts[0],))
+        return None
+
+    def choice(self, test: Term, then: Term, other: Term) -> Term:
+        """`then if test else other`."""
+        if test.kind == "const":
+            return then if test.leaf else other
+        return then if then is other else self.make("ite", None, (test, then, other))
+
+    def item(self, owner: Term, index: Term) -> Term:
+        """`owner[index]`."""
+        if owner.kind == "repeat":
+            return owner.parts[0]
+        if owner.kind == "seq" and index.kind == "const":
+            if isinstance(index.leaf, int) and -len(owner.parts) <= index.leaf < len(owner.parts):
+                return owner.parts[index.leaf]
+            if isinstance(index.leaf, str) and index.leaf in owner.names:
+                return owner.argument[index.leaf]
+        if owner.kind == "ite":
+            test, then, other = owner.parts
+            return self.choice(test, self.item(then, index), self.item(other, index))
+        return self.make("item", None, (owner, index))
+
+    def attribute(self, owner: Term, name: str) -> Term:
+        """`owner.name`, where the object is one that construction code may have changed."""
+        while owner.kind == "with":
+            if owner.leaf == name:
+                return owner.parts[1]
+            owner = owner.parts[0]
+        if owner.kind == "external":
+            return self.make("external", f"{owner.leaf}.{name}")
+        return self.make("attribute", name, (owner,))
+
+    def substitute(
+        self, term: Term, given: Mapping[str, Term], done: dict[int, Term] | None = None
+    ) -> Term:
+        """The term with parameters replaced; `done` holds what earlier answers for the same `given` found."""
+        return self._substitute(term, given, {} if done is None else done)
+
+    def _substitute(self, term: Term, given: Mapping[str, Term], done: dict[int, Term]) -> Term:
+        if term.params.isdisjoint(given):
+            return term
+        if term.kind == "param" and isinstance(term.leaf, str):
+            return given[term.leaf]
+        found = done.get(id(term))
+        if found is None:
+            parts = tuple(self._substitute(part, given, done) for part in term.parts)
+            found = done[id(term)] = self._rebuilt(term, parts)
+        return found
+
+    def _rebuilt(self, term: Term, parts: tuple[Term, ...]) -> Term:
+        match term.kind:
+            case "ite":
+                return self.choice(*parts)
+            case "item":
+                return self.item(*parts)
+            case "attribute":
+                return self.attribute(parts[0], str(term.leaf))
+            case kind if kind in _OPERATIONS:
+                return self.operation(kind, *parts)
+            case _:
+                return self.make(term.kind, term.leaf, parts, term.names, term.line)
+
+
+def _computed(compute: Callable[[object, object], object], first: Leaf, second: Leaf) -> object:
+    if isinstance(first, str) and isinstance(second, int):
+        return ...
+    if compute is operator.pow and any(isinstance(n, int | float) and abs(n) > 64 for n in (first, second)):
+        return ...
+    try:
+        found = compute(first, second)
+    except (TypeError, ValueError, ArithmeticError):
+        return ...
+    if isinstance(found, int | float) and not abs(found) < _LARGEST:
+        return ...
+    return found if isinstance(found, str | int | float | bool) else ...
+
+
+def _known_relation(name: str, first: Term, second: Term) -> bool | None:
+    """Whether `is` or `in` holds, if that can be told."""
+    if name in {"Is", "IsNot"}:
+        if first.kind == second.kind == "const":
+            return (first.leaf is second.leaf) == (name == "Is")
+        # What a constructor returns is not None.
+        made = {"new", "part", "seq", "class", "function", "external", "text"}
+        if second.kind == "const" and second.leaf is None and first.kind in made:
+            return name == "IsNot"
+        return None
+    if first.kind == "const" and second.kind == "seq" and all(p.kind == "const" for p in second.parts):
+        return (first.leaf in {p.leaf for p in second.parts}) == (name == "In")
+    return None
+
+
+def leaves(term: Term) -> Iterator[Term]:
+    """The values that a choice may come out as."""
+    if term.kind == "ite":
+        for part in term.parts[1:]:
+            yield from leaves(part)
+    else:
+        yield term
+
+
+_OPERATIONS = frozenset({*_ARITHMETIC, "Is", "IsNot", "In", "NotIn", "not"})
+
+OPERATORS: dict[type[ast.AST], str] = {
+    kind: kind.__name__
+    for kind in (*ast.operator.__subclasses__(), *ast.cmpop.__subclasses__())  # type: ignore[attr-defined]
+}
