@@ -98,21 +98,24 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
-    if not regions.hot:
+    if not (regions.hot or regions.entries or regions.unresolved):
         return []
     # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
     from dynamo_lint.fixes.attach import attach
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context
+    from dynamo_lint.rules.settings import seen_in_code
     from dynamo_lint.state.tables import build
+    from dynamo_lint.units.find import find_units
 
     context = Context(
         torch_version=settings.torch_version,
         pedantic=settings.pedantic,
         recompile_limit=settings.recompile_limit,
     )
-    tables = build(project, regions, sources.text)
-    return attach(judge(tables, context), tables, sources)
+    units = find_units(project, regions, sources.text)
+    tables = build(project, regions, sources.text, units)
+    return attach(judge(tables, seen_in_code(project, context)), tables, sources)
 
 
 def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:

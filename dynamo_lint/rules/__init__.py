@@ -10,9 +10,11 @@ from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.environment_read import ENVIRONMENT_READ
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
+from dynamo_lint.rules.heterogeneous_unit import HETEROGENEOUS_UNIT
 from dynamo_lint.rules.lazy_attribute import LAZY_ATTRIBUTE
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
+from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
 from dynamo_lint.state.origins import Tables
 
 RULES: tuple[Rule, ...] = (
@@ -21,6 +23,8 @@ RULES: tuple[Rule, ...] = (
     LAZY_ATTRIBUTE,
     GROWING_CONTAINER,
     GLOBAL_COUNTER,
+    PER_INSTANCE_CONSTANT,
+    HETEROGENEOUS_UNIT,
     ENVIRONMENT_READ,
     DYNAMIC_ATTRIBUTE_LOOKUP,
     ATTRIBUTE_LOOKUP,

@@ -19,6 +19,8 @@ class Context:
     pedantic: bool = False
     """Also report what costs nothing but breaks a house policy."""
     recompile_limit: int = 8
+    unspec_int: bool = False
+    """`allow_unspec_int_on_nn_module`: an int attribute of a module becomes dynamic when it changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,39 @@ def finding(
         entries=claim.entries,
         region=(entry.path, entry.line) if entry is not None else None,
         chain=(*hot.chain, Step(path, position.line, hot.function.id, claim.step)),
+        related=claim.related,
+        fix=Fix("display", claim.advice),
+    )
+
+
+def placed(
+    rule: Rule,
+    context: Context,
+    path: str,
+    position: Position,
+    symbol: str,
+    claim: Claim,
+    hot: HotFunction | None = None,
+    tables: Tables | None = None,
+    confidence: str = "certain",
+) -> Finding:
+    """A finding outside hot code: where something is set up; `hot` is the compiled code that it concerns."""
+    entry = tables.regions.entries[hot.entries[0]] if tables is not None and hot is not None else None
+    chain = hot.chain if hot is not None else ()
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        span=Span(path, position.line, position.column, position.end_line, position.end_column),
+        message=claim.message,
+        cost=claim.cost,
+        severity=claim.severity or severity(claim.effect, claim.entries, context),
+        effect=claim.effect,
+        confidence=hot.tier.word if hot is not None else confidence,
+        symbol=symbol,
+        subject=claim.subject,
+        entries=claim.entries,
+        region=(entry.path, entry.line) if entry is not None else None,
+        chain=(*chain, Step(path, position.line, symbol, claim.step)),
         related=claim.related,
         fix=Fix("display", claim.advice),
     )

@@ -13,6 +13,8 @@ from dynamo_lint.state import kinds as K
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
 from dynamo_lint.state.names import Names
+from dynamo_lint.units.model import Units
+from dynamo_lint.units.source import Bodies
 
 _MAX_DEPTH = 12
 _KEEP = frozenset({"text", "str", "element"})
@@ -176,3 +178,7 @@ class Tables:
     functions: tuple[tuple[HotFunction, FunctionState], ...]
     initial: Initial
     origins: Origins
+    units: Units
+    """What differs between the instances of regional units."""
+    bodies: Bodies
+    """Statements of any function, for the few rules that ask about code outside regions."""

@@ -25,24 +25,31 @@ from dynamo_lint.state.model import (
 )
 from dynamo_lint.state.names import MUTATORS, Names
 from dynamo_lint.state.origins import Origins, Tables
+from dynamo_lint.units.model import Units
+from dynamo_lint.units.source import Bodies
 
 _MAX_CALL_DEPTH = 10
 ROOTS = ("state", "global", "argument", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
 
-def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
+def build(
+    project: Project, regions: Regions, read_source: Callable[[str], str], units: Units | None = None
+) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
+    units = units or Units()
     scopes = Names(project)
     names = _stored_names(project, regions)
-    wanted = _wanted(project, regions, names, _mentioning(project, regions, scopes, read_source))
+    mentioning = _mentioning(project, regions, scopes, read_source)
+    wanted = _wanted(project, regions, names | units.names, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     states = _Interpretation(project, wanted, initial, read_source).run()
     origins = Origins(project, states, scopes)
     found = _attributes(initial, origins, states)
     owned = tuple(state for state in found if state.root in {"state", "argument"})
     shared = tuple(state for state in found if state.root in {"global", "closure"})
-    return Tables(project, regions, owned, shared, tuple(states.items()), initial, origins)
+    bodies = Bodies(project, read_source)
+    return Tables(project, regions, owned, shared, tuple(states.items()), initial, origins, units, bodies)
 
 
 # --- what to open ---------------------------------------------------------------------------------------

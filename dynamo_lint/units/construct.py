@@ -10,6 +10,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.state.model import Position
 from dynamo_lint.units.expressions import Frame, evaluate
 from dynamo_lint.units.loops import elements
 from dynamo_lint.units.source import Bodies
@@ -45,6 +46,8 @@ class Construction:
     path: frozenset[FunctionRef] = frozenset()
     """Functions that lead to an instance of the wanted class: these are entered, others are not."""
     made: list[Made] = field(default_factory=list)
+    stored: dict[tuple[ClassRef, str], dict[tuple[str, Position], None]] = field(default_factory=dict)
+    """Where an attribute of a class gets its value."""
     sampling: int = 0
     """How many loops of unknown length are being run."""
     active: list[FunctionRef] = field(default_factory=list)
@@ -167,7 +170,9 @@ class Construction:
                 bound[positional.pop(0).name] = value
             elif name is not None:
                 bound[name] = value
-        frame = Frame(FunctionRef(function.path, self.project.function(function).outer or MODULE_KEY), None, {})
+        frame = Frame(
+            FunctionRef(function.path, self.project.function(function).outer or MODULE_KEY), None, {}
+        )
         for parameter in parameters:
             if parameter.name not in bound:
                 bound[parameter.name] = self._default(parameter, frame)
@@ -300,6 +305,14 @@ class Construction:
             for name in dict.fromkeys((*then, *other))
         }
 
+    def note(self, node: ast.expr, attribute: str, frame: Frame) -> None:
+        """Remember where an attribute of `self` is given."""
+        if frame.receiver is not None:
+            end = (node.end_lineno or node.lineno, (node.end_col_offset or node.col_offset) + 1)
+            position = Position(node.lineno, node.col_offset + 1, *end)
+            places = self.stored.setdefault((frame.receiver, attribute), {})
+            places[frame.function.path, position] = None
+
     def assign(self, target: ast.expr, value: Term, frame: Frame) -> None:
         """`target = value`."""
         match target:
@@ -307,6 +320,7 @@ class Construction:
                 frame.names[name] = value
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == frame.self_name(self.project):
                 frame.attributes[attr] = value
+                self.note(target, attr, frame)
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in frame.names:
                 # `cfg.layer_idx = i` on a local object: it is another object from here on.
                 frame.names[name] = self.terms.make("with", attr, (frame.names[name], value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.regions.model import ClassRef, FunctionRef
@@ -18,10 +18,13 @@ _CODE = frozenset({"new", "part", "class", "function", "external", "absent", "pa
 """Terms that decide what code runs, rather than with which number."""
 
 
+Report = Callable[[Sort, tuple[Term, ...], str], None]
+
+
 class Given:
     """What each instance was given, with the answers to what follows from it."""
 
-    def __init__(self, terms: Terms, rows: list[Mapping[str, Term]]) -> None:
+    def __init__(self, terms: Terms, rows: Sequence[Mapping[str, Term]]) -> None:
         self.terms = terms
         names = dict.fromkeys(name for row in rows for name in row)
         self.varying = frozenset(
@@ -70,7 +73,7 @@ class _Comparison:
         return [difference for difference, values in self.found if not self._follows_shapes(values)]
 
     def _follows_shapes(self, values: tuple[Term, ...]) -> bool:
-        # A stage of other width is compiled anew for its width; what changes along with it costs nothing more.
+        # A stage of other width is compiled anew for its width; what changes along costs nothing more.
         if not self.shapes or all(value.kind == "const" for value in values):
             return False
         signatures = list(zip(*self.shapes, strict=True))
@@ -112,7 +115,7 @@ class _Comparison:
         def again(inner: Term, to: str = name) -> None:
             self._compare(owner, to, inner, given, roots, depth)
 
-        def report(sort: Sort, values: tuple[Term, ...], setting: str = "") -> None:
+        def report(sort: Sort, values: tuple[Term, ...], setting: str) -> None:
             cause = roots if roots is not None else term.params & given.varying
             self._report(owner, name, sort, values, cause, setting)
 
@@ -122,12 +125,12 @@ class _Comparison:
                     again(term.parts[1])
                     again(term.parts[2])
                 elif any(leaf.kind in _CODE for leaf in leaves(term)):
-                    report(Sort.VARIANT, tuple(self._variant(value) for value in values))
+                    report(Sort.VARIANT, tuple(self._variant(value) for value in values), "")
                     for leaf in dict.fromkeys(leaves(term)):
                         if leaf.kind in {"new", "part"}:
                             again(leaf)
                 else:
-                    report(Sort.SCALAR, values)
+                    report(Sort.SCALAR, values, "")
             case "new", ClassRef() as ref:
                 arguments_ = term.argument
                 live = {n for n, value in arguments_.items() if value.params & given.varying}
@@ -157,7 +160,7 @@ class _Comparison:
                 again(term.parts[1], f"{name}.{term.leaf}")
                 again(term.parts[0])
             case "partial" | "function", _:
-                report(Sort.VARIANT, values)
+                report(Sort.VARIANT, values, "")
             case "result" | "mapping", _:
                 pass
             case _:
@@ -183,10 +186,12 @@ class _Comparison:
                 self.walk(first.leaf, self.run.attributes(first.leaf), inner, cause, depth + 1)
         elif any(leaf.kind in _CODE for value in values for leaf in leaves(value)):
             self._report(owner, name, Sort.VARIANT, tuple(self._variant(v) for v in values), cause, "")
-        elif not any(value.kind in {"tensor", "seq", "each", "result"} and not _scalars(value) for value in values):
+        elif not any(
+            value.kind in {"tensor", "seq", "each", "result"} and not _scalars(value) for value in values
+        ):
             self._report(owner, name, Sort.SCALAR, values, cause, "")
 
-    def _part(self, term: Term, given: Given, report: object) -> None:
+    def _part(self, term: Term, given: Given, report: Report) -> None:
         signature = SIGNATURES.get(part_name(term))
         if signature is None:
             return
@@ -204,18 +209,18 @@ class _Comparison:
         if differing:
             joint = tuple(self.run.terms.make("seq", "tuple", row) for row in zip(*columns, strict=True))
             values = columns[0] if len(columns) == 1 else joint
-            report(Sort.PART, values, f"{part_name(term)} {', '.join(differing)}")  # type: ignore[operator]
+            report(Sort.PART, values, f"{part_name(term)} {', '.join(differing)}")
 
-    def _group(self, term: Term, given: Given, again: object, report: object) -> None:
+    def _group(self, term: Term, given: Given, again: Callable[[Term], None], report: Report) -> None:
         """A container filled by a loop: of another length where it runs over something that differs."""
         for part in dict.fromkeys(term.parts):
-            if part.kind == "call" and part.leaf == "range" or part.kind not in _CODE | {"ite", "seq"}:
+            if (part.kind == "call" and part.leaf == "range") or part.kind not in _CODE | {"ite", "seq"}:
                 lengths = given.values(part)
                 if lengths is not None:
-                    report(Sort.VARIANT, lengths)  # type: ignore[operator]
+                    report(Sort.VARIANT, lengths, "")
                     return
         for part in dict.fromkeys(term.parts):
-            again(part)  # type: ignore[operator]
+            again(part)
 
     # --- values -----------------------------------------------------------------------------------------
 
@@ -243,13 +248,27 @@ class _Comparison:
         count = self._count(different, len(values))
         samples = tuple(dict.fromkeys(leaf for value in different for leaf in leaves(value)))
         difference = Difference(
-            self.unit, owner, name, sort, count, samples[:16], roots, self.path, self.line, setting
+            self.unit,
+            owner,
+            name,
+            sort,
+            count,
+            samples[:16],
+            roots,
+            self.path,
+            self.line,
+            tuple(self.run.stored.get((owner, name.partition(".")[0]), ())),
+            setting,
         )
         if not any(replace(known, samples=()) == replace(difference, samples=()) for known, _ in self.found):
             self.found.append((difference, values))
 
     def _count(self, different: tuple[Term, ...], instances: int) -> Count:
-        kinds = {leaf.kind if leaf.kind != "const" else type(leaf.leaf).__name__ for v in different for leaf in leaves(v)}
+        kinds = {
+            leaf.kind if leaf.kind != "const" else type(leaf.leaf).__name__
+            for v in different
+            for leaf in leaves(v)
+        }
         if kinds <= BOOLEAN | {"bool"}:
             return Count(2, each=False)
         options = {leaf for value in different for leaf in leaves(value)}

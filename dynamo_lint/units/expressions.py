@@ -108,9 +108,9 @@ def evaluate(run: Construction, node: ast.expr, frame: Frame) -> Term:
             frame.names[name] = evaluate(run, value, frame)
             return frame.names[name]
         case ast.JoinedStr(values=values):
-            parts = [v.value for v in values if isinstance(v, ast.FormattedValue)]
+            holes = [v.value for v in values if isinstance(v, ast.FormattedValue)]
             text = "{}".join(str(v.value) for v in values if isinstance(v, ast.Constant))
-            return terms.make("text", text, tuple(evaluate(run, part, frame) for part in parts))
+            return terms.make("text", text, tuple(evaluate(run, hole, frame) for hole in holes))
         case ast.Starred(value=value):
             return evaluate(run, value, frame)
         case ast.Slice():
@@ -236,7 +236,7 @@ def _call(run: Construction, node: ast.Call, frame: Frame) -> Term:
         case ast.Attribute(value=owner, attr="append" | "extend" | "add_module" | "register_buffer") if (
             arguments
         ):
-            return _grown(run, owner, node.func.attr, arguments, frame)
+            return _grown(run, owner, node, arguments, frame)
     callee = evaluate(run, node.func, frame)
     if callee.kind not in {"class", "function", "external", "ite", "partial"}:
         callee = _resolved(run, node.func, frame) or callee
@@ -275,7 +275,9 @@ def apply(
                 test, apply(run, then, arguments, frame, node), apply(run, other, arguments, frame, node)
             )
         case "partial", _:
-            held = [(None if n == "*" else n, v) for n, v in zip(callee.names[1:], callee.parts[1:], strict=True)]
+            held = [
+                (None if n == "*" else n, v) for n, v in zip(callee.names[1:], callee.parts[1:], strict=True)
+            ]
             return apply(run, callee.parts[0], [*held, *arguments], frame, node)
     names = ("", *(name or "*" for name, _ in arguments))
     return terms.make("result", None, (callee, *(value for _, value in arguments)), names)
@@ -320,9 +322,7 @@ def _resolved(run: Construction, callee: ast.expr, frame: Frame) -> Term | None:
     return result
 
 
-def _parent(
-    run: Construction, arguments: list[tuple[str | None, Term]], frame: Frame, line: int
-) -> Term:
+def _parent(run: Construction, arguments: list[tuple[str | None, Term]], frame: Frame, line: int) -> Term:
     """`super().__init__(…)` on the same attributes."""
     none = run.terms.const(None)
     owner = run.project.owner(frame.function)
@@ -344,22 +344,26 @@ def _parent(
 
 
 def _grown(
-    run: Construction, owner: ast.expr, how: str, arguments: list[tuple[str | None, Term]], frame: Frame
+    run: Construction, owner: ast.expr, node: ast.Call, arguments: list[tuple[str | None, Term]], frame: Frame
 ) -> Term:
     """`self.layers.append(x)` and what else adds to a container or to the module itself."""
     terms, value = run.terms, arguments[-1][1]
+    how = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     if how in {"add_module", "register_buffer"}:
         name = arguments[0][1].leaf
         own = isinstance(owner, ast.Name) and owner.id == frame.self_name(run.project)
         if own and isinstance(name, str) and len(arguments) > 1:
             frame.attributes[name] = arguments[1][1] if how == "add_module" else terms.make("tensor")
+            run.note(node, name, frame)
         return terms.const(None)
     old = evaluate(run, owner, frame)
     new = value.parts if how == "extend" and value.kind == "seq" else (value,)
     kind = "each" if run.sampling or old.kind == "each" else old.kind
     if old.kind in {"seq", "each", "part"}:
         names = (*old.names, *("*" for _ in new)) if old.kind == "part" else ()
-        grown = terms.make(old.kind if old.kind == "part" else kind, old.leaf, (*old.parts, *new), names, old.line)
+        grown = terms.make(
+            old.kind if old.kind == "part" else kind, old.leaf, (*old.parts, *new), names, old.line
+        )
         run.assign(owner, grown, frame)
     return terms.const(None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dynamo_lint.regions.model import ClassRef, Regions
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.units.construct import Construction
 from dynamo_lint.units.differences import compare
@@ -20,13 +20,19 @@ def find_units(project: Project, regions: Regions, read_source: Callable[[str], 
     found: dict[Difference, None] = {}
     for unit in _units(project, regions):
         for top, path in sites.tops(unit):
-            try:
-                made = run.instances(unit, top, path)
-                if len(made) > 1:
-                    found.update(dict.fromkeys(compare(run, unit, made)))
-            except RecursionError:
-                run.active.clear()
+            found.update(dict.fromkeys(_compared(run, unit, top, path)))
     return Units(tuple(found))
+
+
+def _compared(
+    run: Construction, unit: ClassRef, top: FunctionRef, path: frozenset[FunctionRef]
+) -> list[Difference]:
+    try:
+        made = run.instances(unit, top, path)
+        return compare(run, unit, made) if len(made) > 1 else []
+    except RecursionError:
+        run.active.clear()
+        return []
 
 
 def _units(project: Project, regions: Regions) -> Iterator[ClassRef]:

@@ -21,7 +21,14 @@ def elements(terms: Terms, iterable: Term, depth: int) -> tuple[list[Term], bool
 def _known(terms: Terms, iterable: Term) -> list[Term] | None:
     if iterable.kind == "seq":
         return None if iterable.leaf == "dict" else list(iterable.parts)
-    if iterable.kind != "call" or iterable.leaf not in {"range", "enumerate", "zip", "reversed", "list", "tuple"}:
+    if iterable.kind != "call" or iterable.leaf not in {
+        "range",
+        "enumerate",
+        "zip",
+        "reversed",
+        "list",
+        "tuple",
+    }:
         return None
     values = [part.leaf for part in iterable.parts]
     match iterable.leaf:

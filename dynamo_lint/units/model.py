@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.state.model import Position
 from dynamo_lint.units.terms import Term
 
 
@@ -47,6 +48,8 @@ class Difference:
     path: str
     line: int
     """Where the instances are made."""
+    stores: tuple[tuple[str, Position], ...]
+    """Where the attribute gets its value, by path."""
     setting: str = ""
     """For a PART: the parameters of the torch.nn class that differ, and the class itself."""
 

@@ -1,4 +1,4 @@
-"""Which constructor arguments of torch.nn modules their `forward` reads as Python values, and which are shapes.
+"""Which constructor arguments of torch.nn modules `forward` reads as Python values, and which are shapes.
 
 Taken from torch/nn/modules/*.py of torch 2.13; the guarded ones were run block by block under Dynamo.
 """
@@ -80,7 +80,7 @@ def part_name(part: Term) -> str:
 
 
 def arguments(part: Term) -> dict[str, Term]:
-    """The arguments of a torch.nn constructor by parameter name; what is not known of the class is left out."""
+    """The arguments of a torch.nn constructor by parameter name, as far as the class is known."""
     signature = SIGNATURES.get(part_name(part))
     if signature is None:
         return {}

@@ -28,7 +28,7 @@ class Sites:
     makers: dict[ClassRef | FunctionRef, tuple[FunctionRef, ...]] = field(default_factory=dict)
 
     def tops(self, ref: ClassRef) -> list[tuple[FunctionRef, frozenset[FunctionRef]]]:
-        """The outermost functions of models that hold instances of a class, each with the way down to them."""
+        """The outermost functions that make instances of a class, each with the way down to them."""
         found: dict[FunctionRef, frozenset[FunctionRef]] = {}
 
         def climb(function: FunctionRef, path: frozenset[FunctionRef], depth: int) -> None:
@@ -72,7 +72,11 @@ class Sites:
             for where, site in self.project.calls_of(called)[:_MAX_SITES]:
                 values = evaluation.value(site.call.function, Scope(where, self.project.owner(where)))
                 for value, tier in values.items():
-                    if isinstance(value, ClassValue | FunctionValue) and value.ref == ref and tier < Tier.ASSUMED:
+                    if (
+                        isinstance(value, ClassValue | FunctionValue)
+                        and value.ref == ref
+                        and tier < Tier.ASSUMED
+                    ):
                         yield where
 
     def _aliases(self, name: str) -> set[str]:

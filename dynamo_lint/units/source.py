@@ -1,4 +1,4 @@
-"""Parses the lines of one function with `ast`: construction code is read only where instances are compared."""
+"""Parses the lines of one function with `ast`: only code that builds compiled blocks is read so closely."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Bodies:
     known: dict[FunctionRef, list[ast.stmt] | None] = field(default_factory=dict)
 
     def of(self, ref: FunctionRef) -> list[ast.stmt] | None:
-        """The body of a function or of a whole file, with the lines of the file; None if it cannot be read."""
+        """The statements of a function or file, at their lines in the file; None if it cannot be read."""
         if ref not in self.known:
             self.known[ref] = self._parse(ref)
         return self.known[ref]

@@ -10,10 +10,11 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 
-Leaf = str | int | float | bool | None | bytes | ClassRef | FunctionRef
+Leaf = str | int | float | bool | None | ClassRef | FunctionRef
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +39,7 @@ class Term:
         return dict(zip(self.names, self.parts, strict=False))
 
 
-_ARITHMETIC: dict[str, Callable[[object, object], object]] = {
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add,
     "Sub": operator.sub,
     "Mult": operator.mul,
@@ -148,9 +149,7 @@ class Terms:
             return self.make("external", f"{owner.leaf}.{name}")
         return self.make("attribute", name, (owner,))
 
-    def substitute(
-        self, term: Term, given: Mapping[str, Term], done: dict[int, Term] | None = None
-    ) -> Term:
+    def substitute(self, term: Term, given: Mapping[str, Term], done: dict[int, Term] | None = None) -> Term:
         """The term with parameters replaced; `done` holds what earlier answers for the same `given` found."""
         return self._substitute(term, given, {} if done is None else done)
 
@@ -179,7 +178,7 @@ class Terms:
                 return self.make(term.kind, term.leaf, parts, term.names, term.line)
 
 
-def _computed(compute: Callable[[object, object], object], first: Leaf, second: Leaf) -> object:
+def _computed(compute: Callable[[Any, Any], Any], first: Leaf, second: Leaf) -> object:
     if isinstance(first, str) and isinstance(second, int):
         return ...
     if compute is operator.pow and any(isinstance(n, int | float) and abs(n) > 64 for n in (first, second)):
@@ -220,6 +219,5 @@ def leaves(term: Term) -> Iterator[Term]:
 _OPERATIONS = frozenset({*_ARITHMETIC, "Is", "IsNot", "In", "NotIn", "not"})
 
 OPERATORS: dict[type[ast.AST], str] = {
-    kind: kind.__name__
-    for kind in (*ast.operator.__subclasses__(), *ast.cmpop.__subclasses__())  # type: ignore[attr-defined]
+    kind: kind.__name__ for kind in (*ast.operator.__subclasses__(), *ast.cmpop.__subclasses__())
 }

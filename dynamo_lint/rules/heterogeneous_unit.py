@@ -1,0 +1,102 @@
+"""DYN108: the blocks of one list share compiled code, but not all have the same submodules."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding, Related
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.rules.base import Claim, Context, Rule, placed
+from dynamo_lint.rules.instances import isolated, made_here, versions
+from dynamo_lint.state.origins import Tables
+from dynamo_lint.units.consumed import Consumed, consumed
+from dynamo_lint.units.model import Sort
+from dynamo_lint.units.terms import Term
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per cause: what follows from one constructor argument of the unit."""
+    causes: dict[tuple[object, ...], list[Consumed]] = defaultdict(list)
+    settled: set[tuple[object, ...]] = set()
+    for found in consumed(tables):
+        if isolated(tables, context, found):
+            continue
+        difference = found.difference
+        cause = (difference.unit, difference.roots)
+        if difference.sort == Sort.VARIANT:
+            causes[cause].append(found)
+        elif all(term.kind != "const" for term in difference.samples) or difference.sort == Sort.PART:
+            # A rate that differs per block is reported as such; "no such part" at zero is the same cause.
+            settled.add(cause)
+    for key, group in causes.items():
+        if key not in settled:
+            group.sort(key=lambda one: (-(versions(tables, one) or 99), one.position.line))
+            yield _finding(rule, tables, context, group)
+
+
+def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]) -> Finding:
+    main = group[0]
+    difference = main.difference
+    entries = versions(tables, main)
+    unit, name = difference.unit.name, f"self.{difference.attribute}"
+    kinds = " or ".join(dict.fromkeys(filter(None, map(_spell, difference.samples[:4]))))
+    holds = f"is {kinds}" if kinds else "is not the same code"
+    whose = "" if difference.owner == difference.unit else f" of `{difference.owner.name}`"
+    claim = Claim(
+        message=f"`{name}`{whose} {holds}, depending on the instance of `{unit}`, and all instances share "
+        "one compiled `forward` that uses it",
+        cost=f"one compiled version per variant, {entries} in all"
+        if entries is not None and entries <= context.recompile_limit
+        else "one compiled version per variant; beyond the recompile limit "
+        f"({context.recompile_limit}) the rest run eagerly for ever",
+        effect="per-instance",
+        entries=entries,
+        subject=f"{difference.owner.name}.{difference.attribute}",
+        advice="make one class per variant, so that each has compiled code of its own, or accept "
+        f"{entries or 'the'} versions and leave room for them below the recompile limit",
+        step=f"chooses `{name}`",
+        related=_related(group),
+    )
+    symbol = FunctionRef(main.path, _init(tables, difference.owner, main.path)).id
+    return placed(rule, context, main.path, main.position, symbol, claim, main.hot, tables)
+
+
+def _init(tables: Tables, owner: ClassRef, path: str) -> str:
+    for part in tables.project.mro(owner):
+        if part.path == path:
+            return f"{part.key}.__init__"
+    return f"{owner.key}.__init__"
+
+
+def _spell(term: Term) -> str:
+    match term.kind, term.leaf:
+        case "class" | "new", ClassRef() as ref:
+            return f"a `{ref.name}`"
+        case "external" | "part", str() as dotted:
+            name = dotted.rpartition(".")[2]
+            return f"a `{name}`" if name[:1].isupper() else f"`{name}`"
+        case "function", FunctionRef():
+            return "one of several functions"
+        case "absent", _:
+            return "missing"
+        case "const", None:
+            return "None"
+    return ""
+
+
+def _related(group: list[Consumed]) -> tuple[Related, ...]:
+    main = group[0]
+    found: dict[tuple[str, int], Related] = {}
+    for path, place in main.others[:3]:
+        found[path, place.line] = Related(path, place.line, place.column, "or chosen here")
+    for one in group[1:4]:
+        text = f"`self.{one.difference.attribute}` differs for the same reason"
+        place = one.position
+        found.setdefault((one.path, place.line), Related(one.path, place.line, place.column, text))
+    found.setdefault(*made_here(main.difference))
+    found.pop((main.path, main.position.line), None)
+    return tuple(found.values())
+
+
+HETEROGENEOUS_UNIT = Rule("DYN108", "heterogeneous-unit", check)

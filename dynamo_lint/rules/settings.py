@@ -1,0 +1,56 @@
+"""Compile settings that the linted code makes itself, since they change what a hazard costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dynamo_lint.index import facts
+from dynamo_lint.regions.model import Entry, FunctionRef
+from dynamo_lint.regions.project import Project
+from dynamo_lint.rules.base import Context
+
+LIMITS = ("recompile_limit", "cache_size_limit")
+"""`torch._dynamo.config.cache_size_limit` is the older name (torch/_dynamo/config.py)."""
+
+
+def seen_in_code(project: Project, context: Context) -> Context:
+    """The settings with what the project itself stores into torch._dynamo.config."""
+    limits = [value for name in LIMITS for value in _stored(project, name) if isinstance(value, int)]
+    unspec = any(value is True for value in _stored(project, "allow_unspec_int_on_nn_module"))
+    return replace(
+        context,
+        recompile_limit=max([context.recompile_limit, *limits]),
+        unspec_int=context.unspec_int or unspec,
+    )
+
+
+def _stored(project: Project, name: str) -> Iterator[object]:
+    for _, store in project.stores_of(name):
+        if isinstance(store.value, facts.Constant) and _is_config(store.owner):
+            yield store.value.value
+
+
+def _is_config(owner: facts.Expr) -> bool:
+    match owner:
+        case facts.Attribute(_, name) | facts.Name(name):
+            return name.endswith("config")
+    return False
+
+
+def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:
+    """Literal keyword arguments of the call that is an entry: `isolate_recompiles=True`."""
+    found: dict[str, object] = {}
+    if entry.path not in project.files:
+        return found
+    for key, function in project.files[entry.path].functions.items():
+        calls = [site.call for site in project.function(FunctionRef(entry.path, key)).calls]
+        calls += [d for d in function.decorators if isinstance(d, facts.Call)]
+        for call in calls:
+            if call.line == entry.line:
+                found |= {
+                    name: value.value
+                    for name, value in call.keywords
+                    if name is not None and isinstance(value, facts.Constant)
+                }
+    return found
