@@ -46,8 +46,8 @@ class Construction:
     path: frozenset[FunctionRef] = frozenset()
     """Functions that lead to an instance of the wanted class: these are entered, others are not."""
     made: list[Made] = field(default_factory=list)
-    stored: dict[tuple[ClassRef, str], dict[tuple[str, Position], None]] = field(default_factory=dict)
-    """Where an attribute of a class gets its value."""
+    stored: dict[tuple[ClassRef, str], dict[tuple[str, Position], bool]] = field(default_factory=dict)
+    """Where an attribute of a class gets its value, and whether that is something else than None."""
     sampling: int = 0
     """How many loops of unknown length are being run."""
     active: list[FunctionRef] = field(default_factory=list)
@@ -305,13 +305,13 @@ class Construction:
             for name in dict.fromkeys((*then, *other))
         }
 
-    def note(self, node: ast.expr, attribute: str, frame: Frame) -> None:
+    def note(self, node: ast.expr, attribute: str, value: Term, frame: Frame) -> None:
         """Remember where an attribute of `self` is given."""
         if frame.receiver is not None:
             end = (node.end_lineno or node.lineno, (node.end_col_offset or node.col_offset) + 1)
             position = Position(node.lineno, node.col_offset + 1, *end)
             places = self.stored.setdefault((frame.receiver, attribute), {})
-            places[frame.function.path, position] = None
+            places[frame.function.path, position] = value.kind != "const" or value.leaf is not None
 
     def assign(self, target: ast.expr, value: Term, frame: Frame) -> None:
         """`target = value`."""
@@ -320,7 +320,7 @@ class Construction:
                 frame.names[name] = value
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == frame.self_name(self.project):
                 frame.attributes[attr] = value
-                self.note(target, attr, frame)
+                self.note(target, attr, value, frame)
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in frame.names:
                 # `cfg.layer_idx = i` on a local object: it is another object from here on.
                 frame.names[name] = self.terms.make("with", attr, (frame.names[name], value))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.state.model import Position
 from dynamo_lint.units.construct import BASE, Construction, Made
 from dynamo_lint.units.model import Count, Difference, Sort
 from dynamo_lint.units.parts import CONTAINERS, SIGNATURES, arguments, part_name
@@ -257,11 +258,16 @@ class _Comparison:
             roots,
             self.path,
             self.line,
-            tuple(self.run.stored.get((owner, name.partition(".")[0]), ())),
+            self._stores(owner, name.partition(".")[0]),
             setting,
         )
         if not any(replace(known, samples=()) == replace(difference, samples=()) for known, _ in self.found):
             self.found.append((difference, values))
+
+    def _stores(self, owner: ClassRef, name: str) -> tuple[tuple[str, Position], ...]:
+        places = self.run.stored.get((owner, name), {})
+        # `self.norm = None` is where it starts, not where it is chosen.
+        return tuple(sorted(places, key=lambda place: not places[place]))
 
     def _count(self, different: tuple[Term, ...], instances: int) -> Count:
         kinds = {

@@ -354,7 +354,7 @@ def _grown(
         own = isinstance(owner, ast.Name) and owner.id == frame.self_name(run.project)
         if own and isinstance(name, str) and len(arguments) > 1:
             frame.attributes[name] = arguments[1][1] if how == "add_module" else terms.make("tensor")
-            run.note(node, name, frame)
+            run.note(node, name, arguments[1][1], frame)
         return terms.const(None)
     old = evaluate(run, owner, frame)
     new = value.parts if how == "extend" and value.kind == "seq" else (value,)
