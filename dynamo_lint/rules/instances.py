@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dynamo_lint.findings import Related
 from dynamo_lint.rules.base import Context
+from dynamo_lint.rules.changes import FLOAT_MATH
 from dynamo_lint.rules.settings import entry_keywords
+from dynamo_lint.state.model import Key, Kind, Kinds, Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.consumed import Consumed
-from dynamo_lint.units.model import Difference
+from dynamo_lint.units.model import Difference, Sort
+
+DYNAMIC_INT = frozenset({Use.ARITHMETIC, Use.TENSOR_MATH, Use.POWER, Use.RETURNED, Use.STORED, Use.NONE_TEST})
+"""Uses of an int that stay dynamic where Dynamo makes int attributes dynamic at all."""
 
 
 def versions(tables: Tables, found: Consumed) -> int | None:
@@ -34,3 +39,45 @@ def made_here(difference: Difference) -> tuple[tuple[str, int], Related]:
     """Where the instances are made."""
     text = f"instances of `{difference.unit.name}` are made here"
     return (difference.path, difference.line), Related(difference.path, difference.line, 1, text)
+
+
+def cost_of(tables: Tables, context: Context, found: Consumed) -> tuple[str, int | None]:
+    """Effect and number of versions of a difference."""
+    difference = found.difference
+    entries = versions(tables, found)
+    kinds = _kinds(tables, found) - {Kind.NONE}
+    if difference.sort == Sort.SCALAR and entries != 2:
+        if kinds == {Kind.FLOAT} and found.uses <= FLOAT_MATH:
+            return "once", 2
+        dynamic = context.unspec_int or context.torch_version < (2, 8)
+        if kinds == {Kind.INT} and dynamic and found.uses <= DYNAMIC_INT:
+            return "once", 2
+    return "per-instance", entries
+
+
+def _kinds(tables: Tables, found: Consumed) -> Kinds:
+    difference = found.difference
+    known = tables.initial.kinds(Key(difference.owner, difference.attribute))
+    if known:
+        return known
+    constants = {type(term.leaf) for term in difference.samples if term.kind == "const"}
+    names = {int: Kind.INT, float: Kind.FLOAT, str: Kind.STR, bool: Kind.BOOL}
+    return frozenset(names[constant] for constant in constants if constant in names)
+
+
+def price(effect: str, entries: int | None, context: Context) -> str:
+    """What a difference costs, as a sentence."""
+    limit = context.recompile_limit
+    if effect == "once":
+        return "one extra compile, after which the value is dynamic"
+    if entries is None:
+        return (
+            "one compiled version per instance; how many there are is not known here, but beyond the "
+            f"recompile limit ({limit}) the rest run eagerly for ever"
+        )
+    if entries > limit:
+        return (
+            f"{entries} compiled versions, but the recompile limit is {limit}: the other instances run "
+            "eagerly for ever"
+        )
+    return f"one compiled version per value, {entries} in all"

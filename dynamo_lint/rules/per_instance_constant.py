@@ -7,15 +7,11 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.changes import FLOAT_MATH
-from dynamo_lint.rules.instances import isolated, made_here, versions
-from dynamo_lint.state.model import Key, Kind, Kinds, Use
+from dynamo_lint.rules.instances import cost_of, isolated, made_here, price
+from dynamo_lint.state.model import Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.consumed import Consumed, consumed
 from dynamo_lint.units.model import Sort
-
-DYNAMIC_INT = frozenset({Use.ARITHMETIC, Use.TENSOR_MATH, Use.POWER, Use.RETURNED, Use.STORED, Use.NONE_TEST})
-"""Uses of an int that stay dynamic where Dynamo makes int attributes dynamic at all."""
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -34,37 +30,14 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def _weight(tables: Tables, context: Context, found: Consumed) -> tuple[bool, int]:
-    effect, entries = _cost(tables, context, found)
+    effect, entries = cost_of(tables, context, found)
     return effect != "once", entries if entries is not None else 1000
-
-
-def _cost(tables: Tables, context: Context, found: Consumed) -> tuple[str, int | None]:
-    difference = found.difference
-    entries = versions(tables, found)
-    kinds = _kinds(tables, found) - {Kind.NONE}
-    if difference.sort == Sort.SCALAR and entries != 2:
-        if kinds == {Kind.FLOAT} and found.uses <= FLOAT_MATH:
-            return "once", 2
-        dynamic = context.unspec_int or context.torch_version < (2, 8)
-        if kinds == {Kind.INT} and dynamic and found.uses <= DYNAMIC_INT:
-            return "once", 2
-    return "per-instance", entries
-
-
-def _kinds(tables: Tables, found: Consumed) -> Kinds:
-    difference = found.difference
-    known = tables.initial.kinds(Key(difference.owner, difference.attribute))
-    if known:
-        return known
-    constants = {type(term.leaf) for term in difference.samples if term.kind == "const"}
-    names = {int: Kind.INT, float: Kind.FLOAT, str: Kind.STR, bool: Kind.BOOL}
-    return frozenset(names[constant] for constant in constants if constant in names)
 
 
 def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Consumed]]) -> Finding:
     main = groups[0][0]
     difference = main.difference
-    effect, entries = _cost(tables, context, main)
+    effect, entries = cost_of(tables, context, main)
     others = sorted({group[0].difference.unit.name for group in groups} - {difference.unit.name})
     more = f" (and {len(others)} other classes)" if others else ""
     if difference.sort == Sort.PART:
@@ -80,7 +53,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
     )
     claim = Claim(
         message=message,
-        cost=_price(effect, entries, context),
+        cost=price(effect, entries, context),
         effect=effect,
         entries=entries,
         subject=f"{difference.owner.name}.{difference.attribute}",
@@ -89,23 +62,6 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
         related=_related(groups),
     )
     return placed(rule, context, main.path, main.position, main.hot.function.id, claim, main.hot, tables)
-
-
-def _price(effect: str, entries: int | None, context: Context) -> str:
-    limit = context.recompile_limit
-    if effect == "once":
-        return "one extra compile, after which the value is dynamic"
-    if entries is None:
-        return (
-            "one compiled version per instance; how many there are is not known here, but beyond the "
-            f"recompile limit ({limit}) the rest run eagerly for ever"
-        )
-    if entries > limit:
-        return (
-            f"{entries} compiled versions, but the recompile limit is {limit}: the other instances run "
-            "eagerly for ever"
-        )
-    return f"one compiled version per value, {entries} in all"
 
 
 def _advice(found: Consumed, name: str, context: Context) -> str:
