@@ -104,18 +104,15 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
     from dynamo_lint.fixes.attach import attach
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context
-    from dynamo_lint.rules.settings import seen_in_code
     from dynamo_lint.state.tables import build
-    from dynamo_lint.units.find import find_units
 
     context = Context(
         torch_version=settings.torch_version,
         pedantic=settings.pedantic,
         recompile_limit=settings.recompile_limit,
     )
-    units = find_units(project, regions, sources.text)
-    tables = build(project, regions, sources.text, units)
-    return attach(judge(tables, seen_in_code(project, context)), tables, sources)
+    tables = build(project, regions, sources.text)
+    return attach(judge(tables, context), tables, sources)
 
 
 def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:

@@ -15,6 +15,7 @@ from dynamo_lint.rules.lazy_attribute import LAZY_ATTRIBUTE
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
+from dynamo_lint.rules.settings import seen_in_code
 from dynamo_lint.state.origins import Tables
 
 RULES: tuple[Rule, ...] = (
@@ -35,6 +36,7 @@ __all__ = ["RULES", "Context", "Rule", "judge"]
 
 def judge(tables: Tables, context: Context) -> list[Finding]:
     """All findings in file order; one line seen with several classes of `self` is one finding."""
+    context = seen_in_code(tables.project, context)
     best: dict[tuple[str, str, int, int], Finding] = {}
     for rule in RULES:
         for found in rule.check(rule, tables, context):

@@ -25,7 +25,7 @@ from dynamo_lint.state.model import (
 )
 from dynamo_lint.state.names import MUTATORS, Names
 from dynamo_lint.state.origins import Origins, Tables
-from dynamo_lint.units.model import Units
+from dynamo_lint.units.find import find_units
 from dynamo_lint.units.source import Bodies
 
 _MAX_CALL_DEPTH = 10
@@ -33,11 +33,9 @@ ROOTS = ("state", "global", "argument", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
 
-def build(
-    project: Project, regions: Regions, read_source: Callable[[str], str], units: Units | None = None
-) -> Tables:
+def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
-    units = units or Units()
+    units = find_units(project, regions, read_source)
     scopes = Names(project)
     names = _stored_names(project, regions)
     mentioning = _mentioning(project, regions, scopes, read_source)

@@ -59,7 +59,7 @@ class NameThroughAHelper(Experts):
 
 class ConstantName(Experts):  # quiet
     def forward(self, x):
-        return getattr(self, "expert_0")(x)
+        return self.expert_0(x)
 
 
 class NameOverALiteralLoop(Experts):  # quiet: loops unroll

@@ -1,6 +1,5 @@
 """Counters that live elsewhere than directly on the compiled module."""
 
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import torch
