@@ -100,11 +100,12 @@ def _project_call(
 ) -> Value:
     returned: list[frozenset[Kind]] = []
     leaves: dict[ClassRef | None, frozenset[Key]] = {}
+    given = frozenset(load.place[-1] for _, value in arguments for load in value.pending)
     for callee in callees:
         function = ev.linker.project.function(callee.function)
         bound = _bind(function, callee, arguments, owner)
         ev.calls.append(CallEvent(callee, bound, ev.flow.written, ev.flow.guards))
-        state = ev.linker.state_of(callee)
+        state = ev.linker.state_of(callee, given)
         if state is None:
             for _, value in arguments:
                 ev.consume(value, Use.ARGUMENT)

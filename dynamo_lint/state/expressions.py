@@ -328,7 +328,7 @@ class Evaluator:
         for callee, names in self.linker.accessors(keys, role):
             arguments = tuple(zip(names, (owner, *given), strict=False))
             self.calls.append(CallEvent(callee, arguments, self.flow.written, self.flow.guards))
-            state = self.linker.state_of(callee)
+            state = self.linker.state_of(callee, frozenset())
             returned.append(state.returns if state is not None else K.UNKNOWN)
             if state is not None and len(keys) == 1:
                 self.flow.written |= state.leaves_written

@@ -41,7 +41,7 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     mentioning = _mentioning(project, regions, scopes, read_source)
     wanted = _wanted(project, regions, names | units.names, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
-    states = _Interpretation(project, wanted, initial, read_source).run()
+    states = _Interpretation(project, wanted, regions, units.names, initial, read_source).run()
     origins = Origins(project, states, scopes)
     found = _attributes(initial, origins, states)
     owned = tuple(state for state in found if state.root in {"state", "argument"})
@@ -132,22 +132,34 @@ class _Interpretation:
 
     project: Project
     wanted: dict[tuple[FunctionRef, ClassRef | None], HotFunction]
+    regions: Regions
+    watched: frozenset[str]
+    """Names of attributes that differ between blocks: whoever is handed one is opened as well."""
     initial: Initial
     read_source: Callable[[str], str]
     states: dict[tuple[FunctionRef, ClassRef | None], FunctionState | None] = field(default_factory=dict)
     opened: dict[FunctionRef, object] = field(default_factory=dict)
+    hot: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = field(init=False)
     depth: int = 0
 
+    def __post_init__(self) -> None:
+        self.hot = {(hot.function, hot.receiver): hot for hot in self.regions.hot}
+
     def run(self) -> dict[HotFunction, FunctionState]:
-        for function, receiver in self.wanted:
+        for function, receiver in tuple(self.wanted):
             self.state_of(Callee(function, receiver))
         return {
             hot: state for pair, hot in self.wanted.items() if (state := self.states.get(pair)) is not None
         }
 
-    def state_of(self, callee: Callee) -> FunctionState | None:
-        """The summary of a hot function; None while it is being made, and for any other function."""
+    def state_of(self, callee: Callee, given: frozenset[str] = frozenset()) -> FunctionState | None:
+        """The summary of a hot function; None while it is being made, and for one that cannot matter.
+
+        `given` are the names of what the call hands on.
+        """
         pair = (callee.function, callee.receiver)
+        if pair not in self.wanted and not given.isdisjoint(self.watched) and pair in self.hot:
+            self.wanted[pair] = self.hot[pair]
         if pair in self.states or pair not in self.wanted or self.depth >= _MAX_CALL_DEPTH:
             return self.states.get(pair)
         self.states[pair] = None

@@ -73,10 +73,9 @@ class Encoder(nn.Module):
     def __init__(self, dim, depth, rate):
         super().__init__()
         rates = [r.item() for r in torch.linspace(0, rate, depth)]
-        blocks = []
+        self.blocks = nn.ModuleList()
         for i in range(depth):
-            blocks.append(RatePerLayer(dim, rate=rates[i]))
-        self.blocks = nn.Sequential(*blocks)
+            self.blocks.append(RatePerLayer(dim, rate=rates[i]))
         for block in self.blocks:
             block.compile()
 
