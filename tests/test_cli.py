@@ -80,7 +80,7 @@ def test_clean_code_exits_0_and_says_what_was_judged(here: Path, capsys: pytest.
     assert cli.run([]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "All clean: 1 file, 1 compiled function from 1 compile entry.\n"
+    assert err == "All clean: 1 compiled function from 1 compile entry, in 1 file.\n"
 
 
 def test_code_that_compiles_nothing_is_not_called_clean(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_snapshot.plugin import Snapshot
 
-from dynamo_lint.findings import FileError, Finding, Fix, Related, Span
+from dynamo_lint.findings import Edit, FileError, Finding, Fix, Related, Span
 from dynamo_lint.index.facts import FileFacts, Function
 from dynamo_lint.pages import parse_page
 from dynamo_lint.regions.model import Entry, FunctionRef, HotFunction, Regions, Step, Tier, Unresolved
@@ -246,7 +246,43 @@ def test_summary_explains_guards_where_findings_were_shown_in_full(root: Path) -
 
 def test_summary_of_clean_code_says_what_was_judged(root: Path) -> None:
     clean = Report(root, (2, 13), 3, Compiled(1, 1, 0))
-    assert summary.render(clean, Look()) == "All clean: 3 files, 1 compiled function from 1 compile entry.\n"
+    assert (
+        summary.render(clean, Look()) == "All clean: 1 compiled function from 1 compile entry, in 3 files.\n"
+    )
+
+
+def test_summary_says_what_was_not_judged_where_little_is_compiled_and_nothing_was_assumed(
+    root: Path,
+) -> None:
+    little, much = (Report(root, (2, 13), 3, Compiled(1, functions, 0)) for functions in (2, 3))
+    assert "`--assume blocks` judges" in summary.render(little, Look(), assumed=False)
+    assert "--assume" not in summary.render(little, Look(), assumed=True)
+    assert "--assume" not in summary.render(much, Look(), assumed=False)
+
+
+def test_summary_counts_what_can_be_fixed(root: Path) -> None:
+    edit = Edit(Span("src/moe.py", 1, 1, 1, 2), "")
+    fixes = [
+        Fix("safe", "", (edit,)),
+        Fix("unsafe", "", (edit,)),
+        Fix("unsafe", "", (edit,)),
+        Fix("safe", ""),
+    ]
+    findings = tuple(finding(11, 9, 11, 34, fix=fix) for fix in fixes)
+    text = summary.render(report(root, findings), Look())
+    assert "1 fixable with `--fix`, 2 more with `--fix --unsafe-fixes`; `--diff` shows" in text
+    assert "fixable" not in summary.render(report(root, findings[3:]), Look())
+
+
+def test_full_output_says_when_the_way_out_can_be_had_for_the_asking(root: Path) -> None:
+    edit = Edit(Span("src/moe.py", 1, 1, 1, 2), "")
+    for applicability, said in (
+        ("safe", "(`--fix` does it)"),
+        ("unsafe", "(`--fix --unsafe-fixes` does it)"),
+    ):
+        one = finding(11, 9, 11, 34, fix=Fix(applicability, "use a buffer", (edit,)))
+        text = full.render(report(root, (one,)), Sources(root), Look(root=root, cwd=root))
+        assert f"way out: use a buffer {said}\n" in text
 
 
 def test_summary_of_code_that_compiles_nothing_names_the_ways_to_declare_regions(root: Path) -> None:
@@ -306,7 +342,18 @@ torch = "*"
 # DYN101 mutated-scalar-attribute
 
 ## What it does
-Finds `self.n += 1`.
+Finds `self.n += 1`, and says so in a paragraph that is longer than a terminal is wide, broken
+where the author
+broke it, with a [link](https://example.org).
+
+- a list with an item
+  in two lines
+- and another
+
+| What changes | Effect |
+|---|---|
+| an int: `self.n += 1` | storm |
+| a bool | per-value |
 
 ```python
 # not a heading

@@ -56,7 +56,8 @@ def conclude(
     full = settings.output_format == "full" and not statistics
     gap = "\n" if report.findings and full and output_file is None else ""
     look = look_at(report.root, wants_colour(color, sys.stderr))
-    click.echo(gap + summary.render(report, look, explain=full), nl=False, err=True, color=True)
+    talk = summary.render(report, look, explain=full, assumed=settings.assume != "none")
+    click.echo(gap + talk, nl=False, err=True, color=True)
 
 
 def deliver(text: str, file: Path | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.regions.model import Step
 from dynamo_lint.render.frame import frame
-from dynamo_lint.render.prose import sentence
+from dynamo_lint.render.prose import applicable, sentence
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width
@@ -73,7 +73,7 @@ def _advice(finding: Finding, costs: dict[tuple[str, str], str], look: Look) -> 
     cost = said if said != here and len(said) < len(finding.cost) else finding.cost
     lines = [_labelled("cost", cost, look)]
     if finding.fix is not None:
-        lines.append(_labelled("way out", finding.fix.message, look))
+        lines.append(_labelled("way out", finding.fix.message + applicable(finding.fix, ""), look))
     return lines
 
 

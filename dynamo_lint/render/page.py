@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import groupby
 
 from dynamo_lint.pages import Page, page_url
-from dynamo_lint.terminal import Look
+from dynamo_lint.terminal import Look, text_width
+
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
 
 def render_text(pages: Sequence[Page], look: Look) -> str:
-    """The pages one after the other: headings bold, code indented instead of fenced."""
-    return "\n".join(_text(page, look) for page in pages)
+    """The pages one after the other: headings bold, paragraphs wrapped, tables aligned, code indented."""
+    return "\n".join("\n".join(_lines(page, look)) + "\n" for page in pages)
 
 
 def render_json(pages: Sequence[Page]) -> str:
@@ -24,21 +28,70 @@ def render_json(pages: Sequence[Page]) -> str:
     )
 
 
-def _text(page: Page, look: Look) -> str:
-    lines: list[str] = []
+def _lines(page: Page, look: Look) -> Iterator[str]:
+    for kind, lines in _blocks(page.body):
+        match kind:
+            case "code":
+                yield from (textwrap.indent(line, "    ") for line in lines)
+            case "title":
+                yield look.paint(lines[0].lstrip("# "), bold=True, underline=True)
+                yield from _facts(page, look)
+            case "heading":
+                yield from (look.paint(line.lstrip("# "), bold=True) for line in lines)
+            case "table":
+                yield from _table(lines, look)
+            case "text":
+                yield from _paragraph(lines, look)
+            case _:
+                yield from lines
+
+
+def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
+    """The lines of a page in stretches of one kind; the fences of code are left out."""
+    kinds: list[tuple[str, str]] = []
     in_code = False
-    for line in page.body.splitlines():
+    for line in body.splitlines():
         if line.startswith("```"):
             in_code = not in_code
-        elif in_code:
-            lines.append(textwrap.indent(line, "    "))
-        elif line.startswith("# "):
-            lines += [look.paint(line[2:], bold=True, underline=True), *_facts(page, look)]
-        elif line.startswith("#"):
-            lines.append(look.paint(line.lstrip("#").strip(), bold=True))
         else:
-            lines.append(line)
-    return "\n".join(lines) + "\n"
+            kinds.append(("code" if in_code else _kind(line), line))
+    for kind, group in groupby(kinds, key=lambda pair: pair[0]):
+        yield kind, [line for _, line in group]
+
+
+def _kind(line: str) -> str:
+    if not line.strip():
+        return "blank"
+    if line.startswith("#"):
+        return "title" if line.startswith("# ") else "heading"
+    return "table" if line.startswith("|") else "text"
+
+
+def _paragraph(lines: Sequence[str], look: Look) -> Iterator[str]:
+    """A paragraph, or the items of a list, each wrapped anew."""
+    items: list[str] = []
+    for line in lines:
+        if items and not re.match(r"(?:[-*]|\d+\.) ", line):
+            items[-1] += " " + line.strip()
+        else:
+            items.append(line.strip())
+    for item in items:
+        mark = re.match(r"(?:[-*]|\d+\.) ", item)
+        text = _LINK.sub(r"\1", item)
+        yield look.wrapped(text, "", " " * len(mark[0]) if mark else "")
+
+
+def _table(lines: Sequence[str], look: Look) -> Iterator[str]:
+    """Columns of equal width; the last one is not filled up."""
+    rows = [[cell.strip() for cell in line.strip().strip("|").split(" | ")] for line in lines]
+    rows = [row for row in rows if not set("".join(row)) <= set("-:| ")]
+    columns = max(map(len, rows))
+    rows = [row + [""] * (columns - len(row)) for row in rows]
+    widths = [max(text_width(row[column]) for row in rows) for column in range(columns)]
+    for number, row in enumerate(rows):
+        cells = [cell + " " * (width - text_width(cell)) for cell, width in zip(row, widths, strict=True)]
+        text = "  " + "  ".join(cells).rstrip()
+        yield look.paint(text, bold=True) if number == 0 else text
 
 
 def _facts(page: Page, look: Look) -> list[str]:

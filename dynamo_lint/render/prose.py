@@ -21,9 +21,9 @@ def sentence(text: str) -> str:
     return text.replace("\n", " ").rstrip(".") + "."
 
 
-def applicable(fix: Fix) -> str:
+def applicable(fix: Fix, command: str = "dynamo-lint check ") -> str:
     """How the fix can be had from the command line; empty where it is only advice."""
     if not fix.edits:
         return ""
     options = "--fix" if fix.applicability == "safe" else "--fix --unsafe-fixes"
-    return f" (`dynamo-lint check {options}` does it)"
+    return f" (`{command}{options}` does it)"

@@ -10,10 +10,10 @@ from dynamo_lint.report import Report
 from dynamo_lint.terminal import Look
 
 WAYS_TO_DECLARE = (
-    ('regions = ["package.module:Class"]', "in [tool.dynamo-lint] of pyproject.toml"),
-    ("# dynamo-lint: region", "on the line above a class or function"),
-    ("--assume blocks", "take the blocks of every ModuleList as compiled"),
     ("--assume-compiled", "take every nn.Module.forward as compiled"),
+    ("--assume blocks", "take the blocks of every ModuleList as compiled"),
+    ("# dynamo-lint: region", "on the line above a class or function"),
+    ('regions = ["package.module:Class"]', "in [tool.dynamo-lint] of pyproject.toml"),
 )
 
 GUARD = (
@@ -21,11 +21,19 @@ GUARD = (
 )
 
 
-def render(report: Report, look: Look, explain: bool = False) -> str:
-    """What was found, in a few lines; `explain` adds the one word that every finding needs."""
+def render(report: Report, look: Look, explain: bool = False, assumed: bool = True) -> str:
+    """What was found, in a few lines.
+
+    `explain` adds the one word that every finding needs; where nothing was `assumed` to be compiled, a word
+    on what was not judged.
+    """
     lines = [look.paint(_verdict(report), bold=True)]
     if report.files and not report.compiled.functions:
-        lines += _nothing_compiled(report)
+        lines += _nothing_compiled()
+    elif not assumed and report.compiled.functions < report.files:
+        lines.append(
+            "Only compiled code was judged; `--assume blocks` judges what users of a library compile."
+        )
     if unresolved := report.compiled.unresolved:
         sites = _count(unresolved, "compile site")
         lines.append(f"{sites} could not be resolved; `dynamo-lint regions` names them and what would help.")
@@ -49,7 +57,7 @@ def _verdict(report: Report) -> str:
     if not report.findings:
         if not report.compiled.functions:
             return f"Nothing to judge: no compiled code was found in {files}."
-        return f"All clean: {files}, {_compiled(report)}."
+        return f"All clean: {_compiled(report)}, in {files}."
     counts = Counter(finding.severity for finding in report.findings)
     severities = ", ".join(_count(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
     places = len({finding.span.path for finding in report.findings})
@@ -74,10 +82,10 @@ def _compiled(report: Report) -> str:
     return f"{functions} from {_count(report.compiled.entries, 'compile entry', 'compile entries')}"
 
 
-def _nothing_compiled(report: Report) -> Sequence[str]:
+def _nothing_compiled() -> Sequence[str]:
     width = max(len(way) for way, _ in WAYS_TO_DECLARE)
     return [
-        "If it is compiled by code elsewhere, lint that code too; or say here what is compiled:",
+        "If code elsewhere compiles it, lint that code too; or say what is compiled:",
         *(f"  {way:<{width}}  {what}" for way, what in WAYS_TO_DECLARE),
     ]
 
