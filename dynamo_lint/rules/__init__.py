@@ -8,6 +8,7 @@ from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.environment_read import ENVIRONMENT_READ
+from dynamo_lint.rules.external_scalar_attribute import EXTERNAL_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
 from dynamo_lint.rules.heterogeneous_unit import HETEROGENEOUS_UNIT
@@ -20,6 +21,7 @@ from dynamo_lint.state.origins import Tables
 
 RULES: tuple[Rule, ...] = (
     MUTATED_SCALAR_ATTRIBUTE,
+    EXTERNAL_SCALAR_ATTRIBUTE,
     NONE_OR_TENSOR_ATTRIBUTE,
     LAZY_ATTRIBUTE,
     GROWING_CONTAINER,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Finding, Fix, Related, Span
-from dynamo_lint.regions.model import HotFunction, Step
+from dynamo_lint.regions.model import FunctionRef, HotFunction, Step
 from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, Position, WriteSite
 from dynamo_lint.state.origins import Tables
 
@@ -50,10 +50,17 @@ class Claim:
 
 
 def finding(
-    rule: Rule, tables: Tables, context: Context, hot: HotFunction, position: Position, claim: Claim
+    rule: Rule,
+    tables: Tables,
+    context: Context,
+    hot: HotFunction,
+    position: Position,
+    claim: Claim,
+    outside: FunctionRef | None = None,
 ) -> Finding:
-    """A finding at a position of a hot function, with its evidence."""
-    path = hot.function.path
+    """A finding in a hot function, or in one outside that changes its state, with its evidence."""
+    where = outside or hot.function
+    path = where.path
     entry = tables.regions.entries[hot.entries[0]] if hot.entries else None
     return Finding(
         code=rule.code,
@@ -64,11 +71,11 @@ def finding(
         severity=claim.severity or severity(claim.effect, claim.entries, context),
         effect=claim.effect,
         confidence=hot.tier.word,
-        symbol=hot.function.id,
+        symbol=where.id,
         subject=claim.subject,
         entries=claim.entries,
         region=(entry.path, entry.line) if entry is not None else None,
-        chain=(*hot.chain, Step(path, position.line, hot.function.id, claim.step)),
+        chain=(*hot.chain, Step(path, position.line, where.id, claim.step)),
         related=claim.related,
         fix=Fix("display", claim.advice),
     )
@@ -135,10 +142,13 @@ def subject(state: AttributeState) -> str:
     return f"{state.declared_in.name}.{state.key.attribute}"
 
 
-def related_sites(state: AttributeState, main: WriteSite | MutationSite) -> tuple[Related, ...]:
+def related_sites(state: AttributeState, main: WriteSite | MutationSite | Outside) -> tuple[Related, ...]:
     """Where an attribute gets its first value, where it is read, and where else it is written."""
     found: dict[tuple[str, int], Related] = {}
-    here = (main.hot.function.path, main.position.line)
+    if isinstance(main, Outside):
+        here = (main.path, main.line)
+    else:
+        here = (main.hot.function.path, main.position.line)
 
     def add(path: str, line: int, column: int, message: str) -> None:
         if (path, line) != here:

@@ -119,12 +119,22 @@ def _of_growth(state: AttributeState, site: WriteSite, context: Context) -> Verd
         storm = bound > context.recompile_limit
         return Verdict(site, "storm" if storm else "per-value", None if storm else bound or None, kind)
     match kind:
-        case Kind.INT if state.argument or context.torch_version < (2, 8):
+        case Kind.INT if not specialises(state, context):
             return Verdict(site, "once", 2, kind)
         case Kind.ENUM:
             return Verdict(site, "per-value", None, kind)
         case _:
             return Verdict(site, "storm", None, kind)
+
+
+def specialises(state: AttributeState, context: Context) -> bool:
+    """Whether Dynamo makes a constant of an int that it reads there, each time anew.
+
+    `is_int_specialization_case` (torch/_dynamo/utils.py): globals always, modules since torch 2.8.
+    """
+    if state.root == "global":
+        return True
+    return not state.argument and context.torch_version >= (2, 8)
 
 
 def _limit(state: AttributeState, write: Write) -> int | None:
@@ -168,7 +178,7 @@ def _of_data(state: AttributeState, site: WriteSite, start: Kinds, context: Cont
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)
     if kind == Kind.FLOAT:
         return _of_float(state, site)
-    if kind == Kind.INT and (state.argument or context.torch_version < (2, 8)):
+    if kind == Kind.INT and not specialises(state, context):
         return Verdict(site, "once", 2, kind)
     return Verdict(site, "per-value", None, kind)
 

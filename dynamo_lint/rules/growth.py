@@ -28,6 +28,9 @@ def growth(tables: Tables, state: AttributeState, context: Context) -> Growth | 
         # Whether the object that is passed in is a new one each time cannot be seen from here.
         return None
     container = container_of(state)
+    resets = [o for o in state.outside if not o.initial and Kind.CONTAINER in o.kinds and o.often != "rarely"]
+    if any(outside.often == "each" for outside in resets):
+        return None
     clears = [site for site in state.mutations if site.mutation.how == "clear"]
     rebuilt = [site for site in state.writes if not _own(site) and not site.write.guards]
     if any(not site.mutation.guards for site in clears) or rebuilt:
@@ -62,7 +65,8 @@ def _of_length(
     rebound = [other for other in state.writes if not _own(other)]
     limits = [_limit(state, other.mutation) for other in (site, *shrinks)]
     known = next((limit for limit in limits if limit is not None), None)
-    if known is not None or shrinks or rebound:
+    emptied = any(o.often == "some" and Kind.CONTAINER in o.kinds for o in state.outside if not o.initial)
+    if known is not None or shrinks or rebound or emptied:
         return _bounded(site, known or None, context)
     return Growth(site, "storm", None, keyed=False)
 

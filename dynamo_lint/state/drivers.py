@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dynamo_lint.index.facts import MODULE_KEY, Call, CallSite, Function
+from dynamo_lint.index.facts import MODULE_KEY, Call, Function
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
@@ -25,7 +25,9 @@ class Drivers:
 
     def often(self, where: FunctionRef, line: int, depth: int = 0) -> str:
         """How often a line runs: before `each` call of compiled code, before `some`, or `rarely`."""
-        if where in self.hot or depth > _MAX_DEPTH:
+        if where in self.hot:
+            return "some" if _branched(self.project.function(where), line, 0) else "each"
+        if depth > _MAX_DEPTH:
             return "rarely"
         function = self.project.function(where)
         drives = self.calls(where)
@@ -34,19 +36,22 @@ class Drivers:
                 return "some" if _apart(function, line, drives) else "each"
         if where.key == MODULE_KEY:
             return "rarely"
-        conditional = _apart(function, line, drives) if drives else _branched(function, line)
-        if drives and not self._callers(where):
+        conditional = _apart(function, line, drives) if drives else _branched(function, line, 0)
+        callers = self._callers(where)
+        drives = tuple(call for call in drives if not any(a <= call <= b for a, b in function.loops))
+        if drives and not callers:
             # A step that somebody else repeats: returned, or handed to a trainer.
             return "some" if conditional else "each"
-        found = {self._at(site, caller, depth, bool(drives)) for caller, site in self._callers(where)}
+        found = {self._at(caller, called, depth, bool(drives)) for caller, called in callers}
         best = next((word for word in ("each", "some") if word in found), "rarely")
         return "some" if best == "each" and conditional else best
 
-    def _at(self, site: CallSite, caller: FunctionRef, depth: int, drives: bool) -> str:
+    def _at(self, caller: FunctionRef, line: int, depth: int, drives: bool) -> str:
         function = self.project.function(caller)
-        if drives and any(first <= site.call.line <= last for first, last in function.loops):
-            return "some" if _branched(function, site.call.line) else "each"
-        return self.often(caller, site.call.line, depth + 1)
+        for first, last in function.loops:
+            if drives and first <= line <= last:
+                return "some" if _branched(function, line, first) else "each"
+        return self.often(caller, line, depth + 1)
 
     def calls(self, where: FunctionRef, depth: int = 0) -> tuple[int, ...]:
         """The lines on which a function calls compiled code, or a module that may hold some."""
@@ -71,19 +76,28 @@ class Drivers:
                     return True
         return False
 
-    def _callers(self, where: FunctionRef) -> list[tuple[FunctionRef, CallSite]]:
+    def _callers(self, where: FunctionRef) -> list[tuple[FunctionRef, int]]:
+        """Where a function is called, or where the property is set whose setter it is."""
         function = self.project.function(where)
         name = function.qualname.rpartition(".")[2]
-        found = []
+        found: list[tuple[FunctionRef, int]] = []
+        if where.key.endswith("@setter"):
+            owner = self.project.owner(where)
+            for setter, store in self.project.stores_of(name)[:_MAX_SITES]:
+                values = evaluate(self.project, store.owner, Scope(setter, self.project.owner(setter)))
+                if any(isinstance(v, Instance) and owner in self.project.mro(v.ref) for v in values):
+                    found.append((setter, store.line))
+            return found
         for caller, site in self.project.calls_of(name)[:_MAX_SITES]:
             values = evaluate(self.project, site.call.function, Scope(caller, self.project.owner(caller)))
             if any(isinstance(value, FunctionValue) and value.ref == where for value in values):
-                found.append((caller, site))
+                found.append((caller, site.call.line))
         return found
 
 
-def _branched(function: Function, line: int) -> bool:
-    return any(first <= line <= last for first, last in function.branches)
+def _branched(function: Function, line: int, since: int) -> bool:
+    """The line stands in a branch that begins below another line."""
+    return any(since <= first <= line <= last for first, last in function.branches)
 
 
 def _apart(function: Function, line: int, drives: tuple[int, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project
@@ -120,6 +120,40 @@ class Initial:
         for owners, where, store in self._stored(name):
             if owners & order and self.project.owner(where) not in order:
                 found.append(self._store(where, store, item, False, None))
+        for owners, where, store in self._item_stored(name) if item else ():
+            if owners & order and store.index is not None and _names_item(item, store.index):
+                initial = self._is_setup(where, key.owner)
+                found.append(self._store(where, store, "", initial, None))
+        for owners, where, line in self._cleared(name) if not item else ():
+            if owners & order and not self._is_setup(where, key.owner):
+                found.append(
+                    Outside(where.path, line, 1, frozenset({Kind.CONTAINER}), None, False, where=where)
+                )
+        return found
+
+    def _item_stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]:
+        """The stores into a container of this name outside hot code, with the classes that may own it."""
+        if ITEM + name not in self.stored:
+            self.stored[ITEM + name] = []
+            for where, store in self.project.stores_of(ITEM):
+                match store.owner:
+                    case facts.Attribute(owner, held) if held == name and where not in self.hot:
+                        values = evaluate(self.project, owner, Scope(where, self.project.owner(where)))
+                        owners = frozenset(value.ref for value in values if isinstance(value, Instance))
+                        self.stored[ITEM + name].append((owners, where, store))
+        return self.stored[ITEM + name]
+
+    def _cleared(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, int]]:
+        """`owner.name.clear()` outside hot code, with the classes the owner may have."""
+        found = []
+        for where, site in self.project.calls_of("clear"):
+            match site.call.function:
+                case facts.Attribute(facts.Attribute(owner, stored)) if (
+                    stored == name and where not in self.hot
+                ):
+                    values = evaluate(self.project, owner, Scope(where, self.project.owner(where)))
+                    owners = frozenset(value.ref for value in values if isinstance(value, Instance))
+                    found.append((owners, where, site.call.line))
         return found
 
     def _store(
@@ -142,11 +176,20 @@ class Initial:
                     initial = where == home and not looped and not binding.augmented
                     made = self._write(where, binding.value, binding.line, item, initial, None)
                     found.append(replace(made, augmented=binding.augmented))
+        for where, store in self.project.stores_of(ITEM) if item else ():
+            here = where.path == owner.path and where not in self.hot
+            if here and store.owner == facts.Name(name) and store.index and _names_item(item, store.index):
+                found.append(self._store(where, store, "", False, None))
         for where, store in self.project.stores_of(name):
             scope = self.project.symbols(store.owner, where.path, where.key)
             names_it = File(owner.path) in scope if owner.key == MODULE_KEY else home in scope
             if names_it and where not in self.hot:
                 found.append(self._store(where, store, item, where == home and not store.augmented, None))
+        for where, site in self.project.calls_of("clear"):
+            here = where.path == owner.path and where not in self.hot
+            if here and site.call.function == facts.Attribute(facts.Name(name), "clear"):
+                cleared = frozenset({Kind.CONTAINER})
+                found.append(Outside(where.path, site.call.line, 1, cleared, None, False, where=where))
         for parameter in self.project.function(home).parameters:
             if parameter.name == name:
                 kinds = K.of_annotation(parameter.annotation) if parameter.annotation else K.UNKNOWN
@@ -302,6 +345,13 @@ class Initial:
             if isinstance(value, Instance):
                 return self.kinds(Key(value.ref, name))
         return K.UNKNOWN
+
+
+def _names_item(item: str, index: Expr) -> bool:
+    """Whether a store with this index may be a store to the item."""
+    if item == ANY_ITEM or not isinstance(index, facts.Constant):
+        return True
+    return item == f"[{index.value!r}]"
 
 
 def _item(value: Expr, item: str) -> Expr:

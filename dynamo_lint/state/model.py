@@ -283,6 +283,9 @@ class Outside:
     where: FunctionRef | None = None
     augmented: bool = False
     """It is a `+=`."""
+    end_column: int = 1
+    often: str = "rarely"
+    """How often it happens, compared with the compiled code: before `each` call, `some` or `rarely`."""
 
 
 @dataclass(frozen=True, slots=True)

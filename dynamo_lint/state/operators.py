@@ -52,9 +52,11 @@ def comparison(ev: Evaluator, node: cst.Comparison) -> Value:
             ev.namespace_lookup(node, sides[1], cst.Index(value=sides[0]))
     identity = all(isinstance(o, cst.Is | cst.IsNot) for o in operators)
     none_test = identity and isinstance(sides[-1], cst.Name) and sides[-1].value == "None"
-    values = [ev.used(side, Use.NONE_TEST if none_test else Use.COMPARE) for side in sides]
+    values = [ev.value(side) for side in sides]
     plain = identity or any(isinstance(o, cst.In | cst.NotIn) for o in operators)
     tensor = not plain and any(value.kinds == TENSOR for value in values)
+    for value in values:
+        ev.consume(value, Use.NONE_TEST if none_test else Use.TENSOR_MATH if tensor else Use.COMPARE)
     return computed(values, TENSOR if tensor else BOOL, None if tensor else 2)
 
 

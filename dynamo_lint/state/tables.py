@@ -11,6 +11,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Function
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
+from dynamo_lint.state.between import Between
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import (
     AttributeState,
@@ -38,12 +39,15 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     units = find_units(project, regions, read_source)
     scopes = Names(project)
     names = _stored_names(project, regions)
+    between = Between(project, regions, scopes)
     mentioning = _mentioning(project, regions, scopes, read_source)
-    wanted = _wanted(project, regions, names | units.names, mentioning)
+    wanted = _wanted(project, regions, names | units.names | between.names, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     states = _Interpretation(project, wanted, regions, units.names, initial, read_source).run()
     origins = Origins(project, states, scopes)
-    found = _attributes(initial, origins, states)
+    found = tuple(
+        between.annotate(state, read_source) for state in _attributes(initial, origins, states, between)
+    )
     owned = tuple(state for state in found if state.root in {"state", "argument"})
     shared = tuple(state for state in found if state.root in {"global", "closure"})
     bodies = Bodies(project, read_source)
@@ -202,9 +206,9 @@ class _Interpretation:
 
 
 def _attributes(
-    initial: Initial, origins: Origins, states: dict[HotFunction, FunctionState]
+    initial: Initial, origins: Origins, states: dict[HotFunction, FunctionState], between: Between
 ) -> tuple[AttributeState, ...]:
-    """One table per attribute that hot code writes."""
+    """One table per attribute that hot code writes, or reads while other code rebinds it between calls."""
     entry = _entry_facts(states)
     reads: dict[Key, list[ReadSite]] = defaultdict(list)
     writes: dict[Key, list[WriteSite]] = defaultdict(list)
@@ -231,8 +235,11 @@ def _attributes(
                     roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
         for read in state.reads:
             for key in read.keys - written:
-                if origins.root(hot, read.load.place, key) in ROOTS:
+                root = origins.root(hot, read.load.place, key)
+                if root in ROOTS:
                     reads[key].append(ReadSite(hot, read.load.position, read.use))
+                    if between.changes(key):
+                        roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
     return tuple(
         AttributeState(
             key,
