@@ -105,6 +105,7 @@ class Settings:
             compile_decorators=self.compile_decorators,
             disable_decorators=self.disable_decorators,
             assume=self.assume,
+            guesses=self.min_confidence == "assumed",
         )
 
 

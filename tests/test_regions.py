@@ -404,13 +404,15 @@ def test_a_module_with_a_compile_method_of_its_own_is_not_compiled_by_calling_it
     assert (regions.entries, regions.unresolved) == ((), ())
 
 
-def test_the_default_of_a_getattr_is_only_assumed() -> None:
-    assert hot("""
+def test_the_default_of_a_getattr_is_only_assumed_and_followed_only_on_request() -> None:
+    source = """
         class Task(nn.Module):
             def inner(self): return getattr(self, "wrapped", self)
             def forward(self, x): return x
             def speed_up(self): return torch.compile(self.inner())
-    """) == {"Task.forward": "assumed"}
+    """
+    assert hot(source, guesses=True) == {"Task.forward": "assumed"}
+    assert hot(source) == {}
 
 
 def test_a_module_without_any_entry_is_cold() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.compiling import truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
+from dynamo_lint.index.narrowing import narrowings
 from dynamo_lint.index.scopes import FunctionScope
 
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
@@ -19,6 +20,13 @@ _SETATTR = facts.Name("setattr")
 _LARGEST = 2**63
 _HUGE = facts.Constant(_LARGEST)
 """Stands for every number that is larger: nobody counts that far, and its digits would fill pages."""
+_SWAPPERS = frozenset({"setattr", "set_submodule", *_REGISTRARS})
+_COMPREHENSIONS = {
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
 _DISPLAYS = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}
 
 
@@ -61,10 +69,9 @@ class Expressions:
                     self.read(key)
                 return facts.Display("dict", tuple(self.read(value) for value in values), names)
             case ast.ListComp(elt=item) | ast.SetComp(elt=item) | ast.GeneratorExp(elt=item):
-                return self._comprehension(node.generators, item)
-            case ast.DictComp(key=key, value=value):
-                self.read(key)
-                return self._comprehension(node.generators, value)
+                return self._comprehension(node, item)
+            case ast.DictComp(value=value):
+                return self._comprehension(node, value)
             case ast.IfExp():
                 return self._if_expression(node)
             case ast.BoolOp():
@@ -109,6 +116,10 @@ class Expressions:
                 return facts.Name(name)
             case ast.Attribute(value=value, attr=attr):
                 return facts.Attribute(self.annotation(value) or UNKNOWN, attr)
+            case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=index):
+                literals = index.elts if isinstance(index, ast.Tuple) else [index]
+                texts = tuple(self.read(literal) for literal in literals if _is_text(literal))
+                return facts.Subscript(facts.Name("Literal"), facts.Display("tuple", texts))
             case ast.Subscript(value=value, slice=index):
                 return facts.Subscript(self.annotation(value) or UNKNOWN, self.annotation(index) or UNKNOWN)
             case ast.Tuple(elts=items) | ast.List(elts=items):
@@ -125,6 +136,7 @@ class Expressions:
         match target:
             case ast.Name(id=name):
                 scope.bindings.append(facts.Binding(name, value, target.lineno, augmented))
+                scope.forget(name)
             case ast.Attribute(value=owner, attr=attr):
                 scope.stores.append(facts.Store(self.read(owner), attr, value, target.lineno, augmented))
             case ast.Subscript(value=owner, slice=index):
@@ -145,7 +157,19 @@ class Expressions:
 
     # --- one method per shape that needs more than a line ----------------------------------------------
 
-    def _name(self, name: str) -> facts.Name:
+    def establish(self, test: ast.expr) -> None:
+        """From here on `test` is known to be true, until the facts of this scope are cut back."""
+        self.scope.narrowed += narrowings(test, self.annotation)
+
+    def _narrow(self, name: facts.Name) -> Expr:
+        result: Expr = name
+        for fact in self.scope.narrowed:
+            # What `self` is tested for says nothing about its attributes.
+            if fact is not None and fact.value == name and name.id != "self":
+                result = facts.Narrowed(result, fact.types, fact.holds)
+        return result
+
+    def _name(self, name: str) -> Expr:
         if name in _LOOKUPS:
             self.scope.lookups = True
         if name in self._environment:
@@ -154,7 +178,7 @@ class Expressions:
         known = self._names.get(name)
         if known is None:
             known = self._names[name] = facts.Name(name)
-        return known
+        return self._narrow(known) if self.scope.narrowed else known
 
     def _constant(self, value: str | int | float | bool | None) -> facts.Constant:
         if isinstance(value, int) and not -_LARGEST < value < _LARGEST:
@@ -190,27 +214,15 @@ class Expressions:
         )
         name = terminal_name(function)
         scope = self.scope
-        site = facts.CallSite(call, scope.eager, repeated=scope.loops > 0, context=scope.context)
+        site = facts.CallSite(call, scope.eager, repeated=bool(scope.loops), context=scope.context)
         if name and "compile" in name:
-            narrowed = tuple(pair for test in scope.conditions for pair in self._narrowing(test))
-            site = replace(site, condition=_condition(scope.conditions, node), narrowed=narrowed)
+            condition = _condition(scope.conditions, node)
+            site = replace(site, condition=condition, loops=tuple(scope.loops))
+        elif name in _SWAPPERS and scope.narrowed:
+            site = replace(site, narrowed=tuple(fact for fact in scope.narrowed if fact is not None))
         scope.calls.append(site)
         self._implied_store(call, node)
         return call
-
-    def _narrowing(self, test: ast.expr) -> Iterator[tuple[str, Expr]]:
-        """The `isinstance` facts that follow from a test being true."""
-        match test:
-            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), types]):
-                yield name, self.annotation(types) or UNKNOWN
-            case ast.BoolOp(op=ast.And(), values=values):
-                for value in values:
-                    yield from self._narrowing(value)
-            case ast.BoolOp(op=ast.Or(), values=values):
-                found = [pair for value in values for pair in self._narrowing(value)]
-                names = {name for name, _ in found}
-                if len(names) == 1 and len(found) == len(values):
-                    yield names.pop(), facts.Choice(tuple(types for _, types in found))
 
     def _implied_store(self, call: facts.Call, node: ast.Call) -> None:
         """Calls that store: `x.append(v)`, `m.add_module("name", v)`, `setattr(m, "name", v)`."""
@@ -231,22 +243,40 @@ class Expressions:
             case facts.Call(facts.Name("setattr"), (owner, facts.Constant(str() as key), value)):
                 store(facts.Store(owner, key, value, node.lineno))
 
-    def _comprehension(self, generators: list[ast.comprehension], item: ast.expr) -> Expr:
-        for generator in generators:
-            self.bind_target(generator.target, facts.Element(self.read(generator.iter)))
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, item: ast.expr
+    ) -> Expr:
+        scope = self.scope
+        outside, depth = scope.within, len(scope.loops)
+        for position, generator in enumerate(node.generators):
+            iterable = self.read(generator.iter)
+            if position == 0:  # all but the first iterable belong to the comprehension's own code
+                scope.within = f"{outside}.<locals>.{_COMPREHENSIONS[type(node)]}"
+                if not scope.eager:
+                    scope.comprehensions[scope.qualname + scope.within, node.lineno] = None
+            self.bind_target(generator.target, facts.Element(iterable))
             for test in generator.ifs:
                 self.read(test)
-        self.scope.loops += 1
-        result = facts.Display("each", (self.read(item),))
-        self.scope.loops -= 1
-        return result
+            scope.loops.append(UNKNOWN if generator.ifs else iterable)
+        if isinstance(node, ast.DictComp):
+            self.read(node.key)
+        result = self.read(item)
+        over = tuple(scope.loops[depth:])
+        del scope.loops[depth:]
+        scope.within = outside
+        return facts.Display("each", (result,), over=over)
 
     def _if_expression(self, node: ast.IfExp) -> Expr:
         truth = truth_when_compiling(node.test, self.scope.aliases)
         self.read(node.test)
         self.scope.conditions.append(node.test)
+        depth = len(self.scope.narrowed)
+        self.establish(node.test)
         body = self._maybe_eager(node.body, eager=truth is False)
+        del self.scope.narrowed[depth:]
+        self.establish(ast.UnaryOp(ast.Not(), node.test))
         orelse = self._maybe_eager(node.orelse, eager=truth is True)
+        del self.scope.narrowed[depth:]
         self.scope.conditions.pop()
         return facts.Choice((body, orelse))
 

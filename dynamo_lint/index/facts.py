@@ -59,6 +59,8 @@ class Display:
     """`list`, `tuple`, `set`, `dict`, or `each` for a comprehension: any number of such items."""
     items: tuple[Expr, ...]
     keys: tuple[str | None, ...] = ()
+    over: tuple[Expr, ...] = ()
+    """What a comprehension loops over, outermost first: it says how many items there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,15 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrowed:
+    """`value` where a test has shown that it is an instance of `types`, or that it is not."""
+
+    value: Expr
+    types: Expr
+    holds: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """An expression that can be neither a module, a class nor a function we could name."""
 
@@ -115,6 +126,7 @@ Expr = (
     | Definition
     | Import
     | Typed
+    | Narrowed
     | Unknown
 )
 UNKNOWN = Unknown()
@@ -176,8 +188,10 @@ class CallSite:
     """Source of the innermost enclosing `if` test, kept for calls that may compile something."""
     repeated: bool = False
     """The call stands in a loop or a comprehension."""
-    narrowed: tuple[tuple[str, Expr], ...] = ()
-    """`isinstance(name, type)` tests that hold here, kept for calls that may compile something."""
+    loops: tuple[Expr, ...] = ()
+    """What those loops run over, outermost first; kept for calls that may compile something."""
+    narrowed: tuple[Narrowed, ...] = ()
+    """The types that tests around the call established, kept for calls that may replace a module."""
     context: Expr | None = None
     """The `with` item around the call whose name mentions compiling, if there is one."""
 
@@ -200,6 +214,8 @@ class Function:
     parameters: tuple[Parameter, ...] = ()
     decorators: tuple[Expr, ...] = ()
     returns: tuple[Expr, ...] = ()
+    annotation: Expr | None = None
+    """What the function is declared to return."""
     bindings: tuple[Binding, ...] = ()
     stores: tuple[Store, ...] = ()
     calls: tuple[CallSite, ...] = ()
@@ -207,6 +223,8 @@ class Function:
     """Distinct attribute loads outside eager code: any of them may be a property."""
     globals: frozenset[str] = frozenset()
     """Names declared `global` (or `nonlocal`): their bindings belong to an outer scope."""
+    comprehensions: tuple[tuple[str, int], ...] = ()
+    """Qualname and line of each comprehension that is not eager: before Python 3.12 each has its own code."""
     eager_lines: tuple[tuple[int, int], ...] = ()
     """Inclusive line ranges that run only when not compiling."""
     loops: tuple[tuple[int, int], ...] = ()

@@ -12,6 +12,8 @@ from dynamo_lint.index.facts import (
     Class,
     Expr,
     Function,
+    Name,
+    Narrowed,
     Parameter,
     Store,
 )
@@ -31,11 +33,13 @@ class FunctionScope:
     parameters: tuple[Parameter, ...] = ()
     decorators: tuple[Expr, ...] = ()
     returns: list[Expr] = field(default_factory=list)
+    annotation: Expr | None = None
     bindings: list[Binding] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
     calls: list[CallSite] = field(default_factory=list)
     loads: dict[Attribute, None] = field(default_factory=dict)
     globals: set[str] = field(default_factory=set)
+    comprehensions: dict[tuple[str, int], None] = field(default_factory=dict)
     eager_lines: list[tuple[int, int]] = field(default_factory=list)
     loop_lines: list[tuple[int, int]] = field(default_factory=list)
     branch_lines: list[tuple[int, int]] = field(default_factory=list)
@@ -46,9 +50,19 @@ class FunctionScope:
     eager: bool = False
     conditions: list[ast.expr] = field(default_factory=list)
     context: Expr | None = None
-    loops: int = 0
+    loops: list[Expr] = field(default_factory=list)
+    narrowed: list[Narrowed | None] = field(default_factory=list)
+    """What tests have shown of names here; None where a name was assigned again since."""
+    within: str = ""
+    """The comprehensions around, as they stand in a qualname."""
     aliases: dict[str, bool] = field(default_factory=dict)
     """Locals that hold the answer of an `is_compiling()` test."""
+
+    def forget(self, name: str) -> None:
+        """A name is assigned: what tests have shown of its old value is no longer true."""
+        for position, fact in enumerate(self.narrowed):
+            if fact is not None and fact.value == Name(name):
+                self.narrowed[position] = None
 
     def finish(self) -> Function:
         """The collected facts, frozen."""
@@ -63,11 +77,13 @@ class FunctionScope:
             parameters=self.parameters,
             decorators=self.decorators,
             returns=tuple(self.returns),
+            annotation=self.annotation,
             bindings=tuple(self.bindings),
             stores=tuple(self.stores),
             calls=tuple(self.calls),
             loads=tuple(self.loads),
             globals=frozenset(self.globals),
+            comprehensions=tuple(self.comprehensions),
             eager_lines=tuple(self.eager_lines),
             loops=tuple(self.loop_lines),
             branches=tuple(self.branch_lines),

@@ -82,14 +82,21 @@ class _Reader:
 
     def _block(self, body: Sequence[ast.stmt]) -> None:
         scope, before = self._scope, self._scope.eager
+        depth = len(scope.narrowed)
         for position, statement in enumerate(body):
             self._statement(statement)
+            match statement:
+                case ast.If(test=test, body=inner, orelse=[]) if exits(inner):
+                    self._expressions.establish(ast.UnaryOp(ast.Not(), test))
+                case ast.Assert(test=test):
+                    self._expressions.establish(test)
             if isinstance(statement, ast.If) and not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True
                 if rest:
                     scope.eager_lines.append((rest[0].lineno, _last_line(rest)))
         scope.eager = before
+        del scope.narrowed[depth:]
 
     def _leaves_when_compiling(self, statement: ast.If) -> bool:
         truth = truth_when_compiling(statement.test, self._scope.aliases)
@@ -115,11 +122,12 @@ class _Reader:
             case ast.If():
                 self._if(node)
             case ast.For() | ast.AsyncFor():
-                bind(node.target, facts.Element(read(node.iter)))
-                self._loop(node.body, node.orelse)
+                iterable = read(node.iter)
+                bind(node.target, facts.Element(iterable))
+                self._loop(iterable, node.body, node.orelse)
             case ast.While(test=test, body=body, orelse=orelse):
                 read(test)
-                self._loop(body, orelse)
+                self._loop(UNKNOWN, body, orelse)
             case ast.With() | ast.AsyncWith():
                 self._with(node)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
@@ -161,22 +169,26 @@ class _Reader:
         self._block(orelse)
         self._block(final)
 
-    def _loop(self, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
-        self._scope.loops += 1
+    def _loop(self, iterable: Expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
+        self._scope.loops.append(iterable)
         self._scope.loop_lines.append((body[0].lineno, _last_line(body)))
         self._block(body)
-        self._scope.loops -= 1
+        self._scope.loops.pop()
         self._block(orelse)
 
     def _if(self, node: ast.If) -> None:
         scope, depth = self._scope, len(self._scope.conditions)
-        outer_eager = scope.eager
+        outer_eager, known = scope.eager, len(scope.narrowed)
         while True:  # a loop, not recursion: `elif` chains can be long
             self._expressions.read(node.test)
             truth = truth_when_compiling(node.test, scope.aliases)
             scope.conditions.append(node.test)
+            before = len(scope.narrowed)
+            self._expressions.establish(node.test)
             self._branch(node.body, eager=truth is False)
+            del scope.narrowed[before:]
             scope.conditions[-1] = ast.UnaryOp(ast.Not(), node.test)
+            self._expressions.establish(scope.conditions[-1])
             if truth is True:
                 scope.eager = True
                 if node.orelse and not outer_eager:
@@ -191,6 +203,7 @@ class _Reader:
             break
         scope.eager = outer_eager
         del scope.conditions[depth:]
+        del scope.narrowed[known:]
 
     def _branch(self, body: list[ast.stmt], *, eager: bool) -> None:
         scope, before = self._scope, self._scope.eager
@@ -293,6 +306,7 @@ class _Reader:
         if not suffix:  # a property is found through its getter
             self._bind(ast.Name(node.name, ast.Store(), lineno=node.lineno), facts.Definition(scope.key))
         scope.parameters = self._parameters(node.args)
+        scope.annotation = self._expressions.annotation(node.returns)
         self._opened.append((scope.key, node.body[0]))
         self._inside(scope, lambda: self._block(node.body))
 

@@ -13,6 +13,7 @@ from dynamo_lint.regions.values import (
     Group,
     Instance,
     Scope,
+    Text,
     Value,
     Values,
     freeze,
@@ -24,7 +25,29 @@ _WRAPPING = frozenset({"Annotated", "Final", "ClassVar", "Required"})
 _SEQUENCES = frozenset(
     {"list", "List", "Sequence", "Iterable", "Iterator", "set", "Set", "frozenset", "Collection"}
 )
+_TRANSPARENT = _UNION | _WRAPPING | _SEQUENCES | {"tuple", "Tuple"}
 _MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"})
+
+
+_PLAIN = frozenset(
+    {f"builtins.{name}" for name in ("int", "float", "str", "bool", "bytes", "complex", "None")}
+    | {f"torch.{name}" for name in ("Tensor", "dtype", "device", "Size", "Generator", "LongTensor")}
+    | {"torch.FloatTensor", "torch.BoolTensor", "torch.nn.Parameter"}
+)
+
+
+def is_plain(project: Project, annotation: Expr, scope: Scope) -> bool:
+    """Whether an annotation admits only tensors, numbers and texts: values that lead to no code of ours."""
+    match annotation:
+        case facts.Constant(None):
+            return True
+        case facts.Choice(options) | facts.Display("tuple", options):
+            return all(is_plain(project, option, scope) for option in options)
+        case facts.Subscript(base, index):
+            name = base.id if isinstance(base, facts.Name) else getattr(base, "name", "")
+            return name in _TRANSPARENT and is_plain(project, index, scope)
+    symbols = project.symbols(annotation, scope.function.path, scope.function.key)
+    return bool(symbols) and all(isinstance(s, External) and s.dotted in _PLAIN for s in symbols)
 
 
 def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
@@ -37,6 +60,9 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
             inner = index.items if isinstance(index, facts.Display) and index.items else (index,)
             if name in _UNION:
                 return union(typed(project, option, scope) for option in inner)
+            if name == "Literal":
+                texts = [i.value for i in inner if isinstance(i, facts.Constant) and isinstance(i.value, str)]
+                return {Text(text): Tier.LIKELY for text in texts}
             if name in _WRAPPING:
                 return typed(project, inner[0], scope)
             if name in _SEQUENCES or name in ("tuple", "Tuple"):

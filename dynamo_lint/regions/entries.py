@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
-from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.counting import instances
+from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.project import COMPILE, External, Project, Symbol
 from dynamo_lint.regions.values import (
@@ -127,10 +128,9 @@ class _Search:
             argument = _argument(site.call, position)
             if argument is None:
                 return []
-            argument = _narrow(argument, site)
             return self._roots(where, site, "call", argument, evaluate(self._project, argument, scope))
         if isinstance(site.call.function, facts.Attribute) and name == "compile":
-            receiver = _narrow(site.call.function.value, site)
+            receiver = site.call.function.value
             modules = self._modules(evaluate(self._project, receiver, scope))
             if modules:
                 return self._roots(where, site, "method", receiver, modules)
@@ -168,10 +168,13 @@ class _Search:
         line = site.call.line
         regional = terminal_name(site.call.function) == CONVENTION or idiom == "with" or site.repeated
         roots = []
-        for value, tier in _flattened(values).items():
+        flat = _flattened(values)
+        ev, scope = evaluation_of(self._project), Scope(where, self._project.owner(where))
+        count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None
+        for value, tier in flat.items():
             targets = targets_of(self._project, {value: tier})
             if targets:
-                entry = Entry(where.path, line, idiom, _name_of(value), tier, regional, site.condition)
+                entry = Entry(where.path, line, idiom, _name_of(value), tier, regional, site.condition, count)
                 roots.append(Root(entry, targets, where.id, _is_rehearsal(where)))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
@@ -232,8 +235,8 @@ def describe(expr: Expr) -> str:
             return f"{describe(value)}[{describe(index)}]"
         case facts.Constant(value):
             return repr(value)
-        case facts.Typed(annotation):
-            return describe(annotation)
+        case facts.Typed(value) | facts.Narrowed(value):
+            return describe(value)
     return "…"
 
 
@@ -261,17 +264,6 @@ def _may_alias(value: Expr, names: set[str]) -> bool:
         case facts.Choice(options):
             return any(_may_alias(option, names) for option in options)
     return False
-
-
-def _narrow(expr: Expr, site: CallSite) -> Expr:
-    """The expression with names replaced by what enclosing `isinstance` tests say of them."""
-    match expr:
-        case facts.Name(name):
-            types = [types for narrowed, types in site.narrowed if narrowed == name]
-            return facts.Typed(types[-1]) if types else expr
-        case facts.Attribute(value, name):
-            return facts.Attribute(_narrow(value, site), name)
-    return expr
 
 
 def _is_rehearsal(where: FunctionRef) -> bool:

@@ -6,11 +6,15 @@ it, a parameter what its annotation says or what any call site passes. Only what
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter, Store
-from dynamo_lint.regions import results
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter
+from dynamo_lint.regions import attributes, flow, results
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.narrowing import narrow
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.questions import Questions
 from dynamo_lint.regions.values import (
@@ -19,7 +23,6 @@ from dynamo_lint.regions.values import (
     FunctionValue,
     Group,
     Instance,
-    Parent,
     Scope,
     Text,
     Value,
@@ -29,17 +32,10 @@ from dynamo_lint.regions.values import (
     union,
 )
 
-_UNWRAPPING = frozenset({"module", "_orig_mod"})
-"""Where DDP and torch.compile keep the module they wrap."""
+T = TypeVar("T")
+
 FAN_OUT = 8
 """An attribute or parameter with more module classes than this is a generic slot: demoted to assumed."""
-_MAX_CALL_SITES = 200
-"""Per name; a parameter that is passed more often than this is known well enough by then."""
-
-Stored = tuple[tuple[frozenset[ClassRef], Scope, Store], ...]
-Called = tuple[tuple[Scope, facts.Call], ...]
-NOTHING_STORED: Stored = ()
-NOTHING_CALLED: Called = ()
 
 
 def evaluate(project: Project, expr: Expr, scope: Scope) -> Values:
@@ -56,11 +52,28 @@ def evaluation_of(project: Project) -> Evaluation:
 
 
 class Evaluation:
-    """One project's answers so far."""
+    """One project's answers so far.
 
-    def __init__(self, project: Project) -> None:
+    `swaps` says whether modules put in the place of others count, `guesses` whether to follow what would
+    only be assumed.
+    """
+
+    def __init__(self, project: Project, *, swaps: bool = True, guesses: bool = False) -> None:
         self.project = project
-        self._ask = Questions().ask
+        self.swaps = swaps
+        self.guesses = guesses
+        self._questions = Questions()
+        self._plain: Evaluation | None = None
+
+    def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
+        """The remembered answer to a question that may depend on itself."""
+        return self._questions.ask(key, compute, unknown)
+
+    def without_swaps(self) -> Evaluation:
+        """An evaluation apart that ignores module swaps: what is swapped must not depend on them."""
+        if self._plain is None:
+            self._plain = Evaluation(self.project, swaps=False, guesses=self.guesses)
+        return self._plain
 
     # --- expressions ------------------------------------------------------------------------------------
 
@@ -75,16 +88,18 @@ class Evaluation:
                 return results.of_call(self, expr, scope)
             case facts.Subscript(owner, facts.Constant(index)):
                 return self._item(self.value(owner, scope), index)
-            case facts.Subscript(owner):
-                return self._item(self.value(owner, scope), None)
+            case facts.Subscript(owner, index):
+                return self._items(self.value(owner, scope), index, scope)
             case facts.Element(iterable):
-                return elements(self.value(iterable, scope))
+                return self.elements(self.value(iterable, scope))
             case facts.Choice(options):
                 return union(self.value(option, scope) for option in options)
             case facts.Display(kind, items, keys):
                 return self._display(kind, items, keys, scope)
             case facts.Constant(str() as text):
                 return {Text(text): Tier.CERTAIN}
+            case facts.Narrowed(inner, types, holds):
+                return narrow(self, self.value(inner, scope), types, holds, scope)
             case facts.Typed(annotation):
                 return typed(self.project, annotation, scope)
             case facts.Definition(key):
@@ -93,7 +108,7 @@ class Evaluation:
                     return {ClassValue(ClassRef(path, key)): Tier.CERTAIN}
                 return {FunctionValue(FunctionRef(path, key), scope.receiver): Tier.CERTAIN}
             case facts.Import():
-                return self._of_symbols(self.project.symbols(expr, scope.function.path))
+                return self.of_symbols(self.project.symbols(expr, scope.function.path))
         return EMPTY
 
     def _display(
@@ -107,17 +122,38 @@ class Evaluation:
             return EMPTY
         return {Group(kind, tuple(freeze(part) for part in parts), keys): Tier.CERTAIN}
 
+    def _items(self, owners: Values, index: Expr, scope: Scope) -> Values:
+        """`owner[index]`: the named items if the index is known to be one of some texts."""
+        if any(isinstance(owner, Group) and any(owner.keys) for owner in owners):
+            names = self.value(index, scope)
+            if names and all(isinstance(name, Text) for name in names):
+                found = union(self._item(owners, name.value) for name in names if isinstance(name, Text))
+                if found:
+                    return found
+        return self._item(owners, None)
+
     def _item(self, owners: Values, index: object) -> Values:
         parts: list[Values] = []
         for owner, tier in owners.items():
             match owner:
                 case Group():
                     parts += [union([dict(item)], tier) for item in owner.at(index)]
+                case Instance():
+                    parts.append(union([self.elements({owner: tier})], tier))
                 case ClassValue() | External():  # Base[T]
                     parts.append({owner: tier})
         return union(parts)
 
-    def _of_symbols(self, symbols: tuple[Symbol, ...]) -> Values:
+    def elements(self, values: Values) -> Values:
+        """What iterating over the values yields; a class of the project may be a container of modules."""
+        parts = [elements(values)]
+        for value, tier in values.items():
+            if isinstance(value, Instance) and self.project.is_container(value.ref):
+                parts.append(union([results.contents(self, value.ref)], tier))
+        return union(parts)
+
+    def of_symbols(self, symbols: tuple[Symbol, ...]) -> Values:
+        """Definitions and outside names as values."""
         found: dict[Value, Tier] = {}
         for symbol in symbols:
             match symbol:
@@ -137,240 +173,98 @@ class Evaluation:
         while key != MODULE_KEY:
             function = file.functions[key]
             if name not in function.globals:
-                bound = [b.value for b in function.bindings if b.name == name]
+                bound = self.project.local_bindings(FunctionRef(path, key)).get(name, [])
                 parameter = next((p for p in function.parameters if p.name == name), None)
                 if bound or parameter:
-                    return self._local(
-                        name, bound, function, parameter, Scope(FunctionRef(path, key), scope.receiver)
-                    )
+                    direct = key == scope.function.key
+                    given = scope.given if direct else ()
+                    where = Scope(FunctionRef(path, key), scope.receiver, given)
+                    return self._local(name, bound, function, parameter, where, direct)
             key = function.outer or MODULE_KEY
         module = Scope(FunctionRef(path, MODULE_KEY))
         bound = self.project.global_bindings(path).get(name, [])
         if bound:
-            return self._ask((path, name), lambda: union(self.value(value, module) for value in bound), EMPTY)
-        return self._of_symbols(self.project.symbols(facts.Name(name), path))
+            return self.ask((path, name), lambda: self._assigned(name, bound, module), EMPTY)
+        return self.of_symbols(self.project.symbols(facts.Name(name), path))
 
     def _local(
-        self, name: str, bound: list[Expr], function: Function, parameter: Parameter | None, scope: Scope
+        self,
+        name: str,
+        bound: list[Expr],
+        function: Function,
+        parameter: Parameter | None,
+        scope: Scope,
+        direct: bool,
     ) -> Values:
         def compute() -> Values:
-            parts = [self.value(value, scope) for value in bound]
-            if parameter is not None:
-                parts.append(self._parameter(parameter, function, scope))
-            return union(parts)
+            found = self._assigned(name, bound, scope)
+            if parameter is None:
+                return found
+            given = next((values for known, values in scope.given if known == name), None)
+            if given is not None:
+                return union([found, dict(given)])
+            return union([found, flow.of_parameter(self, parameter, function, scope, direct)])
 
-        return self._ask((scope, name), compute, EMPTY)
+        return self.ask((scope, name, direct), compute, EMPTY)
 
-    # --- attributes -------------------------------------------------------------------------------------
+    def _assigned(self, name: str, bound: list[Expr], scope: Scope) -> Values:
+        """The union over all assignments; none if one of them disables what the others bind."""
+        for value in bound:
+            if isinstance(value, facts.Call) and value.arguments[:1] == (facts.Name(name),):
+                callees = self.value(value.function, scope)
+                if any(isinstance(c, External) and c.dotted in results.DISABLERS for c in callees):
+                    return EMPTY
+        contents = union(
+            self.value(store.value, scope)
+            for store in self.project.function(scope.function).stores
+            if store.name == ITEM and store.owner == facts.Name(name)
+        )
+        held: Values = {Group("each", (freeze(contents),)): Tier.CERTAIN} if contents else EMPTY
+        return union([*(self.value(value, scope) for value in bound), held])
+
+    # --- attributes and functions -----------------------------------------------------------------------
 
     def attributes(self, owners: Values, name: str) -> Values:
         """What `owner.name` may hold, for any of the owners."""
-        return union(union([self._attribute(owner, name)], tier) for owner, tier in owners.items())
+        return union(union([attributes.of_value(self, o, name)], tier) for o, tier in owners.items())
 
-    def _attribute(self, owner: Value, name: str) -> Values:
-        match owner:
+    def holds_module(self, value: Value) -> bool:
+        """Whether a value is a module of the project, or a container of some."""
+        match value:
             case Instance(ref):
-                return self._ask(("attribute", ref, name), lambda: self._instance_attribute(ref, name), EMPTY)
-            case ClassValue(ref):
-                return self._class_attribute(ref, name)
-            case Parent(start, receiver):
-                order = self.project.mro(receiver)
-                after = order[order.index(start) + 1 :] if start in order else ()
-                return next(
-                    (found for part in after if (found := self._in_body(part, name, receiver)) is not None),
-                    EMPTY,
-                )
-            case File(path):
-                return self._file_attribute(path, name)
-            case External(dotted):
-                return {External(f"{dotted}.{name}"): Tier.CERTAIN}
-            case Group("dict") if name in owner.keys:  # ModuleDict and SimpleNamespace
-                return union(dict(item) for item in owner.at(name))
-            case FunctionValue() if name == "__call__":
-                return {owner: Tier.CERTAIN}
-        return EMPTY
+                return self.project.is_module(ref)
+            case Group():
+                return any(self.holds_module(inner) for item in value.items for inner, _ in item)
+        return False
 
-    def _file_attribute(self, path: str, name: str) -> Values:
-        if self.project.global_bindings(path).get(name):
-            return self._name(name, Scope(FunctionRef(path, MODULE_KEY)))
-        return self._of_symbols(self.project.members(File(path), name))
-
-    def _class_attribute(self, ref: ClassRef, name: str) -> Values:
-        for part in self.project.mro(ref):
-            found = self._in_body(part, name, None)
-            if found is not None:
-                return found
-        if name == "apply" and any(
-            b.endswith(("autograd.Function", "autograd.function.Function"))
-            for b in self.project.external_bases(ref)
-        ):
-            return union(self._class_attribute(ref, method) for method in ("forward", "backward"))
-        return EMPTY
-
-    def _in_body(self, ref: ClassRef, name: str, receiver: ClassRef | None) -> Values | None:
-        """What one class body binds `name` to, seen from an instance of `receiver`; None if nothing."""
-        bindings = self.project.class_bindings(ref).get(name)
-        if not bindings:
-            return None
-        outer = FunctionRef(ref.path, self.project.class_(ref).outer or MODULE_KEY)
-        parts: list[Values] = []
-        for binding in bindings:
-            if isinstance(binding.value, facts.Definition):
-                for symbol in self.project.symbols(binding.value, ref.path):
-                    if isinstance(symbol, FunctionRef):
-                        parts.append(self._method(symbol, ref, receiver))
-                    else:
-                        parts.append(self._of_symbols((symbol,)))
-            else:
-                # Names in a class body may be other members of it.
-                inner = binding.value.id if isinstance(binding.value, facts.Name) else None
-                siblings = self.project.class_bindings(ref)
-                if inner is not None and inner != name and inner in siblings:
-                    parts.append(self._in_body(ref, inner, receiver) or EMPTY)
-                else:
-                    parts.append(self.value(binding.value, Scope(outer)))
-        return union(parts)
-
-    def _method(self, function: FunctionRef, owner: ClassRef, receiver: ClassRef | None) -> Values:
-        kind = self.project.method_kind(function)
-        if kind == "property":
-            return self.returns(function, receiver) if receiver is not None else EMPTY
-        bound = (
-            None
-            if kind == "staticmethod"
-            else (owner if kind == "classmethod" and not receiver else receiver)
-        )
-        return {FunctionValue(function, bound): Tier.CERTAIN}
-
-    def _instance_attribute(self, ref: ClassRef, name: str) -> Values:
-        parts: list[Values] = []
-        for part in self.project.mro(ref):
-            found = self._in_body(part, name, ref)
-            if found is not None:
-                parts.append(found)
-                break
-        for part in self.project.mro(ref):
-            stores = self.project.own_stores(part)
-            parts += [self.value(s.value, Scope(where, ref)) for where, s in stores.get(name, ())]
-            contents = union(
-                self.value(s.value, Scope(where, ref)) for where, s in stores.get(name + ITEM, ())
-            )
-            if contents:
-                parts.append({Group("each", (freeze(contents),)): Tier.CERTAIN})
-            outer = Scope(FunctionRef(part.path, self.project.class_(part).outer or MODULE_KEY))
-            parts += [
-                typed(self.project, a, outer)
-                for key, a in self.project.class_(part).annotations
-                if key == name
-            ]
-        parts.append(self._foreign_stores(ref, name))
-        found = self._capped(union(parts))
-        # `DDP(model)` stands for the model here, and so does what is behind its `.module`.
-        return {Instance(ref): Tier.LIKELY} if not found and name in _UNWRAPPING else found
-
-    def _foreign_stores(self, ref: ClassRef, name: str) -> Values:
-        """`model.mixer = Mixer()` in other code, where `model` may be an instance of this class."""
-        order = set(self.project.mro(ref))
-        found = self._ask(("foreign", name), lambda: self._stored_elsewhere(name), NOTHING_STORED)
-        return union(
-            union([self.value(store.value, scope)], Tier.LIKELY)
-            for owners, scope, store in found
-            if owners & order
-        )
-
-    def _stored_elsewhere(self, name: str) -> Stored:
-        found = []
-        for where, store in self.project.stores_of(name):
-            if _may_hold_code(store) and not _on_self(self.project, where, store):
-                scope = Scope(where, self.project.owner(where))
-                owners = {v.ref for v in self.value(store.owner, scope) if isinstance(v, Instance)}
-                if owners:
-                    found.append((frozenset(owners), scope, store))
-        return tuple(found)
-
-    def _capped(self, values: Values) -> Values:
-        classes = {
-            v.ref for v in values if isinstance(v, Instance | ClassValue) and self.project.is_module(v.ref)
+    def capped(self, values: Values) -> Values:
+        """The values, merely assumed where they are too many classes to be anything but a generic slot."""
+        tiers: Values = {
+            v: tier
+            for v, tier in values.items()
+            if isinstance(v, Instance | ClassValue) and tier < Tier.ASSUMED and self.project.is_module(v.ref)
         }
-        return union([values], Tier.ASSUMED) if len(classes) > FAN_OUT else values
+        if len(tiers) <= FAN_OUT:
+            return values
+        certain: Values = {v: tier for v, tier in tiers.items() if tier == Tier.CERTAIN}
+        others: Values = {v: tier for v, tier in values.items() if v not in tiers}
+        return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
 
-    # --- functions --------------------------------------------------------------------------------------
+    def guessed(self, values: Values) -> Values:
+        """The values as a mere guess; nothing if guesses are not followed."""
+        return union([values], Tier.ASSUMED) if self.guesses else EMPTY
 
-    def returns(self, function: FunctionRef, receiver: ClassRef | None) -> Values:
-        """What calling the function may give."""
-        facts_ = self.project.function(function)
-        scope = Scope(function, receiver)
-        return self._ask(
-            ("returns", scope), lambda: union(self.value(value, scope) for value in facts_.returns), EMPTY
-        )
+    def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Given = ()) -> Values:
+        """What calling the function may give; `given` holds what this call passes."""
+        scope = Scope(function, receiver, given)
+        return self.ask(("returns", scope), lambda: self._returned(scope), EMPTY)
 
-    def _parameter(self, parameter: Parameter, function: Function, scope: Scope) -> Values:
-        kind = self.project.method_kind(scope.function) if function.owner is not None else "staticmethod"
-        if function.owner is not None and function.parameters[0] is parameter and kind != "staticmethod":
-            ref = scope.receiver or ClassRef(scope.function.path, function.owner)
-            return {ClassValue(ref) if kind == "classmethod" else Instance(ref): Tier.CERTAIN}
-        outer = Scope(FunctionRef(scope.function.path, function.outer or MODULE_KEY))
-        declared = (
-            typed(self.project, parameter.annotation, outer) if parameter.annotation is not None else EMPTY
-        )
-        if any(isinstance(v, Instance | ClassValue | Group) for v in declared):
-            return declared
-        default = self.value(parameter.default, outer) if parameter.default is not None else EMPTY
-        passed = union([self._passed(parameter, function, scope)], Tier.LIKELY)
-        return self._capped(union([declared, default, passed]))
-
-    def _passed(self, parameter: Parameter, function: Function, scope: Scope) -> Values:
-        """What the call sites of the function pass for one parameter."""
-        ref = scope.function
-        position = function.parameters.index(parameter) - (1 if function.owner is not None else 0)
-        if parameter.kind != "positional":
-            position = -1
-        parts = []
-        for caller, call in self._ask(
-            ("sites", ref), lambda: self._call_sites(ref, function), NOTHING_CALLED
-        ):
-            argument = _argument(call, parameter.name, position)
-            if argument is not None:
-                parts.append(self.value(argument, caller))
-        return union(parts)
-
-    def _call_sites(self, ref: FunctionRef, function: Function) -> Called:
-        """The calls in the project that run a function, directly or by constructing its class."""
-        name = function.qualname.rpartition(".")[2]
-        constructed = self.project.classes_with_init(ref) if name == "__init__" else []
-        wanted = {ref, *constructed}
-        names = {name, *(heir.name for heir in constructed), *self.project.aliases_of(name)}
-        found = []
-        for called in sorted(names):
-            for where, site in self.project.calls_of(called)[:_MAX_CALL_SITES]:
-                owner = self.project.owner(where)
-                if called == "__init__" and (
-                    owner is None or ClassRef(ref.path, function.owner or "") not in self.project.mro(owner)
-                ):
-                    continue  # super().__init__() of an unrelated class
-                caller = Scope(where, owner)
-                if any(
-                    getattr(value, "ref", None) in wanted for value in self.value(site.call.function, caller)
-                ):
-                    found.append((caller, site.call))
-        return tuple(found)
+    def _returned(self, scope: Scope) -> Values:
+        function = self.project.function(scope.function)
+        found = union(self.value(value, scope) for value in function.returns)
+        if found or function.annotation is None:
+            return found
+        return typed(self.project, function.annotation, Scope(scope.function, scope.receiver))
 
 
-def _argument(call: facts.Call, name: str, position: int) -> Expr | None:
-    """The expression a call passes for a parameter, by keyword or at `position`; None if it passes none."""
-    for keyword, value in call.keywords:
-        if keyword == name:
-            return value
-    if not 0 <= position < len(call.arguments):
-        return None
-    if any(isinstance(argument, facts.Element) for argument in call.arguments[: position + 1]):
-        return None
-    return call.arguments[position]
-
-
-def _may_hold_code(store: Store) -> bool:
-    return not isinstance(store.value, facts.Constant | facts.Unknown)
-
-
-def _on_self(project: Project, where: FunctionRef, store: Store) -> bool:
-    return isinstance(store.owner, facts.Name) and store.owner.id == project.self_name(where)
+Given = tuple[tuple[str, frozenset[tuple[Value, Tier]]], ...]

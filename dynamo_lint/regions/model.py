@@ -67,6 +67,8 @@ class RegionOptions:
     disable_decorators: tuple[str, ...] = ()
     assume: str = "none"
     """`none`, `blocks` or `modules`."""
+    guesses: bool = False
+    """Follow what is merely assumed, too: it costs time, and is reported only on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ class Entry:
     """Compiled once per instance, so all instances share one code object and one recompile limit."""
     condition: str | None = None
     """Source of the `if` test the entry stands under."""
+    instances: int | None = None
+    """How many instances a regional entry compiles, where the code says so in plain numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, Binding, CallSite, Class, Expr, FileFacts, Function, Store
+from dynamo_lint.index.facts import MODULE_KEY, Binding, Class, Expr, FileFacts, Function, Store
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.tables import Tables
 
 COMPILE = "torch.compile"
 _PARTIAL = "functools.partial"
@@ -45,14 +46,19 @@ class Project:
         self.files = files
         self.memo: dict[object, object] = {}
         self.find_module = ModuleFinder(files).find
+        tables = Tables(files)
+        self.calls_of = tables.calls_of
+        self.stores_of = tables.stores_of
+        self.aliases_of = tables.aliases_of
+        self.passed_on = tables.passed_on
+        self.decorated_with = tables.decorated_with
+        self.texts_of = tables.texts_of
+        self.is_known = tables.is_known
         self._resolving: set[object] = set()
         self._globals: dict[str, dict[str, list[Expr]]] = {}
         self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
         self._own_stores: dict[ClassRef, dict[str, list[tuple[FunctionRef, Store]]]] = {}
         self._inits: dict[FunctionRef, list[ClassRef]] | None = None
-        self._calls: dict[str, list[tuple[FunctionRef, CallSite]]] | None = None
-        self._aliases: dict[str, set[str]] | None = None
-        self._foreign: dict[str, list[tuple[FunctionRef, Store]]] | None = None
 
     # --- facts by reference -----------------------------------------------------------------------------
 
@@ -165,6 +171,16 @@ class Project:
             self._globals[path] = known
         return known
 
+    def local_bindings(self, ref: FunctionRef) -> dict[str, list[Expr]]:
+        """The bindings in one function's own scope by name."""
+        key = ("locals", ref)
+        if key not in self.memo:
+            table: dict[str, list[Expr]] = defaultdict(list)
+            for binding in self.function(ref).bindings:
+                table[binding.name].append(binding.value)
+            self.memo[key] = dict(table)
+        return self.memo[key]  # type: ignore[return-value]
+
     def _guarded(self, key: object, values: list[Expr], path: str, function: str) -> tuple[Symbol, ...]:
         """The union over `values`, unless we are already asking: aliases and imports can be circular."""
         memo_key = ("symbols", key)
@@ -255,6 +271,13 @@ class Project:
             for base in self.external_bases(ref)
         )
 
+    def is_container(self, ref: ClassRef) -> bool:
+        """Whether instances hold modules by position or key, as their own contents."""
+        return any(
+            base.startswith("torch.nn.") and base.endswith(("ModuleList", "ModuleDict", "Sequential"))
+            for base in self.external_bases(ref)
+        )
+
     def _bases(self, ref: ClassRef) -> tuple[Symbol, ...]:
         class_ = self.class_(ref)
         where = class_.outer or MODULE_KEY
@@ -334,45 +357,6 @@ class Project:
                 return None
             function = self.files[ref.path].functions[function.outer or MODULE_KEY]
         return function.parameters[0].name if function.parameters else None
-
-    # --- whole-program tables, built when first asked for ------------------------------------------------
-
-    def calls_of(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
-        """Call sites whose callee ends in `name`."""
-        if self._calls is None:
-            self._calls = defaultdict(list)
-            for ref in self.functions():
-                for site in self.function(ref).calls:
-                    called = _callee_name(site.call.function)
-                    if called:
-                        self._calls[called].append((ref, site))
-        return self._calls.get(name, [])
-
-    def aliases_of(self, name: str) -> set[str]:
-        """Names that `name` is bound to as it is or through a call: `step = torch.compile(train_step)`."""
-        if self._aliases is None:
-            self._aliases = defaultdict(set)
-            for ref in self.functions():
-                function = self.function(ref)
-                found: tuple[Binding | Store, ...] = (*function.bindings, *function.stores)
-                for bound in found:
-                    match bound.value:
-                        case facts.Name(original) | facts.Call(_, (facts.Name(original), *_)):
-                            self._aliases[original].add(bound.name)
-        return self._aliases.get(name, set())
-
-    def stores_of(self, name: str) -> list[tuple[FunctionRef, Store]]:
-        """Attribute stores `anything.name = …`, in every function."""
-        if self._foreign is None:
-            self._foreign = defaultdict(list)
-            for ref in self.functions():
-                for store in self.function(ref).stores:
-                    self._foreign[store.name].append((ref, store))
-        return self._foreign.get(name, [])
-
-
-def _callee_name(callee: Expr) -> str | None:
-    return None if isinstance(callee, facts.Call) else terminal_name(callee)
 
 
 def _unique(symbols: Iterator[Symbol]) -> tuple[Symbol, ...]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_FRAMES = 5000
+"""Enough Python frames for the deepest nesting of questions, each with its expressions."""
 
 _MAX_DEPTH = 60
 """Questions nested deeper than this are given up: no real model needs them, and recursion must end."""
@@ -49,7 +53,10 @@ class Questions:
             return self._guesses.get(key, unknown)  # type: ignore[return-value]
         before = self._outermost
         self._open[key] = depth
-        computed = self._settle(key, depth, compute)
+        if depth == 0:
+            computed = _with_room(lambda: self._settle(key, depth, compute))
+        else:
+            computed = self._settle(key, depth, compute)
         del self._open[key]
         self._outermost = min(before, self._outermost)
         return computed
@@ -76,3 +83,13 @@ class Questions:
         self._known.update(answers)
         self._outermost = _MAX_DEPTH
         return computed
+
+
+def _with_room(compute: Callable[[], T]) -> T:
+    """Run with a recursion limit that fits the deepest question, and put the old one back."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _FRAMES))
+    try:
+        return compute()
+    finally:
+        sys.setrecursionlimit(limit)

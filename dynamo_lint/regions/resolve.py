@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.regions.declared import assumed_entries, declared_entries
 from dynamo_lint.regions.entries import find_entries
+from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import RegionOptions, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.trace import trace
@@ -18,6 +19,7 @@ def resolve(files: Mapping[str, FileFacts], options: RegionOptions) -> tuple[Pro
     The project is returned too: later stages ask it what names and attributes mean.
     """
     project = Project(files)
+    project.memo[Evaluation] = Evaluation(project, guesses=options.guesses)
     found, unresolved = find_entries(project, options)
     declared, unknown = declared_entries(project, options)
     roots = [*found, *declared, *assumed_entries(project, options.assume)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.index.facts import ITEM, Call, Expr
+from dynamo_lint.regions import contexts
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import COMPILE, External
@@ -80,7 +81,7 @@ def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Value
         case ClassValue(ref):
             return {Instance(ref): Tier.CERTAIN}
         case FunctionValue(ref, receiver):
-            return ev.returns(ref, receiver)
+            return ev.returns(ref, receiver, contexts.given(ev, ref, call, scope))
         case External(dotted):
             return _of_external(ev, dotted, call, scope)
     return EMPTY
@@ -126,12 +127,22 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
             instances = ev.value(value, scope).items()
             return {ClassValue(v.ref): tier for v, tier in instances if isinstance(v, Instance)}
         case "getattr", (owner, name_expr, *default):
-            owners = ev.value(owner, scope)
-            names = [v.value for v in ev.value(name_expr, scope) if isinstance(v, Text)]
-            found = [ev.attributes(owners, name) for name in names]
             # The default is for when the attribute is missing; nothing says that it ever is.
-            return union([*found, *(union([ev.value(d, scope)], Tier.ASSUMED) for d in default)])
+            fallback = (ev.guessed(ev.value(d, scope)) for d in default)
+            return union([_named(ev, ev.value(owner, scope), name_expr, scope), *fallback])
     return EMPTY
+
+
+def _named(ev: Evaluation, owners: Values, name: Expr, scope: Scope) -> Values:
+    """`getattr(owners, name)`, by the texts that the name is known to be."""
+    texts = {v.value: tier for v, tier in ev.value(name, scope).items() if isinstance(v, Text)}
+    if isinstance(name, facts.Attribute):  # a configuration field: any text it is given anywhere
+        texts |= {text: Tier.LIKELY for text in ev.project.texts_of(name.name) if text not in texts}
+    found = union(union([ev.attributes(owners, text)], tier) for text, tier in sorted(texts.items()))
+    if texts:
+        return ev.capped(found)
+    inside = (contents(ev, v.ref) for v in owners if isinstance(v, Instance))
+    return union(inside, Tier.LIKELY)
 
 
 def _of_method(
@@ -154,6 +165,10 @@ def _of_method(
                 parts.append(elements({owner: tier}))
             case Foreign() if method.name in _SELF_RETURNING:
                 parts.append({owner: tier})
+            case Foreign("torch.nn.Module") if method.name in ("children", "modules"):
+                parts.append(_each({owner: Tier.ASSUMED}))
+            case Foreign("torch.nn.Module") if method.name in ("named_children", "named_modules"):
+                parts.append(_pairs({owner: Tier.ASSUMED}))
     if not resolved and not parts and method.name in _SET_UPS and call.arguments:
         # fabric.setup(model, optimizer), accelerator.prepare(model): what went in comes out, in order.
         passed = [ev.value(argument, scope) for argument in call.arguments]
@@ -164,7 +179,7 @@ def _of_method(
 
 def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scope: Scope) -> Values:
     if not ev.project.is_module(ref):
-        return EMPTY
+        return _built(ev, ref)
     if name in _SELF_RETURNING:
         return {Instance(ref): Tier.CERTAIN}
     if name in ("children", "named_children"):
@@ -182,15 +197,50 @@ def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scop
     return _pairs(found) if name.startswith("named_") else _each(found)
 
 
+def contents(ev: Evaluation, ref: ClassRef) -> Values:
+    """What an instance holds without a name of its own: `self.append(…)`, `self.add_module(name, …)`."""
+    parts = [
+        ev.value(store.value, Scope(where, ref))
+        for part in ev.project.mro(ref)
+        for where, store in ev.project.own_stores(part).get(ITEM, ())
+    ]
+    init = ev.project.method(ref, "__init__") if ev.project.is_container(ref) else None
+    if init is not None:
+        for site in ev.project.function(init).calls:
+            if isinstance(site.call.function, facts.Attribute) and site.call.function.name == "__init__":
+                scope = Scope(init, ref)
+                given = union(ev.value(argument, scope) for argument in site.call.arguments)
+                parts += [{v: t for v, t in given.items() if isinstance(v, Instance)}, elements(given)]
+    return union(parts)
+
+
+def _built(ev: Evaluation, ref: ClassRef) -> Values:
+    """An unknown method of a `Config` nested in the class that it configures builds that class."""
+    outer, _, inner = ref.key.rpartition(".")
+    builds = inner.endswith(("Config", "Options", "Args", "Params"))
+    if builds and outer in ev.project.files[ref.path].classes:
+        return {Instance(ClassRef(ref.path, outer)): Tier.LIKELY}
+    return EMPTY
+
+
 def children(ev: Evaluation, ref: ClassRef) -> Values:
     """The submodules an instance holds in its attributes: instances, and containers as they are."""
+    return ev.ask(("children", ref), lambda: _children(ev, ref), EMPTY)
+
+
+def _children(ev: Evaluation, ref: ClassRef) -> Values:
     names = {n for part in ev.project.mro(ref) for n in ev.project.own_stores(part) if not n.endswith("[]")}
     held = union(ev.attributes({Instance(ref): Tier.CERTAIN}, name) for name in sorted(names))
-    return {v: tier for v, tier in held.items() if _is_module(ev, v)}
+    held = union([held, contents(ev, ref)])
+    return {v: tier for v, tier in held.items() if ev.holds_module(v)}
 
 
 def descendants(ev: Evaluation, ref: ClassRef) -> Values:
     """All submodules below an instance, itself included: what `.modules()` yields."""
+    return ev.ask(("descendants", ref), lambda: _descendants(ev, ref), EMPTY)
+
+
+def _descendants(ev: Evaluation, ref: ClassRef) -> Values:
     found: dict[Value, Tier] = {}
     pending: list[tuple[Value, Tier]] = [(Instance(ref), Tier.LIKELY)]
     while pending:
@@ -203,18 +253,9 @@ def descendants(ev: Evaluation, ref: ClassRef) -> Values:
                 pending += [(v, max(tier, t)) for v, t in children(ev, inner).items()]
             case Group():
                 pending += [
-                    (v, max(tier, t)) for v, t in elements({value: tier}).items() if _is_module(ev, v)
+                    (v, max(tier, t)) for v, t in elements({value: tier}).items() if ev.holds_module(v)
                 ]
     return found
-
-
-def _is_module(ev: Evaluation, value: Value) -> bool:
-    match value:
-        case Instance(ref):
-            return ev.project.is_module(ref)
-        case Group():
-            return any(_is_module(ev, inner) for item in value.items for inner, _ in item)
-    return False
 
 
 def _parent(ev: Evaluation, scope: Scope) -> Values:

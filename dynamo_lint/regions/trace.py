@@ -11,28 +11,17 @@ from dataclasses import dataclass
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
-from dynamo_lint.regions.entries import CONVENTION, Root, matches, targets_of
-from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.boundaries import Boundaries
+from dynamo_lint.regions.entries import CONVENTION, Root, targets_of
+from dynamo_lint.regions.evaluate import evaluate, evaluation_of
+from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, RegionOptions, Step, Tier
-from dynamo_lint.regions.project import External, Project, Symbol
-from dynamo_lint.regions.results import DISABLERS
-from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Scope
+from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Scope, Value
 
-# Dynamo does not look into these (torch/_dynamo/decorators.py, torch/_library/custom_ops.py).
-_OPAQUE = frozenset(
-    {
-        "torch.compiler.allow_in_graph",
-        "torch._dynamo.allow_in_graph",
-        "torch.compiler.assume_constant_result",
-        "torch._dynamo.assume_constant_result",
-        "torch.library.custom_op",
-        "torch.library.triton_op",
-        "torch.library.register_fake",
-        "triton.jit",
-        "triton.autotune",
-        "triton.heuristics",
-    }
-)
+_HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
+"""What of `builtins` and `torch` itself calls the functions that it is given."""
+_PLAIN_DECORATORS = frozenset({"property", "staticmethod", "classmethod", "setter", "override", "no_grad"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +62,9 @@ def trace(project: Project, roots: list[Root], options: RegionOptions) -> tuple[
 class _Walk:
     def __init__(self, project: Project, options: RegionOptions) -> None:
         self._project = project
-        self._options = options
         self._visits: dict[Node, _Visit] = {}
         self._edges: dict[Node, list[Edge]] = {}
-        self._boundaries: dict[FunctionRef, str] = {}
+        self._boundaries = Boundaries(project, options)
         self._properties = {
             project.function(ref).qualname.rpartition(".")[2]
             for ref in project.functions()
@@ -105,7 +93,7 @@ class _Walk:
                     known.compiled = True
                     known.entries |= visit.entries
                 continue
-            if self._boundary(node.function) == "stop":
+            if self._boundaries.of(node.function) == "stop":
                 continue
             self._visits[node] = visit
             self._edges[node] = list(self._outgoing(node))
@@ -118,7 +106,7 @@ class _Walk:
     def hot(self) -> tuple[HotFunction, ...]:
         found = []
         for node, visit in self._visits.items():
-            if self._boundary(node.function) == "skip":
+            if self._boundaries.of(node.function) == "skip":
                 continue
             others = [
                 i for i in range(visit.entries.bit_length()) if visit.entries >> i & 1 and i != visit.first
@@ -141,48 +129,6 @@ class _Walk:
                     target.entries |= entries
                     pending.append(edge.target)
 
-    # --- where tracing stops ----------------------------------------------------------------------------
-
-    def _boundary(self, ref: FunctionRef) -> str:
-        """`stop` at disabled and opaque code, `skip` for a function whose callees alone are traced."""
-        if ref not in self._boundaries:
-            self._boundaries[ref] = self._judge(ref)
-        return self._boundaries[ref]
-
-    def _judge(self, ref: FunctionRef) -> str:
-        project = self._project
-        function = project.function(ref)
-        owner = ClassRef(ref.path, function.owner) if function.owner is not None else None
-        marked = {marker.key for marker in project.files[ref.path].markers if marker.kind == "eager"}
-        if ref.key in marked or (owner is not None and owner.key in marked):
-            return "stop"
-        cut = self._options.cut
-        if cut and (matches(project, ref, cut) or (owner is not None and matches(project, owner, cut))):
-            return "stop"
-        decorators = list(function.decorators)
-        if owner is not None:
-            decorators += [d for d in project.class_(owner).decorators if self._disables(d, ref)]
-        for decorator in decorators:
-            if self._disables(decorator, ref):
-                keywords = decorator.keywords if isinstance(decorator, facts.Call) else ()
-                return "skip" if ("recursive", facts.Constant(False)) in keywords else "stop"
-            callee = decorator.function if isinstance(decorator, facts.Call) else decorator
-            if any(isinstance(s, External) and s.dotted in _OPAQUE for s in self._symbols(callee, ref)):
-                return "stop"
-        return ""
-
-    def _disables(self, decorator: Expr, ref: FunctionRef) -> bool:
-        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
-        return any(
-            (isinstance(s, External) and s.dotted in DISABLERS)
-            or matches(self._project, s, self._options.disable_decorators)
-            for s in self._symbols(callee, ref)
-        )
-
-    def _symbols(self, expr: Expr, ref: FunctionRef) -> tuple[Symbol, ...]:
-        outer = self._project.function(ref).outer or MODULE_KEY
-        return self._project.symbols(expr, ref.path, outer)
-
     # --- what a function calls --------------------------------------------------------------------------
 
     def _outgoing(self, node: Node) -> Iterator[Edge]:
@@ -200,20 +146,41 @@ class _Walk:
 
     def _call(self, site: CallSite, scope: Scope) -> Iterator[Edge]:
         call = site.call
+        if isinstance(call.function, facts.Attribute) and not self._project.is_known(call.function.name):
+            # No code of this project has that name, but it may be handed to the code that has.
+            if self._takes_functions(call.function, scope):
+                yield from self._arguments(call, scope)
+            return
         for value, tier in evaluate(self._project, call.function, scope).items():
             match value:
                 case External(dotted):
-                    if not dotted.startswith("builtins.") or dotted == "builtins.map":
+                    if _calls_back(dotted):
                         yield from self._arguments(call, scope)
                 case ClassValue(ref):
                     init = None if self._project.is_module(ref) else self._project.method(ref, "__init__")
                     if init is not None:
                         yield Edge(Node(init, ref), tier, call.line, f"constructs {ref.name}")
                 case _:
-                    for target in targets_of(self._project, {value: tier}):
-                        node = Node(target.function, target.receiver)
-                        name = self._project.function(target.function).qualname
-                        yield Edge(node, target.tier, call.line, f"calls {name}")
+                    yield from self._runs(value, tier, call.line)
+
+    def _runs(self, value: Value, tier: Tier, line: int, verb: str = "calls") -> Iterator[Edge]:
+        """Everything that runs when a value is called: itself, its decorators, the hooks of a module."""
+        for target in targets_of(self._project, {value: tier}):
+            name = self._project.function(target.function).qualname
+            yield Edge(Node(target.function, target.receiver), target.tier, line, f"{verb} {name}")
+            for wrapper in self._wrappers(target.function):
+                name = self._project.function(wrapper).qualname
+                yield Edge(Node(wrapper, None), max(tier, Tier.LIKELY), line, f"{verb} {name}, its decorator")
+        if isinstance(value, Instance):
+            for hook, hook_tier in hooks_of(evaluation_of(self._project), value.ref).items():
+                for target in targets_of(self._project, {hook: max(tier, hook_tier)}):
+                    name = self._project.function(target.function).qualname
+                    note = f"runs the forward hook {name}"
+                    yield Edge(Node(target.function, target.receiver), target.tier, line, note)
+
+    def _takes_functions(self, callee: Expr, scope: Scope) -> bool:
+        symbols = self._project.symbols(callee, scope.function.path, scope.function.key)
+        return any(isinstance(s, External) and _calls_back(s.dotted) for s in symbols)
 
     def _arguments(self, call: facts.Call, scope: Scope) -> Iterator[Edge]:
         """Functions handed to library code run inside the region: `checkpoint(self._body, x)`."""
@@ -226,10 +193,29 @@ class _Walk:
                 if isinstance(value, FunctionValue) or (
                     isinstance(value, Instance) and self._project.is_module(value.ref)
                 ):
-                    for target in targets_of(self._project, {value: max(tier, Tier.LIKELY)}):
-                        name = self._project.function(target.function).qualname
-                        node = Node(target.function, target.receiver)
-                        yield Edge(node, target.tier, call.line, f"passes {name} on")
+                    yield from self._runs(value, max(tier, Tier.LIKELY), call.line, "passes on")
+
+    def _wrappers(self, ref: FunctionRef) -> list[FunctionRef]:
+        """The closures that decorators of this project put around a function."""
+        found = []
+        function = self._project.function(ref)
+        for decorator in function.decorators:
+            callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+            if terminal_name(callee) in _PLAIN_DECORATORS:
+                continue
+            scope = Scope(FunctionRef(ref.path, function.outer or MODULE_KEY))
+            for value in evaluate(self._project, decorator, scope):
+                if not isinstance(value, FunctionValue):
+                    continue
+                inner = evaluation_of(self._project).returns(value.ref, None)
+                found += [
+                    v.ref
+                    for v in inner
+                    if isinstance(v, FunctionValue)
+                    and self._project.function(v.ref).outer == value.ref.key
+                    and v.ref.path == value.ref.path
+                ]
+        return found
 
     def _property(self, owner: Expr, name: str, scope: Scope, line: int, role: str) -> Iterator[Edge]:
         """The getter or setter that a load or store of `owner.name` runs."""
@@ -244,3 +230,13 @@ class _Walk:
             if function.key in self._project.files[function.path].functions:
                 qualname = self._project.function(function).qualname
                 yield Edge(Node(function, value.ref), tier, line, f"{verb} the property {qualname}")
+
+
+def _calls_back(dotted: str) -> bool:
+    """Whether code outside the project may call a function that it is given: tensor operations do not."""
+    package, _, name = dotted.rpartition(".")
+    if package == "builtins":
+        return name in _HIGHER_ORDER
+    if package == "torch":
+        return name in _HIGHER_ORDER
+    return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops")

@@ -15,6 +15,8 @@ class Scope:
 
     function: FunctionRef
     receiver: ClassRef | None = None
+    given: tuple[tuple[str, frozenset[tuple[Value, Tier]]], ...] = ()
+    """What the one call in question passes for some of the parameters."""
 
 
 @dataclass(frozen=True, slots=True)

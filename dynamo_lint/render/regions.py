@@ -28,6 +28,7 @@ def render_json(regions: Regions) -> str:
                 "confidence": entry.tier.word,
                 "regional": entry.regional,
                 "condition": entry.condition,
+                "instances": entry.instances,
             }
             for entry in regions.entries
         ],
@@ -110,7 +111,8 @@ def _function(ways: Sequence[HotFunction]) -> dict[str, Any]:
 def _entry(entry: Entry, look: Look) -> str:
     about = [entry.idiom, entry.tier.word]
     if entry.regional:
-        about.append("each instance on its own")
+        counted = f"each of {entry.instances} instances" if entry.instances else "each instance"
+        about.append(f"{counted} on its own")
     if entry.condition:
         about.append(f"if {clean(entry.condition)}")
     place = look.paint(look.place(entry.path, entry.line), bold=True)

@@ -1,0 +1,193 @@
+"""What `owner.name` may hold: class bodies, stores anywhere, dataclass fields, swapped modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
+from dynamo_lint.regions import flow, swaps
+from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.values import (
+    EMPTY,
+    ClassValue,
+    Foreign,
+    FunctionValue,
+    Group,
+    Instance,
+    Parent,
+    Scope,
+    Value,
+    Values,
+    freeze,
+    union,
+)
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+_UNWRAPPING = frozenset({"module", "_orig_mod"})
+"""Where DDP and torch.compile keep the module they wrap."""
+
+Stored = tuple[tuple[frozenset[ClassRef], Scope, Store], ...]
+NOTHING_STORED: Stored = ()
+
+
+def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
+    """What `owner.name` may hold."""
+    match owner:
+        case Instance(ref):
+            return ev.ask(("attribute", ref, name), lambda: _of_instance(ev, ref, name), EMPTY)
+        case ClassValue(ref):
+            return _of_class(ev, ref, name)
+        case Parent(start, receiver):
+            order = ev.project.mro(receiver)
+            after = order[order.index(start) + 1 :] if start in order else ()
+            return next(
+                (found for part in after if (found := _in_body(ev, part, name, receiver)) is not None),
+                EMPTY,
+            )
+        case File(path):
+            return _of_file(ev, path, name)
+        case External(dotted):
+            return {External(f"{dotted}.{name}"): Tier.CERTAIN}
+        case Foreign(dotted) if dotted == SOME_MODULE:
+            return {owner: Tier.ASSUMED}
+        case Group("dict") if name in owner.keys:  # ModuleDict and SimpleNamespace
+            return union(dict(item) for item in owner.at(name))
+        case FunctionValue() if name == "__call__":
+            return {owner: Tier.CERTAIN}
+    return EMPTY
+
+
+def _of_file(ev: Evaluation, path: str, name: str) -> Values:
+    if ev.project.global_bindings(path).get(name):
+        return ev.value(facts.Name(name), Scope(FunctionRef(path, MODULE_KEY)))
+    return ev.of_symbols(ev.project.members(File(path), name))
+
+
+def _of_class(ev: Evaluation, ref: ClassRef, name: str) -> Values:
+    for part in ev.project.mro(ref):
+        found = _in_body(ev, part, name, None)
+        if found is not None:
+            return found
+    if name == "apply" and any(
+        b.endswith(("autograd.Function", "autograd.function.Function"))
+        for b in ev.project.external_bases(ref)
+    ):
+        return union(_of_class(ev, ref, method) for method in ("forward", "backward"))
+    return EMPTY
+
+
+def _in_body(ev: Evaluation, ref: ClassRef, name: str, receiver: ClassRef | None) -> Values | None:
+    """What one class body binds `name` to, seen from an instance of `receiver`; None if nothing."""
+    bindings = ev.project.class_bindings(ref).get(name)
+    if not bindings:
+        return None
+    outer = FunctionRef(ref.path, ev.project.class_(ref).outer or MODULE_KEY)
+    parts: list[Values] = []
+    for binding in bindings:
+        if isinstance(binding.value, facts.Definition):
+            for symbol in ev.project.symbols(binding.value, ref.path):
+                if isinstance(symbol, FunctionRef):
+                    parts.append(_method(ev, symbol, ref, receiver))
+                else:
+                    parts.append(ev.of_symbols((symbol,)))
+        else:
+            # Names in a class body may be other members of it.
+            inner = binding.value.id if isinstance(binding.value, facts.Name) else None
+            siblings = ev.project.class_bindings(ref)
+            if inner is not None and inner != name and inner in siblings:
+                parts.append(_in_body(ev, ref, inner, receiver) or EMPTY)
+            else:
+                parts.append(ev.value(binding.value, Scope(outer)))
+    return union(parts)
+
+
+def _method(ev: Evaluation, function: FunctionRef, owner: ClassRef, receiver: ClassRef | None) -> Values:
+    kind = ev.project.method_kind(function)
+    if kind == "property":
+        return ev.returns(function, receiver) if receiver is not None else EMPTY
+    bound = (
+        None if kind == "staticmethod" else (owner if kind == "classmethod" and not receiver else receiver)
+    )
+    return {FunctionValue(function, bound): Tier.CERTAIN}
+
+
+def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
+    project = ev.project
+    parts: list[Values] = []
+    for part in project.mro(ref):
+        found = _in_body(ev, part, name, ref)
+        if found is not None:
+            parts.append(found)
+            break
+    for part in project.mro(ref):
+        stores = project.own_stores(part)
+        parts += [ev.value(s.value, Scope(where, ref)) for where, s in stores.get(name, ())]
+        contents = union(ev.value(s.value, Scope(where, ref)) for where, s in stores.get(name + ITEM, ()))
+        if contents:
+            parts.append({Group("each", (freeze(contents),)): Tier.CERTAIN})
+        outer = Scope(FunctionRef(part.path, project.class_(part).outer or MODULE_KEY))
+        annotations = [a for key, a in project.class_(part).annotations if key == name]
+        if annotations:
+            parts += [typed(project, a, outer) for a in annotations]
+            parts.append(_field(ev, part, ref, name))
+    parts.append(_foreign_stores(ev, ref, name))
+    found = union(parts)
+    if found and ev.swaps:
+        found = union([found, swaps.swapped(ev, ref, found)])
+    found = ev.capped(found)
+    # `DDP(model)` stands for the model here, and so does what is behind its `.module`.
+    return {Instance(ref): Tier.LIKELY} if not found and name in _UNWRAPPING else found
+
+
+def _field(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Values:
+    """What constructions pass for a field of a dataclass (or anything that takes its fields as keywords)."""
+    if ev.project.method(ref, "__init__") is not None:
+        return EMPTY
+    position = [key for key, _ in ev.project.class_(part).annotations].index(name)
+    parts = []
+    for scope, site in flow.constructions(ev, ref):
+        given = next((value for key, value in site.call.keywords if key == name), None)
+        if given is None and part == ref and position < len(site.call.arguments):
+            given = site.call.arguments[position]
+        if given is not None and not isinstance(given, facts.Constant | facts.Unknown):
+            parts.append(ev.value(given, scope))
+    return union(parts, Tier.LIKELY)
+
+
+def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:
+    """`model.mixer = Mixer()` in other code, where `model` may be an instance of this class."""
+    found = ev.ask(("foreign", name), lambda: _stored_elsewhere(ev, name), NOTHING_STORED)
+    if not found:
+        return EMPTY
+    order = set(ev.project.mro(ref))
+    return union(
+        union([ev.value(store.value, scope)], Tier.LIKELY) for owners, scope, store in found if owners & order
+    )
+
+
+def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
+    found = []
+    for where, store in ev.project.stores_of(name):
+        if _may_hold_code(store) and not _on_self(ev.project, where, store):
+            scope = Scope(where, ev.project.owner(where))
+            owners = {v.ref for v in ev.value(store.owner, scope) if isinstance(v, Instance)}
+            if owners:
+                found.append((frozenset(owners), scope, store))
+    return tuple(found)
+
+
+def _may_hold_code(store: Store) -> bool:
+    return not isinstance(store.value, facts.Constant | facts.Unknown)
+
+
+def _on_self(project: Project, where: FunctionRef, store: Store) -> bool:
+    return isinstance(store.owner, facts.Name) and store.owner.id == project.self_name(where)
+
+
+SOME_MODULE = "torch.nn.Module"
+"""An instance of this very class is a module we know nothing of; so are the modules in it."""

@@ -1,0 +1,139 @@
+"""Where tracing stops: disabled functions, code that Dynamo does not look into, and what the user cut."""
+
+from __future__ import annotations
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.regions.entries import matches
+from dynamo_lint.regions.model import ClassRef, FunctionRef, RegionOptions
+from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.regions.results import DISABLERS
+
+# Dynamo does not look into these (torch/_dynamo/decorators.py, torch/_library/custom_ops.py).
+_OPAQUE = frozenset(
+    {
+        "torch.compiler.allow_in_graph",
+        "torch._dynamo.allow_in_graph",
+        "torch._dynamo.decorators.allow_in_graph",
+        "torch.compiler.assume_constant_result",
+        "torch._dynamo.assume_constant_result",
+        "torch._dynamo.decorators.assume_constant_result",
+        "torch._dynamo.nonstrict_trace",
+        "torch._dynamo.decorators.nonstrict_trace",
+        "torch.library.custom_op",
+        "torch.library.triton_op",
+        "torch.library.register_fake",
+        "torch.library.impl",
+        "torch._library.custom_ops.custom_op",
+        "triton.jit",
+        "triton.autotune",
+        "triton.heuristics",
+        "triton.runtime.jit.jit",
+    }
+)
+_ON_OPERATORS = frozenset(
+    {"register_fake", "register_autograd", "register_kernel", "impl_abstract", "register_vmap"}
+)
+"""Methods of a custom operator that decorate code run outside of tracing."""
+_DEEPEST = 3
+"""How many functions a decorator may be made by."""
+
+
+class Boundaries:
+    """Judges functions, and remembers."""
+
+    def __init__(self, project: Project, options: RegionOptions) -> None:
+        self._project = project
+        self._options = options
+        self._known: dict[FunctionRef, tuple[str, str]] = {}
+
+    def of(self, ref: FunctionRef) -> str:
+        """`stop` at disabled and opaque code, `skip` for a function whose callees alone are traced."""
+        return self.reason(ref)[0]
+
+    def reason(self, ref: FunctionRef) -> tuple[str, str]:
+        """The kind of boundary, empty for none, and what makes it one."""
+        if ref not in self._known:
+            self._known[ref] = self._judge(ref)
+        return self._known[ref]
+
+    def _judge(self, ref: FunctionRef) -> tuple[str, str]:
+        project = self._project
+        function = project.function(ref)
+        owner = ClassRef(ref.path, function.owner) if function.owner is not None else None
+        marked = {marker.key for marker in project.files[ref.path].markers if marker.kind == "eager"}
+        if ref.key in marked or (owner is not None and owner.key in marked):
+            return "stop", "a `# dynamo-lint: eager` comment cuts it"
+        cut = self._options.cut
+        if cut and (matches(project, ref, cut) or (owner is not None and matches(project, owner, cut))):
+            return "stop", "`not-regions` cuts it"
+        for decorator in function.decorators:
+            kind = self._disabling(decorator, ref.path, function.outer or MODULE_KEY)
+            if kind:
+                return kind, f"its decorator disables compiling{' of itself' if kind == 'skip' else ''}"
+            if self._is_opaque(decorator, ref.path, function.outer or MODULE_KEY):
+                return "stop", "its decorator keeps Dynamo from looking into it"
+        if owner is not None:
+            class_ = project.class_(owner)
+            for decorator in class_.decorators:
+                kind = self._disabling(decorator, owner.path, class_.outer or MODULE_KEY)
+                if kind:
+                    return kind, "a decorator of its class disables compiling"
+                # An nn.Module class stays in the region (checked with torch 2.13), a Function does not.
+                opaque = self._is_opaque(decorator, owner.path, class_.outer or MODULE_KEY)
+                if opaque and not project.is_module(owner):
+                    return "stop", "a decorator of its class keeps Dynamo from looking into it"
+        return "", ""
+
+    def _disabling(self, decorator: Expr, path: str, where: str, depth: int = 0) -> str:
+        """`stop` or `skip` if a decorator disables compiling, itself or in a function of this project."""
+        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+        for symbol in self._project.symbols(callee, path, where):
+            outside = isinstance(symbol, External) and symbol.dotted in DISABLERS
+            if outside or matches(self._project, symbol, self._options.disable_decorators):
+                keywords = decorator.keywords if isinstance(decorator, facts.Call) else ()
+                return "skip" if ("recursive", facts.Constant(False)) in keywords else "stop"
+            if isinstance(symbol, FunctionRef) and depth < _DEEPEST:
+                kind = self._makes_eager(symbol, depth)
+                if kind:
+                    return kind
+        return ""
+
+    def _makes_eager(self, ref: FunctionRef, depth: int) -> str:
+        """Whether a function of the project gives back a disabled function."""
+        function = self._project.function(ref)
+        for value in function.returns:
+            for option in value.options if isinstance(value, facts.Choice) else (value,):
+                match option:
+                    case facts.Call():
+                        kind = self._disabling(option, ref.path, ref.key, depth + 1)
+                    case facts.Name() | facts.Definition():
+                        kind = self._inner(option, ref, depth)
+                    case _:
+                        kind = ""
+                if kind:
+                    return kind
+        return ""
+
+    def _inner(self, value: Expr, ref: FunctionRef, depth: int) -> str:
+        for symbol in self._project.symbols(value, ref.path, ref.key):
+            if not isinstance(symbol, FunctionRef) or symbol == ref:
+                continue
+            inner = self._project.function(symbol)
+            if inner.outer != ref.key:
+                continue
+            for decorator in inner.decorators:
+                kind = self._disabling(decorator, symbol.path, ref.key, depth + 1)
+                if kind:
+                    return kind
+            kind = self._makes_eager(symbol, depth + 1) if depth < _DEEPEST else ""
+            if kind:
+                return kind
+        return ""
+
+    def _is_opaque(self, decorator: Expr, path: str, where: str) -> bool:
+        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+        symbols: tuple[Symbol, ...] = self._project.symbols(callee, path, where)
+        if isinstance(callee, facts.Attribute) and callee.name in _ON_OPERATORS:
+            return True
+        return any(isinstance(s, External) and s.dotted in _OPAQUE for s in symbols)

@@ -1,0 +1,68 @@
+"""One level of call context: what this very call passes for the parameters that a function gives back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Call, Expr, Function
+from dynamo_lint.regions.flow import argument_for
+from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.regions.values import Scope, freeze, union
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation, Given
+
+
+def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
+    """The values of the arguments that what the function returns depends on.
+
+    Nothing inside a call that is already looked at in context: one level tells factories apart, more would
+    never end.
+    """
+    if scope.given:
+        return ()
+    function = ev.project.function(ref)
+    nothing: frozenset[str] = frozenset()
+    names = ev.ask(("returned names", ref), lambda: _returned_names(function), nothing)
+    found = []
+    for parameter in function.parameters[1 if _bound(ev, function, ref) else 0 :]:
+        if parameter.name not in names:
+            continue
+        argument = argument_for(parameter, function, call)
+        if argument is not None and not isinstance(argument, facts.Unknown):
+            found.append((parameter.name, freeze(union([ev.value(argument, scope)], Tier.LIKELY))))
+    return tuple(found)
+
+
+def _bound(ev: Evaluation, function: Function, ref: FunctionRef) -> bool:
+    return function.owner is not None and ev.project.method_kind(ref) != "staticmethod"
+
+
+def _returned_names(function: Function) -> frozenset[str]:
+    """The parameters that may be part of what a function returns, through its local names."""
+    found: set[str] = set()
+    pending = list(function.returns)
+    while pending:
+        for name in _names(pending.pop()):
+            if name not in found:
+                found.add(name)
+                pending += [b.value for b in function.bindings if b.name == name]
+    return frozenset(found.intersection(parameter.name for parameter in function.parameters))
+
+
+def _names(expr: Expr) -> set[str]:
+    match expr:
+        case facts.Name(name):
+            return {name}
+        case facts.Attribute(value) | facts.Element(value) | facts.Narrowed(value):
+            return _names(value)
+        case facts.Subscript(value, index):
+            return _names(value) | _names(index)
+        case facts.Call(function, arguments, keywords):
+            parts: tuple[Expr, ...] = (function, *arguments, *(value for _, value in keywords))
+        case facts.Choice(parts) | facts.Display(_, parts):
+            pass
+        case _:
+            return set()
+    return {name for part in parts for name in _names(part)}

@@ -1,0 +1,132 @@
+"""How many instances one compile site compiles, where the code says so in plain numbers."""
+
+from __future__ import annotations
+
+from math import prod
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, CallSite, Expr
+from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.regions.flow import argument_for, call_sites
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.values import Instance, Scope
+
+_SAME_LENGTH = frozenset(
+    {"enumerate", "list", "tuple", "reversed", "sorted", "iter", "ModuleList", "tqdm"}
+    | {"children", "named_children", "values", "items", "keys"}
+)
+_DEEPEST = 20
+"""How many names are looked through before a number counts as unknown."""
+
+
+def instances(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
+    """How often the loops around a compile site run, or None if the code does not say."""
+    counts = [_Counter(ev).length(loop, scope) for loop in site.loops]
+    known = [count for count in counts if count is not None]
+    return prod(known) if counts and len(known) == len(counts) else None
+
+
+class _Counter:
+    """Lengths and whole numbers by following single assignments; anything ambiguous is unknown."""
+
+    def __init__(self, ev: Evaluation) -> None:
+        self._ev = ev
+        self._depth = 0
+
+    def length(self, expr: Expr, scope: Scope) -> int | None:
+        """The number of items of an iterable."""
+        match expr:
+            case facts.Display("each", over=over) if over:
+                counts = [self.length(iterable, scope) for iterable in over]
+                known = [count for count in counts if count is not None]
+                return prod(known) if len(known) == len(counts) else None
+            case facts.Display("list" | "tuple", items):
+                starred = any(isinstance(item, facts.Element) for item in items)
+                return None if starred else len(items)
+            case facts.Call(facts.Name("range"), arguments) if 1 <= len(arguments) <= 2:
+                first, *more = (self._number(argument, scope) for argument in arguments)
+                if first is None or None in more:
+                    return None
+                return max(0, more[0] - first) if more and more[0] is not None else first
+            case facts.Call(facts.Attribute(owner, name), ()) if name in _SAME_LENGTH:
+                return self.length(owner, scope)
+            case facts.Call(facts.Name(name) | facts.Attribute(_, name), (first, *_)):
+                if name == "Sequential":
+                    inner = expr.arguments
+                    if len(inner) == 1 and isinstance(inner[0], facts.Element):
+                        return self.length(inner[0].iterable, scope)
+                    return None if any(isinstance(a, facts.Element) for a in inner) else len(inner)
+                return self.length(first, scope) if name in _SAME_LENGTH else None
+        found = self._single(expr, scope)
+        return self.length(*found) if found is not None else None
+
+    def _number(self, expr: Expr, scope: Scope) -> int | None:
+        match expr:
+            case facts.Constant(int() as number) if not isinstance(number, bool):
+                return number
+            case facts.Call(facts.Name("len"), (first,)):
+                return self.length(first, scope)
+        found = self._single(expr, scope)
+        return self._number(*found) if found is not None else None
+
+    def _single(self, expr: Expr, scope: Scope) -> tuple[Expr, Scope] | None:
+        """The one expression that a name or attribute is ever bound to."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            return None
+        match expr:
+            case facts.Name(name):
+                return self._name(name, scope)
+            case facts.Attribute(owner, name):
+                owners = {v.ref for v in self._ev.value(owner, scope) if isinstance(v, Instance)}
+                return self._attribute(owners.pop(), name) if len(owners) == 1 else None
+        return None
+
+    def _name(self, name: str, scope: Scope) -> tuple[Expr, Scope] | None:
+        path, key = scope.function.path, scope.function.key
+        file = self._ev.project.files[path]
+        while key != MODULE_KEY:
+            function = file.functions[key]
+            here = Scope(FunctionRef(path, key), scope.receiver)
+            bound = [b.value for b in function.bindings if b.name == name]
+            parameter = next((p for p in function.parameters if p.name == name), None)
+            if bound or parameter:
+                values = [(value, here) for value in bound]
+                if parameter is not None:
+                    values += self._passed(parameter, function, here)
+                return _only(values)
+            key = function.outer or MODULE_KEY
+        module = Scope(FunctionRef(path, MODULE_KEY))
+        return _only([(v, module) for v in self._ev.project.global_bindings(path).get(name, ())])
+
+    def _passed(
+        self, parameter: facts.Parameter, function: facts.Function, scope: Scope
+    ) -> list[tuple[Expr, Scope]]:
+        found: list[tuple[Expr, Scope]] = []
+        for caller, site in call_sites(self._ev, scope.function):
+            given = argument_for(parameter, function, site.call)
+            if given is not None:
+                found.append((given, caller))
+            elif parameter.default is not None:
+                found.append((parameter.default, scope))
+        if not found and parameter.default is not None:
+            found.append((parameter.default, scope))
+        return found
+
+    def _attribute(self, ref: ClassRef, name: str) -> tuple[Expr, Scope] | None:
+        values: list[tuple[Expr, Scope]] = []
+        for part in self._ev.project.mro(ref):
+            stores = self._ev.project.own_stores(part)
+            if stores.get(name + ITEM):
+                return None
+            values += [(store.value, Scope(where, ref)) for where, store in stores.get(name, ())]
+        return _only(values)
+
+
+def _only(values: list[tuple[Expr, Scope]]) -> tuple[Expr, Scope] | None:
+    """The value, if all say the same."""
+    same = all(
+        value == values[0][0] and (scope == values[0][1] or isinstance(value, facts.Constant))
+        for value, scope in values
+    )
+    return values[0] if values and same else None

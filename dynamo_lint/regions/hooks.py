@@ -1,0 +1,40 @@
+"""Forward hooks: functions that run whenever a module is called, registered somewhere else."""
+
+from __future__ import annotations
+
+from dynamo_lint.index import facts
+from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.values import EMPTY, FunctionValue, Instance, Scope, Values, union
+
+# Backward hooks run in the autograd engine, outside the region (torch/nn/modules/module.py).
+_REGISTRARS = ("register_forward_hook", "register_forward_pre_hook")
+
+
+def hooks_of(ev: Evaluation, ref: ClassRef) -> Values:
+    """The forward hooks that some code registers on instances of a class."""
+    table: dict[ClassRef, Values] = ev.ask(("hooks",), lambda: _table(ev), {})
+    return table.get(ref, EMPTY)
+
+
+def _table(ev: Evaluation) -> dict[ClassRef, Values]:
+    found: dict[ClassRef, Values] = {}
+    for name in _REGISTRARS:
+        for where, site in ev.project.calls_of(name):
+            function = site.call.function
+            if not isinstance(function, facts.Attribute) or not site.call.arguments or site.eager:
+                continue
+            scope = Scope(where, ev.project.owner(where))
+            owners = ev.value(function.value, scope)
+            modules: Values = {
+                v: t for v, t in owners.items() if isinstance(v, Instance) and ev.project.is_module(v.ref)
+            }
+            if not modules:
+                continue
+            given = ev.value(site.call.arguments[0], scope)
+            hooks: Values = {v: t for v, t in given.items() if isinstance(v, FunctionValue)}
+            for module, tier in ev.capped(modules).items():
+                if isinstance(module, Instance):
+                    known = found.get(module.ref, EMPTY)
+                    found[module.ref] = union([known, union([hooks], max(tier, Tier.LIKELY))])
+    return found

@@ -1,0 +1,60 @@
+"""Regions: how many instances a regional entry compiles, where plain numbers in the code say so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import resolve_text
+
+BLOCKS = """
+class Block(nn.Module):
+    def forward(self, x): return x
+
+class Model(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.layers = nn.ModuleList([Block() for _ in range(n)])
+        self.pair = nn.ModuleList([Block(), Block()])
+        self.grown = nn.ModuleList([])
+        self.grown.append(Block())
+        self.chosen = nn.ModuleList([Block() for i in range(9) if keep(i)])
+"""
+
+
+def counted(code: str) -> int | None:
+    _, regions = resolve_text(BLOCKS + code)
+    (entry,) = regions.entries
+    assert entry.regional
+    return entry.instances
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ("for b in Model(12).layers:\n    b.compile()", 12),
+        ("m = Model(n=12)\nfor i, b in enumerate(m.layers):\n    m.layers[i] = torch.compile(b)", 12),
+        ("for b in Model(3).pair:\n    b.compile()", 2),
+        ("blocks = nn.ModuleList([torch.compile(Block()) for _ in range(2, 7)])", 5),
+        ("DEPTH = 4\nfor _ in range(DEPTH):\n    torch.compile(Block())", 4),
+        ("for _ in range(2):\n    for _ in range(3):\n        torch.compile(Block())", 6),
+        ("for name, b in Model(5).layers.named_children():\n    b.compile()", 5),
+    ],
+)
+def test_the_number_of_instances_follows_from_plain_numbers(code: str, count: int) -> None:
+    assert counted(code) == count
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for b in Model(cfg.depth).layers:\n    b.compile()",
+        "for m in (Model(3), Model(4)):\n    for b in m.layers:\n        b.compile()",
+        "for b in Model(3).grown:\n    b.compile()",
+        "for b in Model(3).chosen:\n    b.compile()",
+        "while more():\n    torch.compile(Block())",
+        "n = 3\nn = 4\nfor _ in range(n):\n    torch.compile(Block())",
+        "for b in Model(*sizes).layers:\n    b.compile()",
+    ],
+)
+def test_a_number_that_the_code_does_not_settle_stays_unknown(code: str) -> None:
+    assert counted(code) is None
