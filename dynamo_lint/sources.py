@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from dynamo_lint.index.summarize import decode
+from dynamo_lint.index.decoding import decode
 
 NO_OVERLAY: Mapping[str, bytes] = MappingProxyType({})
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dynamo_lint.index.summarize import decode
+from dynamo_lint.index.decoding import decode
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import io
 import tokenize
 import warnings
 from collections.abc import Callable, Sequence
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.compiling import exits, truth_when_compiling
+from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.expressions import Expressions, terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function
 from dynamo_lint.index.markers import find_markers
@@ -44,15 +44,6 @@ def summarize(
     except tokenize.TokenError as error:
         return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
     return FileFacts(path, module, is_package, functions, classes, tuple(reader.stars), markers)
-
-
-def decode(source: bytes) -> str:
-    """Source text under its declared encoding (PEP 263), universal newlines.
-
-    Raises `SyntaxError` for an unknown encoding and `UnicodeDecodeError` for bytes that do not fit it.
-    """
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-    return io.TextIOWrapper(io.BytesIO(source), encoding).read()
 
 
 class _Reader:

@@ -1,0 +1,15 @@
+"""Source bytes to text, the way Python itself reads a file."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+
+
+def decode(source: bytes) -> str:
+    """Source text under its declared encoding (PEP 263), universal newlines.
+
+    Raises `SyntaxError` for an unknown encoding and `UnicodeDecodeError` for bytes that do not fit it.
+    """
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    return io.TextIOWrapper(io.BytesIO(source), encoding).read()
