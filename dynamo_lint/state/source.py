@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from dynamo_lint.index.facts import Function
 from dynamo_lint.state.model import Position
+from dynamo_lint.state.positions import Offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +19,16 @@ class Opened:
     """A function's syntax tree, with the shift from span lines to file lines."""
 
     definition: cst.FunctionDef
-    positions: Mapping[cst.CSTNode, CodeRange]
+    offsets: Offsets
     module: cst.Module
     shift: int
 
     def position(self, node: cst.CSTNode) -> Position:
         """Where a node stands in its file."""
-        span = self.positions[node]
-        return Position(
-            span.start.line + self.shift,
-            span.start.column + 1,
-            span.end.line + self.shift,
-            span.end.column + 1,
-        )
+        start, end = self.offsets.spans[node]
+        line, column = self.offsets.place(start)
+        end_line, end_column = self.offsets.place(end)
+        return Position(line + self.shift, column, end_line + self.shift, end_column)
 
     def text(self, node: cst.CSTNode) -> str:
         """A node's source, on one line."""
@@ -38,8 +37,7 @@ class Opened:
 
 def open_function(source: str, function: Function) -> Opened | None:
     """Parse a function's own lines; the whole file only if they do not parse alone."""
-    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    span = lines[function.first_line - 1 : function.end_line]
+    span = _lines(source)[function.first_line - 1 : function.end_line]
     if not span:
         return None
     indented = span[0][:1] in {" ", "\t"}
@@ -49,26 +47,32 @@ def open_function(source: str, function: Function) -> Opened | None:
     return _parse(text, function.line, shift) or _parse(source, function.line, 0)
 
 
+@lru_cache(maxsize=4)
+def _lines(source: str) -> list[str]:
+    # Functions of one file are mostly opened one after the other.
+    return source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def _parse(text: str, line: int, shift: int) -> Opened | None:
     try:
-        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
-        positions = wrapper.resolve(PositionProvider)
+        module = cst.parse_module(text)
+        offsets = Offsets(module, text)
     except (cst.ParserSyntaxError, RecursionError):
         return None
-    for definition in _definitions(wrapper.module):
-        # PositionProvider starts a definition at its `def`, below the decorators.
-        if positions[definition.name].start.line + shift == line:
-            return Opened(definition, positions, wrapper.module, shift)
+    for definition in _definitions(module):
+        # A definition begins at its `def`, below the decorators.
+        if offsets.place(offsets.spans[definition.name][0])[0] + shift == line:
+            return Opened(definition, offsets, module, shift)
     return None
 
 
-def _definitions(node: cst.CSTNode) -> list[cst.FunctionDef]:
-    found: list[cst.FunctionDef] = []
-    waiting: list[cst.CSTNode] = [node]
+def _definitions(module: cst.Module) -> Iterator[cst.FunctionDef]:
+    """All functions, outermost first: the one that is looked for nearly always is."""
+    waiting: deque[cst.CSTNode] = deque([module])
     while waiting:
-        current = waiting.pop()
+        current = waiting.popleft()
         if isinstance(current, cst.FunctionDef):
-            found.append(current)
+            yield current
         if isinstance(
             current,
             cst.BaseStatement
@@ -80,4 +84,3 @@ def _definitions(node: cst.CSTNode) -> list[cst.FunctionDef]:
             | cst.MatchCase,
         ):
             waiting.extend(current.children)
-    return found
