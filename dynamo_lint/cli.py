@@ -19,7 +19,7 @@ from dynamo_lint.commands.helping import overview
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = ("check", "regions", "rule")
+COMMANDS = ("check", "regions", "rule", "confirm")
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
 
 DEBUG = "DYNAMO_LINT_DEBUG"

@@ -60,8 +60,17 @@ def test_a_source_names_its_owner_and_attribute(source: str, place: Place) -> No
     assert place_of(source) == place
 
 
-def test_a_guard_is_readable_without_the_frame_it_is_about() -> None:
-    assert readable("L['self'].CFG_L['k'] == L['n']") == "self.CFG_L['k'] == n"
+@pytest.mark.parametrize(
+    ("guard", "shown"),
+    [
+        ("L['self'].CFG_L['k'] == L['n']", "self.CFG_L['k'] == n"),
+        ("G['os'].environ._data[b'K'] == b'1'", "os.environ._data[b'K'] == b'1'"),
+        ("L['self'].__dict__['_modules']['a']._modules['0'].n == 1", "self.a[0].n == 1"),
+        ("L['self']._parameters['w'].__dict__['late']", "self.w.late"),
+    ],
+)
+def test_a_guard_is_readable_as_its_program_spells_it(guard: str, shown: str) -> None:
+    assert readable(guard) == shown
 
 
 def test_what_failed_in_every_version_is_the_cause_and_what_failed_besides_in_old_ones_is_not() -> None:

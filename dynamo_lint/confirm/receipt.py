@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -130,6 +131,11 @@ class Receipt:
     """The first difference from the eager twin."""
     problems: tuple[str, ...] = ()
     """What the witness itself could not do; never a reason to distrust the rest."""
+
+    def most_versions(self) -> int:
+        """Compiled versions of the function that has most of them."""
+        counts = Counter((one.path, one.first_line, one.function) for one in self.recompiles)
+        return max(counts.values(), default=0) + 1
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values."""

@@ -8,7 +8,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -36,6 +36,19 @@ class Program:
     root: Path
     """The project: modules below it are loaded anew for each run."""
     calls: int = 12
+    extra: int = 0
+    """Calls after those, in which the hooks change something; the first that fails ends the run quietly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What is to be done before and after each call, given its number."""
+
+    before: Sequence[Callable[[int], None]] = ()
+    after: Sequence[Callable[[int], None]] = ()
+
+
+NO_HOOKS = Hooks()
 
 
 @dataclass(slots=True)
@@ -47,6 +60,7 @@ class Twin:
     """Compile sites that were reached."""
     recompile_limit: int
     """The limit that the program leaves in force."""
+    problems: list[str] = field(default_factory=list)
 
 
 def compiled(
@@ -54,8 +68,7 @@ def compiled(
     twin: Twin,
     backend: str = "aot_eager",
     limit: int | None = NO_LIMIT,
-    before: Callable[[int], None] = lambda call: None,
-    after: Callable[[int], None] = lambda call: None,
+    hooks: Hooks = NO_HOOKS,
 ) -> Receipt:
     """Run the program under Dynamo and compare each call with the twin's.
 
@@ -69,39 +82,43 @@ def compiled(
         for number in range(len(twin.outputs)):
             heard.call = number
             hold_limit(limit)
-            before(number)
+            for hook in hooks.before:
+                hook(number)
             try:
                 outputs.append(frozen(call(*batches[number % len(batches)])))
             except Exception as error:
                 note_failure(heard, error)
                 break
-            after(number)
+            for hook in hooks.after:
+                hook(number)
         receipt = heard.receipt(len(outputs))
     return compared_with(receipt, outputs, twin.outputs, backend)
 
 
-def eager(
-    program: Program,
-    before: Callable[[int], None] = lambda call: None,
-    after: Callable[[int], None] = lambda call: None,
-) -> Twin:
+def eager(program: Program, hooks: Hooks = NO_HOOKS) -> Twin:
     """Run the program without Dynamo; what it raises is the probe's own fault and is passed on."""
     heard = Witness("eager")
     with uncompiled(heard), _fresh(program) as probe:
         call, batches = probe()
         twin = Twin([], 0, current_limit())
-        for number in range(program.calls):
-            before(number)
-            twin.outputs.append(frozen(call(*batches[number % len(batches)])))
-            after(number)
+        for number in range(program.calls + program.extra):
+            for hook in hooks.before:
+                hook(number)
+            try:
+                twin.outputs.append(frozen(call(*batches[number % len(batches)])))
+            except Exception as error:
+                if number < program.calls:
+                    raise
+                twin.problems.append(f"call {number}, with state set from outside, raises {error!r}"[:200])
+                break
+            for hook in hooks.after:
+                hook(number)
     twin.sites = heard.sites
     return twin
 
 
 def compared_with(receipt: Receipt, ours: Sequence[Any], theirs: Sequence[Any], backend: str) -> Receipt:
     """The receipt with the verdict on its outputs; calls that never came about are not held against it."""
-    from dataclasses import replace
-
     pairs = enumerate(zip(ours, theirs, strict=False))
     found = ((call, difference(one, other, backend)) for call, (one, other) in pairs)
     mismatch = next((f"call {call}: {text}" for call, text in found if text), "")
@@ -191,6 +208,8 @@ def loaded(path: Path, root: Path | None = None) -> Iterator[ModuleType]:
 
 
 def _below(module: ModuleType, root: Path) -> bool:
+    if module.__name__.partition(".")[0] == __name__.partition(".")[0]:
+        return False  # our own project may be the one under test
     file = getattr(module, "__file__", None)
     if not file:
         return any(Path(way).is_relative_to(root) for way in getattr(module, "__path__", ()) or ())

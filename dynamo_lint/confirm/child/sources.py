@@ -61,8 +61,11 @@ def place_of(source: str) -> Place:
 
 
 def readable(text: str) -> str:
-    """A guard without the prefixes of frame locals, as Dynamo itself prints it: `self.n == 1`."""
-    return re.sub(r"(?<!\w)L\[(['\"])(\w+)\1\]", r"\2", text)
+    """A guard as its program spells it: `self.blocks[0].n == 1`."""
+    text = re.sub(r"(?<!\w)[LG]\[(['\"])(\w+)\1\]", r"\2", text)
+    text = re.sub(r"(?:\.__dict__\['|\.)(?:_modules|_parameters|_buffers)(?:'\])?\['(\d+)'\]", r"[\1]", text)
+    text = re.sub(r"(?:\.__dict__\['|\.)(?:_modules|_parameters|_buffers)(?:'\])?\['(\w+)'\]", r".\1", text)
+    return re.sub(r"\.__dict__\['([A-Za-z_]\w*)'\]", r".\1", text)
 
 
 def _steps(node: ast.expr) -> list[_Step]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import torch
@@ -61,6 +63,35 @@ def library(path: str) -> bool:
     if inside.is_relative_to(TORCH):
         return True
     return inside.is_relative_to(STDLIB) and "site-packages" not in inside.parts
+
+
+@lru_cache(maxsize=4096)
+def qualified(code: CodeType) -> str:
+    """The qualified name of a function; before Python 3.11 only its source knows it."""
+    known = getattr(code, "co_qualname", None)
+    if known is not None:
+        return str(known)
+    try:
+        tree = ast.parse(Path(code.co_filename).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return code.co_name
+    return _search(tree, code, "") or code.co_name
+
+
+def _search(node: ast.AST, code: CodeType, around: str) -> str:
+    for child in ast.iter_child_nodes(node):
+        inside = around
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+            if not isinstance(child, ast.ClassDef):
+                if child.name == code.co_name and first == code.co_firstlineno:
+                    return around + child.name
+                inside = f"{around}{child.name}.<locals>."
+            else:
+                inside = f"{around}{child.name}."
+        if found := _search(child, code, inside):
+            return found
+    return ""
 
 
 @lru_cache(maxsize=1024)

@@ -27,7 +27,7 @@ from dynamo_lint.confirm.child.breaks import read_break
 from dynamo_lint.confirm.child.causes import by_key, minimal_sets
 from dynamo_lint.confirm.child.guardtree import failures
 from dynamo_lint.confirm.child.sources import place_of, readable
-from dynamo_lint.confirm.child.stacks import library, recording
+from dynamo_lint.confirm.child.stacks import library, qualified, recording
 from dynamo_lint.confirm.receipt import Cause, Compile, Failure, Frame, GraphBreak, Receipt, Recompile
 
 NO_LIMIT = 10_000
@@ -156,8 +156,7 @@ class Witness:
             self.traced.setdefault(code.co_filename, set()).add(line)
         key = code.co_filename, code.co_firstlineno, code.co_name
         if key not in self._names:
-            # Before Python 3.11 a code object knows its bare name only.
-            self._names[key] = getattr(code, "co_qualname", code.co_name)
+            self._names[key] = qualified(code)
 
     def _hear_graph(self, graph: Any) -> None:
         context = torch._guards.CompileContext.current_compile_id()

@@ -1,0 +1,239 @@
+"""`dynamo-lint confirm`: run probes under torch and hold the findings against what Dynamo did."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dynamo_lint.commands.common import color_option, file_options, prepare, region_options
+from dynamo_lint.commands.ends import EXIT_FINDINGS, Trouble
+from dynamo_lint.commands.helping import SectionedCommand, option
+from dynamo_lint.config import TORCH_VERSIONS, Settings, override
+
+if TYPE_CHECKING:
+    from dynamo_lint.confirm.discover import ProbeRef
+    from dynamo_lint.confirm.messages import Setting
+    from dynamo_lint.findings import Finding
+
+RUN, JUDGED, OUTPUT = "The run", "Exit status", "Output"
+MISSING = (
+    "torch is not installed here; `pip install 'dynamo-lint[confirm]'` brings it, "
+    "or name a Python that has it with --python"
+)
+
+
+def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[Setting, ...]:
+    from dynamo_lint.confirm.run import read_setting
+
+    try:
+        return tuple(read_setting(value) for value in values)
+    except ValueError as wrong:
+        raise click.BadParameter(str(wrong)) from None
+
+
+@click.command(cls=SectionedCommand, short_help="Run probes under torch and hold the findings against them.")
+@click.argument("probes", nargs=-1, metavar="[PROBE]...")
+@option(
+    "--calls", type=click.IntRange(1), default=12, metavar="N", section=RUN, help="Calls of each probe (12)."
+)
+@option(
+    "--backend",
+    type=click.Choice(["aot_eager", "eager", "inductor"]),
+    default="aot_eager",
+    metavar="NAME",
+    section=RUN,
+    help="aot_eager (default), eager (hides recompiles of floats) or inductor (the final judge).",
+)
+@option(
+    "--set",
+    "schedule",
+    multiple=True,
+    callback=_settings,
+    metavar="NAME=V1,V2,V3",
+    section=RUN,
+    help="After the calls, set Class.attribute to each value for two calls.",
+)
+@option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=300.0,
+    metavar="S",
+    section=RUN,
+    help="Seconds for each probe (300).",
+)
+@option("--python", metavar="EXE", section=RUN, help="The Python that has torch and your project.")
+@option(
+    "--project",
+    "projects",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True),
+    metavar="PATH",
+    section=RUN,
+    help="What to lint; else the folder of what the probes import.",
+)
+@region_options
+@option(
+    "--max-recompiles",
+    type=click.IntRange(0),
+    metavar="N",
+    section=JUDGED,
+    help="Exit 1 if a probe has more.",
+)
+@option(
+    "--max-graph-breaks",
+    type=click.IntRange(0),
+    metavar="N",
+    section=JUDGED,
+    help="Exit 1 if a probe has more.",
+)
+@option(
+    "--max-graphs",
+    type=click.IntRange(0),
+    metavar="N",
+    section=JUDGED,
+    help="Exit 1 if a probe compiles more.",
+)
+@file_options
+@option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    metavar="FORMAT",
+    section=OUTPUT,
+    help="text or json.",
+)
+@option(
+    "-o",
+    "--output-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    section=OUTPUT,
+    help="Write the result to a file.",
+)
+@option(
+    "--receipt",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    section=OUTPUT,
+    help="Also write all of it as JSON.",
+)
+@color_option
+@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print the result only.")
+def confirm(
+    probes: tuple[str, ...],
+    calls: int,
+    backend: str,
+    schedule: tuple[Setting, ...],
+    timeout: float,
+    python: str | None,
+    projects: tuple[Path, ...],
+    max_recompiles: int | None,
+    max_graph_breaks: int | None,
+    max_graphs: int | None,
+    force_exclude: bool,
+    output_format: str,
+    output_file: Path | None,
+    receipt: Path | None,
+    color: str,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Run probes under torch and hold the findings against what Dynamo did.
+
+    A probe is a function `probe_*` that returns `(call, batches)`: a module or function, and argument tuples
+    to call it with. PROBE is a file, a folder or `file::probe_name`; without any, `probes` of the
+    configuration count.
+    """
+    from dynamo_lint.commands.output import deliver, look_at
+    from dynamo_lint.confirm import run
+    from dynamo_lint.confirm.budget import Budget, exceeded
+    from dynamo_lint.render import receipt as text_format
+    from dynamo_lint.render import receipt_json
+    from dynamo_lint.terminal import wants_colour
+
+    if python is None and find_spec("torch") is None:
+        raise Trouble(MISSING)
+    listed, settings, found = _probes(probes, projects, force_exclude, given)
+    findings = _findings(settings if python else _with_torch_here(settings), found)
+    reports = run.confirm(
+        listed,
+        findings,
+        found.root,
+        schedule,
+        backend,
+        calls,
+        timeout,
+        settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None,
+        python,
+        _progress(quiet),
+    )
+    if all("torch cannot be imported" in one.reply.error for one in reports):
+        raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
+    colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
+    as_json = receipt_json.render(reports, found.root)
+    if receipt is not None:
+        deliver(as_json, receipt)
+    deliver(
+        as_json if output_format == "json" else text_format.render(reports, look_at(found.root, colour)),
+        output_file,
+    )
+    too_much = exceeded(reports, Budget(max_recompiles, max_graph_breaks, max_graphs))
+    if not quiet:
+        gap = "\n" if output_format == "text" and output_file is None else ""
+        click.echo(gap + text_format.conclusion(reports), nl=False, err=True)
+    for text in too_much:
+        click.echo(f"over budget: {text}", err=True)
+    if too_much or any(one.reply.error for one in reports):
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def _probes(
+    names: tuple[str, ...], projects: tuple[Path, ...], force_exclude: bool, given: dict[str, Any]
+) -> tuple[list[ProbeRef], Settings, Any]:
+    """The probes to run, and the settings and files of their project."""
+    from dynamo_lint.confirm.discover import DiscoveryTrouble, find
+    from dynamo_lint.confirm.project import folder_of
+
+    try:
+        listed = find(names, Path.cwd())
+        folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))
+        settings, found = prepare(folders, force_exclude, given)
+        if not listed:
+            listed = find([str(path) for path in settings.probes], Path.cwd())
+    except DiscoveryTrouble as error:
+        raise Trouble(str(error)) from None
+    if not listed:
+        raise Trouble("name a file with probes, or list some under `probes` in the configuration")
+    return listed, settings, found
+
+
+def _findings(settings: Settings, found: Any) -> tuple[Finding, ...]:
+    from dynamo_lint.check import check
+    from dynamo_lint.selectors import catalogue
+    from dynamo_lint.sources import Sources
+
+    report = check(settings, found, catalogue(), Sources(found.root, found.given))
+    return tuple(one for one in report.findings if not one.code.startswith("DYN9"))
+
+
+def _with_torch_here(settings: Settings) -> Settings:
+    """Findings speak of the torch that will testify."""
+    try:
+        major, minor = importlib.metadata.version("torch").split(".")[:2]
+        version = int(major), int(minor)
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return settings
+    return override(settings, torch_version=version) if version in TORCH_VERSIONS else settings
+
+
+def _progress(quiet: bool) -> Any:
+    def show(done: int, total: int, name: str) -> None:
+        if not quiet and name and sys.stderr is not None:
+            click.echo(f"running {name} ({done + 1} of {total})", err=True)
+
+    return show

@@ -1,0 +1,144 @@
+"""Runs each probe in a process of its own, so that a crash or a hang costs one probe and no state leaks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from dynamo_lint.confirm.messages import Reply, Request, reply_from_json
+
+NO_TORCH = "torch is not installed"
+
+DROPPED = (
+    "TORCH_LOGS",  # overrides what is listened to
+    "TORCH_TRACE",
+    "TORCH_COMPILE_DEBUG",
+    "TORCH_COMPILE_JOB_ID",  # profile-guided: the second process would not recompile
+    "TORCH_COMPILE_STICKY_PGO",
+    "TORCH_COMPILE_DISABLE",
+    "TORCH_COMPILE_DYNAMIC_",
+    "TORCH_COMPILE_STATIC_",
+    "TORCH_COMPILE_UNBACKED_",
+    "TORCH_COMPILE_OVERRIDE_",
+    "TORCHDYNAMO_",
+    "TORCHINDUCTOR_CACHE_DIR",
+)
+"""Beginnings of the variables that would change what Dynamo does or says."""
+
+STARTER = "import sys; sys.path.append({home!r}); from dynamo_lint.confirm.child.main import main; main()"
+"""`home` goes last: the program under test must find its own packages first."""
+
+TAIL = 4
+"""Lines of a probe's own output that are quoted when it dies."""
+
+Progress = Callable[[int, int, str], None]
+
+
+def run_all(
+    requests: Iterable[Request], timeout: float, python: str, progress: Progress = lambda *_: None
+) -> list[Reply]:
+    """One reply for each request, in order; `progress` hears the number, how many, and the name."""
+    listed = list(requests)
+    replies = []
+    for number, request in enumerate(listed):
+        progress(number, len(listed), request.probe)
+        replies.append(run(request, timeout, python))
+    progress(len(listed), len(listed), "")
+    return replies
+
+
+def run(request: Request, timeout: float, python: str = sys.executable) -> Reply:
+    """Run one probe; whatever becomes of it, there is a reply."""
+    with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
+        question, answer, log = (Path(folder) / name for name in ("request.json", "reply.json", "log"))
+        question.write_text(json.dumps(request.to_json()), encoding="utf-8")
+        home = str(Path(__file__).parent.parent.parent)
+        command = [python, "-c", STARTER.format(home=home), str(question), str(answer)]
+        with log.open("wb") as sink:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    cwd=request.root,
+                    env=environment(os.environ, folder),
+                    stdin=subprocess.DEVNULL,
+                    stdout=sink,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                return Reply("start", error=f"{python} cannot be started: {error.strerror}")
+            ended = _wait(process, timeout)
+        reply = _read(answer)
+        if reply.error or (reply.stage == "done" and process.returncode == 0):
+            return reply
+        if not ended:
+            why = f"took longer than {timeout:g} seconds and was stopped"
+        elif process.returncode < 0:
+            why = f"crashed with {signal.Signals(-process.returncode).name}"
+        else:
+            why = f"ended with status {process.returncode}"
+        return _with_error(reply, why, _last_lines(log))
+
+
+def environment(outer: Mapping[str, str], folder: str) -> dict[str, str]:
+    """An environment in which nothing is cached, nothing is switched off, and nothing is random."""
+    kept = {name: value for name, value in outer.items() if not name.startswith(DROPPED)}
+    return {
+        **kept,
+        "TORCHINDUCTOR_CACHE_DIR": str(Path(folder) / "cache"),
+        "TORCH_DYNAMO_AUTOMATIC_DYNAMIC_LOCAL_PGO": "0",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
+    """Whether it ended by itself; if not, it and what it started are killed."""
+    try:
+        process.wait(timeout)
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        if process.returncode is None or process.poll() is None:
+            _kill(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+
+
+def _read(answer: Path) -> Reply:
+    try:
+        return reply_from_json(json.loads(answer.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Reply("start")
+
+
+def _with_error(reply: Reply, why: str, tail: str) -> Reply:
+    from dataclasses import replace
+
+    stages = {
+        "start": "before its program was loaded",
+        "eager": "while it ran without the compiler",
+        "compiled": "while it ran compiled",
+        "limited": "while it ran with the usual recompile limit",
+    }
+    return replace(reply, error=f"{why} {stages.get(reply.stage, '')}".strip(), detail=tail)
+
+
+def _last_lines(log: Path) -> str:
+    text = log.read_text(encoding="utf-8", errors="replace")
+    return "\n".join([line for line in text.splitlines() if line.strip()][-TAIL:])

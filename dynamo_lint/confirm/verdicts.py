@@ -1,0 +1,241 @@
+"""Joins what Dynamo did with what the linter said: a verdict for each finding, and what nobody foretold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynamo_lint.confirm.messages import Reply
+from dynamo_lint.confirm.receipt import Cause, Frame, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.subjects import Subject, read_subject
+from dynamo_lint.findings import Finding
+
+VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
+
+OUTSIDE = frozenset({"DYN110", "DYN111", "DYN302", "DYN501"})
+"""Rules whose line is meant to run outside compiled code."""
+
+INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
+"""Breaks that the code itself asks for: `torch.compiler.disable`, `graph_break()`, `skip_frame`."""
+
+INPUTS = frozenset({"size", "stride", "rank", "dtype", "requires_grad", "class", "dispatch"})
+"""Differences between tensors: what no reading of the code can know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a probe says about a finding."""
+
+    finding: Finding
+    verdict: str
+    why: str
+    """In one sentence without its end."""
+    recompiles: tuple[int, ...] = ()
+    """Indices into the receipt's recompiles that bear it out."""
+    breaks: tuple[int, ...] = ()
+    joint: bool = False
+    """In all of them, something else had changed as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """A probe with all that came of it."""
+
+    name: str
+    path: str
+    """Relative to the project where it lies inside."""
+    line: int
+    reply: Reply
+    verdicts: tuple[Verdict, ...] = ()
+    unpredicted_recompiles: tuple[int, ...] = ()
+    unpredicted_breaks: tuple[int, ...] = ()
+
+    @property
+    def flat_since(self) -> int | None:
+        """Calls since the last compile; None if nothing was compiled."""
+        receipt = self.reply.receipt
+        if receipt is None or not receipt.compiles:
+            return None
+        return receipt.calls - 1 - max(one.call for one in receipt.compiles)
+
+
+def judge(findings: Sequence[Finding], reply: Reply, root: Path) -> tuple[Verdict, ...]:
+    """A verdict for each finding, from one probe."""
+    return tuple(_verdict(finding, reply, root) for finding in findings)
+
+
+def unpredicted(verdicts: Iterable[Verdict], receipt: Receipt) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Recompiles and breaks that no finding foretold; what the code asks for is none of them.
+
+    Recompiles for new shapes and types of inputs are: the linter does not speak of tensors, but who reads
+    a receipt wants to know.
+    """
+    listed = list(verdicts)
+    foretold = {index for one in listed for index in one.recompiles}
+    broken = {index for one in listed for index in one.breaks}
+    return (
+        tuple(index for index in range(len(receipt.recompiles)) if index not in foretold),
+        tuple(
+            index
+            for index, one in enumerate(receipt.breaks)
+            if index not in broken and one.id not in INTENDED
+        ),
+    )
+
+
+def about_inputs(recompile: Recompile) -> bool:
+    """Only shapes, strides or types of tensors changed."""
+    return any(
+        all(cause.kind in ("TENSOR_MATCH", "SHAPE_ENV") and cause.aspect in INPUTS for cause in joint)
+        for joint in recompile.causes
+    )
+
+
+def overall(reports: Iterable[ProbeReport]) -> list[Verdict]:
+    """One verdict for each finding over all probes: a single witness is enough."""
+    best: dict[str, Verdict] = {}
+    for report in reports:
+        for one in report.verdicts:
+            known = best.setdefault(one.finding.fingerprint, one)
+            if VERDICTS.index(one.verdict) < VERDICTS.index(known.verdict):
+                best[one.finding.fingerprint] = one
+    return list(best.values())
+
+
+def _verdict(finding: Finding, reply: Reply, root: Path) -> Verdict:
+    receipt = reply.receipt
+    if receipt is None:
+        return Verdict(finding, "unobserved", "the probe did not get that far")
+    subject = read_subject(finding.subject)
+    recompiles = tuple(
+        index for index, one in enumerate(receipt.recompiles) if explaining(finding, one, root) is not None
+    )
+    breaks = tuple(index for index, one in enumerate(receipt.breaks) if _breaks(finding, one, root))
+    if recompiles or breaks:
+        joint = bool(recompiles) and all(_jointly(subject, receipt.recompiles[index]) for index in recompiles)
+        return Verdict(
+            finding,
+            "confirmed",
+            _evidence(finding, receipt, recompiles, breaks),
+            recompiles,
+            breaks,
+            joint and not breaks,
+        )
+    return _without_evidence(finding, subject, reply, receipt, root)
+
+
+def _without_evidence(
+    finding: Finding, subject: Subject | None, reply: Reply, receipt: Receipt, root: Path
+) -> Verdict:
+    line = f"line {finding.span.line}"
+    if finding.subject in reply.diverged:
+        return Verdict(finding, "stale", f"`{finding.subject}` differs from what eager code makes of it")
+    if not _any_line(finding, reply.ran or {}, root):
+        return Verdict(finding, "unobserved", f"{line} never ran")
+    if receipt.matches_eager is False and finding.effect in ("stale", "per-value"):
+        return Verdict(finding, "stale", f"no guard failed and {receipt.mismatch}")
+    compiled = finding.code in OUTSIDE or finding.effect == "stale"
+    if not compiled and not _any_line(finding, receipt.traced, root):
+        return Verdict(finding, "unobserved", f"{line} ran, but not in compiled code")
+    if receipt.failure is not None:
+        return Verdict(finding, "unobserved", f"the compiled program raises {receipt.failure.type}")
+    values = _values(finding, subject, reply)
+    if values is not None and len(values) < 2:
+        only = f": {values[0]}" if values else ""
+        return Verdict(finding, "unobserved", f"`{finding.subject}` never changed{only}")
+    how = f"`{finding.subject}` was {_listed(values)}" if values else f"{line} ran compiled"
+    return Verdict(finding, "refuted", f"{how}, and Dynamo kept its code and its results")
+
+
+def _values(finding: Finding, subject: Subject | None, reply: Reply) -> Sequence[str] | None:
+    """The different values of what a finding is about; None where they cannot be known."""
+    table = reply.across if finding.effect == "per-instance" else reply.varied
+    if subject is None or table is None or finding.effect in ("break", "eager"):
+        return None
+    return table.get(finding.subject)
+
+
+def _listed(values: Sequence[str]) -> str:
+    return ", then ".join(values[:3]) + (", ..." if len(values) > 3 else "")
+
+
+def explaining(finding: Finding, recompile: Recompile, root: Path) -> Cause | None:
+    """The cause of a recompile that a finding speaks of."""
+    subject = read_subject(finding.subject)
+    causes = (cause for joint in recompile.causes for cause in joint)
+    return next((cause for cause in causes if _is_about(finding, subject, cause, root)), None)
+
+
+def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:
+    """The state whose guard failed is the one that the finding speaks of."""
+    if subject is not None and _same_state(subject, cause):
+        return True
+    # A lookup has no state of its own to join on; its line does.
+    frame = _near(cause.stack, root)
+    own = subject is None or not subject.owner
+    return own and frame is not None and _on_line(finding, frame, root)
+
+
+def _same_state(subject: Subject, cause: Cause) -> bool:
+    if subject.environment:
+        return (
+            "environ" in cause.source
+            and re.search(rf"\b{re.escape(subject.attribute)}\b", cause.source) is not None
+        )
+    if cause.attribute != subject.attribute:
+        return False
+    if subject.owner:
+        names = {base.rpartition(".")[2] for base in cause.bases} | {cause.owner.rpartition(".")[2]}
+        return subject.owner in names and _compatible(subject.inside, cause.inside)
+    return not cause.bases and _compatible(subject.inside, cause.inside)
+
+
+def _compatible(one: str, other: str) -> bool:
+    """Two ways into a container, of which either may be known less far."""
+    return not one or not other or one.startswith(other) or other.startswith(one)
+
+
+def _jointly(subject: Subject | None, recompile: Recompile) -> bool:
+    mine = [
+        joint
+        for joint in recompile.causes
+        if subject is None or any(_same_state(subject, cause) for cause in joint)
+    ]
+    return bool(mine) and all(len(joint) > 1 for joint in mine)
+
+
+def _breaks(finding: Finding, found: GraphBreak, root: Path) -> bool:
+    frame = _near(found.stack, root)
+    here = Frame(found.path, found.line, found.function)
+    return any(_on_line(finding, one, root) for one in (here, frame) if one is not None)
+
+
+def _near(stack: Sequence[Frame], root: Path) -> Frame | None:
+    """The innermost frame in the project."""
+    return next((frame for frame in reversed(stack) if Path(frame.path).is_relative_to(root)), None)
+
+
+def _on_line(finding: Finding, frame: Frame, root: Path) -> bool:
+    return (
+        Path(frame.path) == root / finding.span.path
+        and finding.span.line <= frame.line <= finding.span.end_line
+    )
+
+
+def _any_line(finding: Finding, lines: dict[str, tuple[int, ...]], root: Path) -> bool:
+    known = lines.get(str(root / finding.span.path), ())
+    return any(finding.span.line <= line <= finding.span.end_line for line in known)
+
+
+def _evidence(finding: Finding, receipt: Receipt, recompiles: Sequence[int], breaks: Sequence[int]) -> str:
+    parts = []
+    if recompiles:
+        count = len(recompiles)
+        parts.append(f"{count} recompile{'s' * (count > 1)}")
+    if breaks:
+        broken = receipt.breaks[breaks[0]]
+        word = "the frame ran eagerly" if broken.skips_frame else "the graph broke"
+        parts.append(f"{word} here" + (f" ({broken.id})" if broken.id else ""))
+    return " and ".join(parts)

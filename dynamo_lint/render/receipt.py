@@ -1,0 +1,171 @@
+"""Receipts for people: per probe what it cost, a verdict for each finding, and what nobody foretold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.verdicts import INTENDED, VERDICTS, ProbeReport, Verdict, about_inputs, explaining
+from dynamo_lint.render.receipt_json import relative, summary
+from dynamo_lint.terminal import Look, clean, clipped
+
+COLOURS = {"confirmed": "red", "stale": "red", "refuted": "green", "unobserved": "yellow"}
+MOST_VALUES = 4
+
+
+def render(reports: Sequence[ProbeReport], look: Look) -> str:
+    """All probes, separated by blank lines."""
+    return "\n".join("\n".join(_probe(report, look)) + "\n" for report in reports)
+
+
+def conclusion(reports: Sequence[ProbeReport]) -> str:
+    """One line that sums up all probes."""
+    counts = summary(reports)
+    parts = [f"{counts[word]} {word}" for word in VERDICTS if counts[word]]
+    if counts["unpredicted"]:
+        parts.append(f"{counts['unpredicted']} not foretold")
+    if counts["failed"]:
+        parts.append(f"{counts['failed']} of {len(reports)} probes failed")
+    what = ", ".join(parts) or "nothing to confirm"
+    return f"{len(reports)} probe{'s' * (len(reports) != 1)}: {what}.\n"
+
+
+def _probe(report: ProbeReport, look: Look) -> list[str]:
+    place = look.place(report.path, report.line)
+    lines = [f"{look.paint(report.name, bold=True)}  {place}"]
+    reply, receipt = report.reply, report.reply.receipt
+    if reply.error:
+        lines.append(look.wrapped(f"{look.paint('failed', fg='red', bold=True)}: {reply.error}"))
+        lines += [f"    {clipped(clean(line), look.width - 4)}" for line in reply.detail.splitlines()]
+    if receipt is None:
+        return lines
+    lines += [look.wrapped(text) for text in _costs(report, receipt)]
+    told = [one for one in report.verdicts if one.verdict != "unobserved"]
+    for one in sorted(told, key=lambda one: VERDICTS.index(one.verdict)):
+        lines += ["", *_verdict(one, receipt, look)]
+    missed = [receipt.recompiles[index] for index in report.unpredicted_recompiles]
+    for count, example, cause in _grouped(missed):
+        lines += ["", *_unpredicted(count, example, cause, look)]
+    for index in report.unpredicted_breaks:
+        lines += ["", *_unpredicted_break(receipt.breaks[index], look)]
+    silent = [one for one in report.verdicts if one.verdict == "unobserved"]
+    lines += ["", *_unobserved(silent, look)] if silent else []
+    intended = [one for one in receipt.breaks if one.id in INTENDED]
+    if intended:
+        places = ", ".join(_place(one.path, one.line, look) for one in intended)
+        lines += ["", look.wrapped(f"The code breaks its graph on purpose at {places}.")]
+    problems = [*reply.problems, *receipt.problems]
+    lines += [look.wrapped(f"not observed: {problem}") for problem in problems[:5]]
+    return lines
+
+
+def _costs(report: ProbeReport, receipt: Receipt) -> Iterable[str]:
+    reply = report.reply
+    compiles = len(receipt.compiles)
+    recompiles, breaks = len(receipt.recompiles), len(receipt.breaks)
+    if not compiles and not breaks:
+        yield f"{_count(receipt.calls, 'call')}, and nothing was compiled in any of them"
+        return
+    ends = {True: "same results as eager", False: f"WRONG: {receipt.mismatch}", None: ""}
+    counts = [_count(receipt.calls, "call"), _count(compiles, "graph"), _count(recompiles, "recompile")]
+    counts += [_count(breaks, "graph break")] if breaks else []
+    yield ", ".join(counts) + f"; {ends[receipt.matches_eager]}"
+    if receipt.failure is not None:
+        failure = receipt.failure
+        yield (
+            f"the compiled program raises {failure.type} in call {failure.call + 1}: "
+            + (failure.message.strip().partition("\n")[0])
+        )
+    since = report.flat_since
+    if since is not None:
+        quiet = f"the last {since} calls compiled nothing" if since else "still compiling in the last call"
+        yield quiet
+    if reply.hit_limit:
+        eager = f"; {_count(len(reply.eager_calls), 'call')} ran no graph at all" if reply.eager_calls else ""
+        yield f"over the recompile limit ({reply.recompile_limit}): ends up eager{eager}"
+
+
+def _verdict(one: Verdict, receipt: Receipt, look: Look) -> list[str]:
+    finding = one.finding
+    word = look.paint(f"{one.verdict:<11}", fg=COLOURS[one.verdict], bold=True)
+    place = look.place(finding.span.path, finding.span.line)
+    lines = [f"  {word} {place} {look.paint(finding.code, bold=True)} {clean(finding.subject)}"]
+    cause = ", always together with other state" if one.joint else ""
+    lines.append(look.wrapped(one.why + cause, " " * 14, " " * 14))
+    found = [explaining(finding, receipt.recompiles[index], look.root) for index in one.recompiles]
+    lines += _guards([cause for cause in found if cause is not None], look)
+    lines += [look.wrapped(receipt.breaks[index].reason, " " * 14, " " * 14) for index in one.breaks[:1]]
+    return lines
+
+
+def _unobserved(silent: Sequence[Verdict], look: Look) -> list[str]:
+    """One line for each finding that this probe says nothing about."""
+    rows = [(look.place(one.finding.span.path, one.finding.span.line), one) for one in silent]
+    return [
+        f"  {look.paint('unobserved', fg='yellow')}  {place} {one.finding.code}: {clean(one.why)}"
+        for place, one in rows
+    ]
+
+
+def _guards(causes: Sequence[Cause], look: Look) -> list[str]:
+    """Each guard once, with the values that broke it."""
+    actual: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for cause in causes:
+        if cause.actual not in actual[cause.attribute, cause.inside]:
+            actual[cause.attribute, cause.inside].append(cause.actual)
+    first = {(cause.attribute, cause.inside): cause for cause in reversed(causes)}
+    lines = []
+    for key, values in list(actual.items())[:2]:
+        met = ", then ".join(values[:MOST_VALUES]) + (", ..." if len(values) > MOST_VALUES else "")
+        lines.append(look.wrapped(f"guard `{first[key].guard}` met {met}", " " * 14, " " * 16))
+    return lines
+
+
+def _grouped(recompiles: Sequence[Recompile]) -> list[tuple[int, Recompile, Cause | None]]:
+    """Recompiles that were caused alike, as one."""
+    groups: dict[tuple[str, ...], list[tuple[Recompile, Cause | None]]] = defaultdict(list)
+    for one in recompiles:
+        cause = one.causes[0][0] if one.causes and one.causes[0] else None
+        key = (one.path, one.function, cause.owner, cause.attribute) if cause else (one.path, one.function)
+        groups[key].append((one, cause))
+    return [(len(group), *group[0]) for group in groups.values()]
+
+
+def _unpredicted(count: int, one: Recompile, cause: Cause | None, look: Look) -> list[str]:
+    word = look.paint("not foretold", fg="magenta", bold=True)
+    where = (
+        _place(cause.path, cause.line, look)
+        if cause and cause.path
+        else _place(one.path, one.first_line, look)
+    )
+    calls = f"{_count(count, 'recompile')} of {one.function}, first in call {one.call + 1}"
+    lines = [f"  {word} {where} {calls}"]
+    if cause is None:
+        lines.append(look.wrapped(one.reasons[0] if one.reasons else "", " " * 14, " " * 14))
+        return lines
+    what = f"guard `{cause.guard}`" + (" and other state" if len(one.causes[0]) > 1 else "")
+    what += f" met {cause.actual}"
+    if about_inputs(one):
+        name = cause.attribute + cause.inside
+        what = f"input `{name}`: its {cause.aspect} was {cause.expected}, is {cause.actual}"
+    return [*lines, look.wrapped(what, " " * 14, " " * 16)]
+
+
+def _unpredicted_break(one: GraphBreak, look: Look) -> list[str]:
+    word = look.paint("not foretold", fg="magenta", bold=True)
+    what = "the function runs eagerly" if one.skips_frame else "graph break"
+    ident = f" ({one.id})" if one.id else ""
+    return [
+        f"  {word} {_place(one.path, one.line, look)} {what} in {one.function}{ident}",
+        look.wrapped(one.reason, " " * 14, " " * 14),
+    ]
+
+
+def _place(path: str, line: int, look: Look) -> str:
+    return look.place(relative(path, look.root), line) if Path(path).is_absolute() else f"{path}:{line}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

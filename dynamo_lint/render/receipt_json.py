@@ -1,0 +1,139 @@
+"""Receipts for scripts: one JSON document with all probes, as the interface spells it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dynamo_lint import __version__
+from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
+
+SCHEMA_VERSION = 1
+
+
+def render(reports: Sequence[ProbeReport], root: Path) -> str:
+    """The whole document."""
+    receipts = [one.reply.receipt for one in reports if one.reply.receipt is not None]
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "dynamo-lint", "version": __version__},
+        "torch_version": receipts[0].torch_version.partition("+")[0] if receipts else None,
+        "probes": [_probe(report, root) for report in reports],
+        "summary": summary(reports),
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def summary(reports: Sequence[ProbeReport]) -> dict[str, int]:
+    """How many findings have each verdict, the best over all probes, and how much was not foretold."""
+    counts = Counter(one.verdict for one in overall(reports))
+    missed = sum(len(one.unpredicted_recompiles) + len(one.unpredicted_breaks) for one in reports)
+    failed = sum(bool(one.reply.error) for one in reports)
+    return {**{word: counts[word] for word in VERDICTS}, "unpredicted": missed, "failed": failed}
+
+
+def _probe(report: ProbeReport, root: Path) -> dict[str, Any]:
+    reply, receipt = report.reply, report.reply.receipt
+    known = receipt.recompiles if receipt else ()
+    return {
+        "name": report.name,
+        "path": report.path,
+        "line": report.line,
+        "error": reply.error or None,
+        "detail": reply.detail or None,
+        "backend": receipt.backend if receipt else None,
+        "calls": receipt.calls if receipt else 0,
+        "compiles": len(receipt.compiles) if receipt else 0,
+        "hit_limit": reply.hit_limit if receipt else None,
+        "recompile_limit": reply.recompile_limit if receipt else None,
+        "matches_eager": receipt.matches_eager if receipt else None,
+        "mismatch": (receipt.mismatch or None) if receipt else None,
+        "calls_since_last_compile": report.flat_since,
+        "failure": _failure(receipt),
+        "recompiles": [_recompile(one, root) for one in known],
+        "graph_breaks": [_break(one, root) for one in receipt.breaks] if receipt else [],
+        "findings": [_verdict(one) for one in report.verdicts],
+        "unpredicted": list(report.unpredicted_recompiles),
+        "unpredicted_breaks": list(report.unpredicted_breaks),
+        "problems": [*reply.problems, *(receipt.problems if receipt else ())],
+    }
+
+
+def _failure(receipt: Receipt | None) -> dict[str, Any] | None:
+    if receipt is None or receipt.failure is None:
+        return None
+    return {
+        "call": receipt.failure.call,
+        "type": receipt.failure.type,
+        "message": receipt.failure.message,
+    }
+
+
+def _recompile(one: Recompile, root: Path) -> dict[str, Any]:
+    first = one.causes[0][0] if one.causes and one.causes[0] else None
+    return {
+        "function": f"{relative(one.path, root)}::{one.function}",
+        "call": one.call,
+        "guard": first.guard if first else None,
+        "owner": (first.owner or None) if first else None,
+        "attribute": first.attribute if first else None,
+        "expected": first.expected if first else None,
+        "actual": first.actual if first else None,
+        "cause": ("sole" if len(one.causes[0]) == 1 else "joint") if first else None,
+        "path": relative(first.path, root) if first and first.path else None,
+        "line": first.line if first and first.path else None,
+        "alternatives": [[_cause(cause, root) for cause in joint] for joint in one.causes],
+        "reasons": list(one.reasons),
+    }
+
+
+def _cause(cause: Cause, root: Path) -> dict[str, Any]:
+    return {
+        "kind": cause.kind,
+        "guard": cause.guard,
+        "owner": cause.owner or None,
+        "attribute": cause.attribute,
+        "inside": cause.inside or None,
+        "expected": cause.expected,
+        "actual": cause.actual,
+        "path": relative(cause.path, root) if cause.path else None,
+        "line": cause.line or None,
+    }
+
+
+def _break(one: GraphBreak, root: Path) -> dict[str, Any]:
+    path = relative(one.path, root)
+    return {
+        "function": f"{path}::{one.function}",
+        "path": path,
+        "line": one.line,
+        "id": one.id or None,
+        "reason": one.reason,
+        "skips_frame": one.skips_frame,
+        "call": one.call,
+        "count": one.count,
+    }
+
+
+def _verdict(one: Verdict) -> dict[str, Any]:
+    return {
+        "fingerprint": one.finding.fingerprint,
+        "code": one.finding.code,
+        "subject": one.finding.subject,
+        "path": one.finding.span.path,
+        "line": one.finding.span.line,
+        "verdict": one.verdict,
+        "why": one.why,
+        "evidence": list(one.recompiles),
+        "evidence_breaks": list(one.breaks),
+    }
+
+
+def relative(path: str, root: Path) -> str:
+    """A path below the project as findings spell it; others stay absolute."""
+    inside = Path(path)
+    return inside.relative_to(root).as_posix() if inside.is_relative_to(root) else path

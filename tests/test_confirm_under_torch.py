@@ -1,0 +1,321 @@
+"""Confirm under real Dynamo: what it hears, what it blames, and how it takes probes that go wrong."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+
+from dynamo_lint.confirm.child.testimony import reply_to
+from dynamo_lint.confirm.child.witness import observe
+from dynamo_lint.confirm.launch import run
+from dynamo_lint.confirm.messages import Reply, Request, Setting
+from dynamo_lint.confirm.receipt import Cause, Receipt
+
+torch.set_num_threads(1)
+X = torch.ones(2, 4)
+
+
+class Config:
+    def __init__(self):
+        self.k = 3
+
+
+class Block(nn.Module):
+    SHARED = 1
+
+    def __init__(self):
+        super().__init__()
+        self.n, self.flag, self.mode, self.aux = 0, True, "a", None
+        self.cfg, self.names, self.table = Config(), [1], {"x": 1}
+        self.parts = nn.ModuleList([nn.ReLU()])
+
+    def forward(self, x):
+        if self.flag:
+            x = x + self.cfg.k + self.n
+        x = x * 2 if self.mode == "a" else x * 3
+        x = x + len(self.names)
+        for key in self.table:
+            x = x + self.table[key]
+        if hasattr(self, "late"):
+            x = x + 1
+        x = x if self.aux is None else x + self.aux
+        return self.parts[0](x) * self.SHARED
+
+
+def seen(*changes, inputs=X):
+    """The receipt of one call before and one call after each change."""
+    block = Block()
+    made = []
+
+    def call(change):
+        def go():
+            if not made:
+                made.append(torch.compile(block))
+            change(block)
+            return made[0](inputs)
+
+        return go
+
+    return observe([call(change) for change in (lambda block: None, *changes)])
+
+
+def sole(receipt: Receipt) -> Cause:
+    (recompile,) = receipt.recompiles
+    ((cause,),) = recompile.causes
+    return cause
+
+
+def put(name, value, of=lambda block: block):
+    return lambda block: setattr(of(block), name, value)
+
+
+@pytest.mark.parametrize(
+    ("change", "owner", "attribute", "inside", "expected", "actual"),
+    [
+        (put("n", 5), "Block", "n", "", "0", "5"),
+        (put("flag", False), "Block", "flag", "", "True", "False"),
+        (put("mode", "b"), "Block", "mode", "", "'a'", "'b'"),
+        (put("k", 7, lambda block: block.cfg), "Config", "k", "", "3", "7"),
+        (put("names", [1, 2]), "Block", "names", "", "1", "2"),
+        (put("table", {"x": 1, "y": 2}), "Block", "table", "", "1", "2"),
+        (put("table", {"x": 4}), "Block", "table", "['x']", "1", "4"),
+        (put("late", 1), "Block", "late", "", "absent", "present"),
+        (put("aux", X), "Block", "aux", "", "None", "Tensor float32[2, 4]"),
+    ],
+)
+def test_a_recompile_is_blamed_on_the_state_that_changed(change, owner, attribute, inside, expected, actual):
+    cause = sole(seen(change))
+    assert cause.owner.rpartition(".")[2] == owner
+    assert (cause.attribute, cause.inside) == (attribute, inside)
+    assert (cause.expected, cause.actual) == (expected, actual)
+    assert cause.path == __file__
+    assert cause.stack[0].function == "forward"
+
+
+def test_a_part_of_another_type_is_blamed_on_the_list_that_holds_it():
+    def change(block):
+        block.parts[0] = nn.GELU()
+
+    cause = sole(seen(change))
+    assert (cause.attribute, cause.inside) == ("parts", "[0]")
+    assert cause.actual == "torch.nn.modules.activation.GELU"
+
+
+def test_state_that_changed_together_is_a_joint_cause_although_dynamo_names_the_first_only():
+    def change(block):
+        block.n, block.mode = 5, "b"
+
+    (recompile,) = seen(change).recompiles
+    ((*joint,),) = recompile.causes
+    assert {cause.attribute for cause in joint} == {"n", "mode"}
+
+
+def test_an_old_version_does_not_blame_what_has_long_changed():
+    receipt = seen(put("mode", "b"), put("n", 5), put("n", 6))
+    assert [[cause.attribute for cause in joint] for one in receipt.recompiles for joint in one.causes] == [
+        ["mode"],
+        ["n"],
+        ["n"],
+    ]
+
+
+def test_a_held_value_costs_nothing():
+    receipt = seen(put("n", 0), put("names", [9]))
+    assert receipt.recompiles == ()
+    assert len(receipt.compiles) == 1
+
+
+def test_another_shape_is_told_as_that():
+    block = torch.nn.ReLU()
+
+    def call(rows):
+        return lambda: torch.compile(block)(torch.ones(rows, 4))
+
+    cause = sole(observe([call(2), call(3), call(5)]))
+    assert (cause.kind, cause.aspect, cause.attribute) == ("TENSOR_MATCH", "size", "args")
+    assert cause.actual == "Tensor float32[3, 4]"
+
+
+def test_grad_mode_is_told_by_its_name():
+    block = Block()
+
+    def call():
+        return torch.compile(block)(X)
+
+    cause = sole(observe([call, torch.no_grad()(call)]))
+    assert (cause.kind, cause.attribute) == ("GLOBAL_STATE", "grad_mode")
+
+
+def test_a_break_has_its_line_its_id_and_its_stack():
+    def helper(x):
+        print(end="")
+        return x + 1
+
+    def function(x):
+        return helper(x * 2)
+
+    (found,) = observe([lambda: torch.compile(function)(X)]).breaks
+    assert (found.id, found.function, found.skips_frame) == ("GB0059", "helper", False)
+    assert [frame.function for frame in found.stack[-2:]] == ["function", "helper"]
+
+
+def test_an_exception_ends_the_calls_and_is_told():
+    def function(x):
+        return x @ x
+
+    receipt = observe([lambda: torch.compile(function)(X), lambda: None])
+    assert receipt.failure is not None
+    assert receipt.calls == 0
+
+
+def test_a_break_that_fullgraph_forbids_is_a_break_as_well():
+    def function(x):
+        print(end="")
+        return x + 1
+
+    receipt = observe([lambda: torch.compile(function, fullgraph=True)(X)])
+    assert [one.id for one in receipt.breaks] == ["GB0059"]
+    assert receipt.failure is not None
+
+
+PROGRAM = """
+import os
+import torch
+from torch import nn
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+        self.scale = 2
+        self.late = None
+
+    def forward(self, x):
+        self.n += 1
+        if os.getenv("STALE") == "1":
+            x = x + 1
+        if self.n < 0:
+            x = x - 1
+        return x * self.scale
+
+def probe_counter():
+    return torch.compile(M()), [(torch.ones(2),)]
+
+def probe_scale():
+    model = M()
+    compiled = torch.compile(model)
+    def call(x):
+        model.n = 0
+        return compiled(x)
+    return call, [(torch.ones(2),)]
+
+def probe_stale():
+    model = M()
+    compiled = torch.compile(model)
+    def call(x, value):
+        os.environ["STALE"] = value
+        model.n = 0
+        return compiled(x)
+    return call, [(torch.ones(2), "0"), (torch.ones(2), "1")]
+
+def probe_without_a_compile_site():
+    return M(), [torch.ones(2)]
+
+def probe_raises():
+    raise ValueError("no data")
+
+def probe_wrong():
+    return 1
+"""
+
+
+def told(tmp_path: Path, probe: str, **changes: object) -> Reply:
+    (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM))
+    request = Request(str(tmp_path / "program.py"), probe, str(tmp_path), calls=4, **changes)  # type: ignore[arg-type]
+    replies: list[Reply] = []
+
+    def write(reply: Reply) -> Reply:
+        replies.append(reply)
+        return reply
+
+    reply_to(request, write)
+    return replies[-1]
+
+
+def test_a_storm_is_seen_in_full_and_ends_eager_with_the_usual_limit(tmp_path: Path):
+    reply = told(tmp_path, "probe_counter", recompile_limit=2, watch=("M.n", "M.scale", "M.late"))
+    assert reply.receipt is not None
+    assert len(reply.receipt.recompiles) == 3
+    assert (reply.hit_limit, reply.eager_calls) == (True, (2, 3))
+    assert reply.varied == {"M.n": ("0", "1", "2", "3"), "M.scale": ("2",), "M.late": ("None",)}
+
+
+def test_lines_that_ran_are_known_and_so_are_those_that_did_not(tmp_path: Path):
+    reply = told(tmp_path, "probe_counter")
+    lines = PROGRAM.splitlines()
+    ran = {lines[line - 1].strip() for line in (reply.ran or {})[str(tmp_path / "program.py")]}
+    assert "self.n += 1" in ran
+    assert "x = x - 1" not in ran
+
+
+def test_state_set_from_outside_recompiles_once_for_each_value(tmp_path: Path):
+    reply = told(tmp_path, "probe_scale", settings=(Setting("M.scale", (3, 5, 9)),))
+    assert reply.receipt is not None
+    assert [one.call for one in reply.receipt.recompiles] == [4, 6, 8]
+    assert [one.causes[0][0].actual for one in reply.receipt.recompiles] == ["3", "5", "9"]
+    assert reply.receipt.matches_eager
+
+
+def test_values_to_set_are_found_by_the_kind_of_the_value(tmp_path: Path):
+    reply = told(tmp_path, "probe_scale", settings=(Setting("M.scale"),))
+    assert reply.receipt is not None
+    assert [one.causes[0][0].actual for one in reply.receipt.recompiles] == ["4", "7", "11"]
+
+
+def test_a_stale_value_is_a_difference_from_eager_without_a_recompile(tmp_path: Path):
+    reply = told(tmp_path, "probe_stale")
+    assert reply.receipt is not None
+    assert (reply.receipt.matches_eager, reply.receipt.recompiles) == (False, ())
+    assert reply.receipt.mismatch.startswith("call 1: ")
+
+
+def test_a_probe_that_compiles_nothing_has_its_call_compiled(tmp_path: Path):
+    reply = told(tmp_path, "probe_without_a_compile_site")
+    assert reply.receipt is not None
+    assert len(reply.receipt.compiles) == 4
+
+
+@pytest.mark.parametrize(
+    ("probe", "error"),
+    [
+        ("probe_raises", "ValueError: no data"),
+        ("probe_wrong", "probe_wrong() must return (call, batches)"),
+        ("probe_gone", "there is no function probe_gone"),
+    ],
+)
+def test_a_probe_that_cannot_be_run_says_why(tmp_path: Path, probe: str, error: str):
+    reply = told(tmp_path, probe)
+    assert reply.receipt is None
+    assert error in reply.error
+
+
+def test_a_crash_is_a_reply_with_the_last_words(tmp_path: Path):
+    (tmp_path / "crash.py").write_text(
+        "import os\nprint('last words')\ndef probe_crash():\n    os.kill(os.getpid(), 11)\n"
+    )
+    reply = run(Request(str(tmp_path / "crash.py"), "probe_crash", str(tmp_path)), timeout=120)
+    assert reply.error == "crashed with SIGSEGV while it ran without the compiler"
+    assert "last words" in reply.detail
+
+
+def test_a_probe_that_hangs_is_stopped(tmp_path: Path):
+    (tmp_path / "hang.py").write_text("while True: pass\ndef probe_hang(): ...\n")
+    reply = run(Request(str(tmp_path / "hang.py"), "probe_hang", str(tmp_path)), timeout=1)
+    assert reply.error.startswith("took longer than 1 seconds and was stopped")

@@ -1,0 +1,311 @@
+"""Verdicts from receipts made by hand: what Dynamo would have to show for each of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.confirm.budget import Budget, exceeded
+from dynamo_lint.confirm.discover import ProbeRef
+from dynamo_lint.confirm.launch import environment
+from dynamo_lint.confirm.messages import Reply, Request, Setting, reply_from_json, request_from_json
+from dynamo_lint.confirm.project import folder_of
+from dynamo_lint.confirm.receipt import Cause, Compile, Frame, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.run import automatic, read_setting, report
+from dynamo_lint.confirm.subjects import Subject, read_subject
+from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, about_inputs, overall
+from dynamo_lint.findings import Finding, Span
+from dynamo_lint.render import receipt as text
+from dynamo_lint.render import receipt_json
+from dynamo_lint.terminal import Look
+
+ROOT = Path("/project")
+PROBE = ProbeRef(ROOT / "probes.py", "probe_it", 3)
+COUNTER = Finding(
+    code="DYN101",
+    name="mutated-scalar-attribute",
+    span=Span("moe.py", 8, 9, 8, 20),
+    message="",
+    cost="",
+    severity="error",
+    effect="storm",
+    confidence="certain",
+    symbol="moe.py::MoE.forward",
+    subject="MoE.n",
+    fingerprint="f1",
+)
+LOOKUP = replace(
+    COUNTER,
+    code="DYN202",
+    subject='getattr(self, f"e_{k}")',
+    effect="eager",
+    span=Span("moe.py", 9, 9, 9, 30),
+)
+CAUSE = Cause(
+    kind="EQUALS_MATCH",
+    source="L['self'].n",
+    guard="self.n == 0",
+    owner="moe.MoE",
+    bases=("moe.MoE", "torch.nn.modules.module.Module"),
+    attribute="n",
+    inside="",
+    expected="0",
+    actual="1",
+    path="/project/moe.py",
+    line=8,
+    stack=(Frame("/project/moe.py", 8, "forward"),),
+)
+SHAPE = replace(
+    CAUSE, kind="TENSOR_MATCH", source="L['x']", owner="MoE.forward", bases=(), attribute="x", aspect="size"
+)
+
+
+def recompile(*causes: Cause) -> Recompile:
+    return Recompile(
+        "MoE.forward", "/project/moe.py", 6, 1, "", "0/1", False, ("0/0: self.n == 0",), (causes,)
+    )
+
+
+def receipt(*recompiles: Recompile, **changes: object) -> Receipt:
+    known = Receipt(
+        torch_version="2.13.0",
+        backend="aot_eager",
+        calls=12,
+        compiles=(Compile("MoE.forward", "/project/moe.py", 6, 0, "", "0/0"),),
+        recompiles=recompiles,
+        breaks=(),
+        graph_calls=tuple(range(12)),
+        limit_hit=(),
+        traced={"/project/moe.py": (8, 9)},
+        matches_eager=True,
+    )
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+def judged(finding: Finding, of: Receipt | None, **changes: object) -> Verdict:
+    reply = Reply(
+        "done",
+        receipt=of,
+        ran={"/project/moe.py": (6, 8, 9)},
+        varied={"MoE.n": ("0", "1")},
+        across={"MoE.n": ("0", "1")},
+    )
+    (verdict,) = report(PROBE, replace(reply, **changes), [finding], ROOT).verdicts  # type: ignore[arg-type]
+    return verdict
+
+
+def test_a_recompile_for_the_attribute_confirms_its_finding() -> None:
+    verdict = judged(COUNTER, receipt(recompile(CAUSE)))
+    assert (verdict.verdict, verdict.recompiles, verdict.joint) == ("confirmed", (0,), False)
+
+
+def test_a_recompile_that_had_another_cause_as_well_is_joint() -> None:
+    assert judged(COUNTER, receipt(recompile(CAUSE, SHAPE))).joint
+
+
+def test_a_subclass_owns_the_attributes_of_its_bases() -> None:
+    derived = replace(CAUSE, owner="moe.Big", bases=("moe.Big", "moe.MoE"))
+    assert judged(COUNTER, receipt(recompile(derived))).verdict == "confirmed"
+
+
+def test_the_same_attribute_of_another_class_confirms_nothing() -> None:
+    other = replace(CAUSE, owner="moe.Router", bases=("moe.Router",))
+    assert judged(COUNTER, receipt(recompile(other))).verdict == "refuted"
+
+
+def test_another_key_of_the_same_dict_confirms_nothing() -> None:
+    finding = replace(COUNTER, subject="MoE.n['a']")
+    values = {"varied": {"MoE.n['a']": ("1", "2")}}
+    assert judged(finding, receipt(recompile(replace(CAUSE, inside="['b']"))), **values).verdict == "refuted"
+    assert (
+        judged(finding, receipt(recompile(replace(CAUSE, inside="['a']"))), **values).verdict == "confirmed"
+    )
+
+
+def test_a_hazard_that_was_exercised_without_cost_is_refuted_with_its_values() -> None:
+    verdict = judged(COUNTER, receipt())
+    assert verdict.verdict == "refuted"
+    assert "0, then 1" in verdict.why
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"ran": {"/project/moe.py": (6,)}}, "line 8 never ran"),
+        ({"varied": {"MoE.n": ("0",)}}, "never changed: 0"),
+        ({"receipt": None}, "did not get that far"),
+        ({"receipt": receipt(traced={})}, "not in compiled code"),
+    ],
+)
+def test_a_hazard_that_was_not_exercised_is_unobserved(changes: dict[str, object], why: str) -> None:
+    verdict = judged(COUNTER, receipt(), **changes)
+    assert verdict.verdict == "unobserved"
+    assert why in verdict.why
+
+
+def test_a_value_that_differs_from_eager_code_is_stale() -> None:
+    assert judged(COUNTER, receipt(), diverged=("MoE.n",)).verdict == "stale"
+
+
+def test_wrong_results_without_a_failing_guard_are_stale_for_a_finding_that_says_so() -> None:
+    wrong = receipt(matches_eager=False, mismatch="call 3: output differs")
+    assert judged(replace(COUNTER, effect="stale"), wrong).verdict == "stale"
+
+
+def test_a_lookup_is_confirmed_by_a_break_on_its_line_only() -> None:
+    here = GraphBreak("/project/moe.py", 9, "forward", "GB0190", "name", True, 0, "", 1, ())
+    assert judged(LOOKUP, receipt(breaks=(here,))).verdict == "confirmed"
+    assert judged(LOOKUP, receipt(breaks=(replace(here, line=10),))).verdict == "refuted"
+
+
+def test_a_break_below_the_line_confirms_when_the_line_is_the_innermost_of_the_project() -> None:
+    stack = (Frame("/project/moe.py", 9, "forward"), Frame("/lib/other.py", 3, "helper"))
+    below = GraphBreak("/lib/other.py", 3, "helper", "", "print", False, 0, "", 1, stack)
+    assert judged(LOOKUP, receipt(breaks=(below,))).verdict == "confirmed"
+
+
+def test_what_no_finding_foretold_is_listed_but_not_what_the_code_asks_for() -> None:
+    print_call = GraphBreak("/project/moe.py", 5, "forward", "GB0059", "print", False, 0, "", 1, ())
+    disabled = replace(print_call, line=4, id="GB0098")
+    reply = Reply("done", receipt=receipt(recompile(SHAPE), breaks=(print_call, disabled)), ran={})
+    found = report(PROBE, reply, [COUNTER], ROOT)
+    assert (found.unpredicted_recompiles, found.unpredicted_breaks) == ((0,), (0,))
+    assert about_inputs(recompile(SHAPE))
+    assert not about_inputs(recompile(CAUSE, SHAPE))
+
+
+def test_findings_in_files_that_the_probe_never_loads_are_not_judged() -> None:
+    reply = Reply("done", receipt=receipt(), ran={"/project/other.py": (1,)})
+    assert report(PROBE, reply, [COUNTER], ROOT).verdicts == ()
+
+
+def test_one_probe_that_confirms_is_enough() -> None:
+    good, bad = (
+        ProbeReport("p", "p.py", 1, Reply("done"), (Verdict(COUNTER, word, ""),))
+        for word in ("confirmed", "unobserved")
+    )
+    assert [one.verdict for one in overall([bad, good])] == ["confirmed"]
+
+
+def test_a_budget_names_what_is_over_it() -> None:
+    found = report(PROBE, Reply("done", receipt=receipt(recompile(CAUSE))), [], ROOT)
+    assert exceeded([found], Budget(recompiles=1, graph_breaks=0, graphs=1)) == []
+    assert exceeded([found], Budget(recompiles=0)) == ["probe_it: 1 recompiles, but the budget is 0"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "state"),
+    [
+        ("MoE.n", Subject("MoE.n", "MoE", "n")),
+        ("MoE.log['a']", Subject("MoE.log['a']", "MoE", "log", "['a']")),
+        ("COUNT", Subject("COUNT", "", "COUNT")),
+        ('os.environ["MODE"]', Subject('os.environ["MODE"]', "", "MODE", environment=True)),
+        ('getattr(self, f"e_{k}")', None),
+    ],
+)
+def test_a_subject_names_state_or_is_an_expression(subject: str, state: Subject | None) -> None:
+    assert read_subject(subject) == state
+
+
+def test_values_to_set_are_literals_or_words() -> None:
+    assert read_setting("Block.scale=0.5,2") == Setting("Block.scale", (0.5, 2))
+    assert read_setting("Block.mode=a,b") == Setting("Block.mode", ("a", "b"))
+    with pytest.raises(ValueError, match=r"NAME=VALUE"):
+        read_setting("Block.mode")
+
+
+def test_state_changed_from_outside_gets_a_schedule_unless_values_are_given() -> None:
+    outside = replace(COUNTER, code="DYN102")
+    assert automatic([COUNTER, outside], []) == [Setting("MoE.n")]
+    assert automatic([outside], [Setting("MoE.n", (1,))]) == []
+
+
+def test_messages_survive_json() -> None:
+    request = Request("p.py", "probe_a", "/", watch=("M.n",), settings=(Setting("M.n", (1, "a")),))
+    assert request_from_json(json.loads(json.dumps(request.to_json()))) == request
+    reply = Reply("done", receipt=receipt(recompile(CAUSE)), ran={"m.py": (1,)}, varied={"M.n": ("0",)})
+    assert reply_from_json(json.loads(json.dumps(reply.to_json()))) == reply
+
+
+def test_a_probe_runs_without_what_would_hide_or_cache() -> None:
+    outer = {
+        "TORCH_LOGS": "all",
+        "TORCH_COMPILE_DISABLE": "1",
+        "TORCH_COMPILE_JOB_ID": "x",
+        "HOME": "/home/me",
+    }
+    inner = environment(outer, "/scratch")
+    assert inner["HOME"] == "/home/me"
+    assert not {"TORCH_LOGS", "TORCH_COMPILE_DISABLE", "TORCH_COMPILE_JOB_ID"} & inner.keys()
+
+
+def test_the_project_of_a_probe_holds_what_it_imports(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    for file, code in {
+        "src/pkg/__init__.py": "",
+        "src/pkg/model.py": "from . import block",
+        "src/pkg/block.py": "",
+        "tests/probes.py": "import torch\nfrom pkg.model import Model",
+        "tests/alone.py": "import math",
+    }.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(code)
+    assert folder_of(tmp_path / "tests" / "probes.py") == tmp_path.resolve()
+    assert folder_of(tmp_path / "tests" / "alone.py") == (tmp_path / "tests").resolve()
+
+
+def test_a_receipt_for_people_names_guard_and_values_and_what_was_not_foretold() -> None:
+    full = receipt(recompile(CAUSE), recompile(replace(SHAPE, expected="[2]", actual="[3]")))
+    reply = Reply("done", receipt=full, hit_limit=True, ran={"/project/moe.py": (8,)})
+    shown = text.render([report(PROBE, reply, [COUNTER, LOOKUP], ROOT)], Look(root=ROOT, cwd=ROOT))
+    assert shown.splitlines() == [
+        "probe_it  probes.py:3",
+        "  12 calls, 1 graph, 2 recompiles; same results as eager",
+        "  the last 11 calls compiled nothing",
+        "  over the recompile limit (8): ends up eager",
+        "",
+        "  confirmed   moe.py:8 DYN101 MoE.n",
+        "              1 recompile",
+        "              guard `self.n == 0` met 1",
+        "",
+        "  not foretold moe.py:8 1 recompile of MoE.forward, first in call 2",
+        "              input `x`: its size was [2], is [3]",
+        "",
+        "  unobserved  moe.py:9 DYN202: line 9 never ran",
+    ]
+
+
+def test_a_probe_that_failed_says_why() -> None:
+    failed = ProbeReport("probe_it", "probes.py", 3, Reply("eager", "ValueError: no", "/project/probes.py:9"))
+    shown = text.render([failed], Look(root=ROOT, cwd=ROOT))
+    assert "failed: ValueError: no" in shown
+    assert "/project/probes.py:9" in shown
+    assert text.conclusion([failed]) == "1 probe: 1 of 1 probes failed.\n"
+
+
+def test_the_json_receipt_has_the_keys_of_the_interface() -> None:
+    reply = Reply("done", receipt=receipt(recompile(CAUSE)), ran={"/project/moe.py": (8,)})
+    document = json.loads(receipt_json.render([report(PROBE, reply, [COUNTER], ROOT)], ROOT))
+    (probe,) = document["probes"]
+    (one,) = probe["recompiles"]
+    assert document["summary"]["confirmed"] == 1
+    assert (one["function"], one["cause"], one["path"], one["line"]) == (
+        "moe.py::MoE.forward",
+        "sole",
+        "moe.py",
+        8,
+    )
+    assert probe["findings"][0] | {"why": ""} == {
+        "fingerprint": "f1",
+        "code": "DYN101",
+        "subject": "MoE.n",
+        "path": "moe.py",
+        "line": 8,
+        "verdict": "confirmed",
+        "why": "",
+        "evidence": [0],
+        "evidence_breaks": [],
+    }
