@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from inspect import cleandoc
 
 import click
 
@@ -49,7 +50,7 @@ def options(up: str) -> str:
         command = cli.app.get_command(click.Context(cli.app), name)
         assert command is not None
         context = click.Context(command, info_name=f"dynamo-lint {name}")
-        parts.append(f"## `dynamo-lint {name}`\n\n{command.help}\n")
+        parts.append(f"## `dynamo-lint {name}`\n\n{cleandoc(command.help or '')}\n")
         rows = [
             tuple(cell.replace("|", "\\|") for cell in (f"`{record[0]}`", title, record[1]))
             for title, parameters in sections(command, context).items()
