@@ -16,6 +16,7 @@ from typing import Any
 
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.lintrules import lint_finding
+from dynamo_lint.textfile import read_text
 
 SCHEMA_VERSION = 1
 UNUSED = "DYN905"
@@ -65,7 +66,7 @@ class Baseline:
 def read(file: Path) -> Baseline:
     """The baseline in a file."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
         document = json.loads(text)
     except FileNotFoundError:
         raise BaselineError(f"{file}: no such file; `--update-baseline` writes it") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 COMMANDS = ("check", "regions", "rule", "confirm")
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
+
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What a full or broken disk answers, here to help texts, which click writes by itself."""
 
 DEBUG = "DYNAMO_LINT_DEBUG"
 """The environment variable that asks for a traceback."""
@@ -117,6 +121,9 @@ def run(args: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+            click.echo(f"dynamo-lint: the output cannot be written: {error.strerror}", err=True)
+            return EXIT_TROUBLE
         if os.environ.get(DEBUG):
             raise
         click.echo(f"dynamo-lint: internal error: {_where(error)}; please report it", err=True)

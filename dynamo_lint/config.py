@@ -12,6 +12,7 @@ from typing import Any
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.regions.model import RegionOptions
 from dynamo_lint.selectors import closest
+from dynamo_lint.textfile import read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -144,7 +145,7 @@ def parse_torch_version(text: str) -> tuple[int, int]:
 def _table(file: Path) -> Mapping[str, object] | None:
     """The raw settings in a file; None when a pyproject.toml has none for us."""
     try:
-        data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        data: dict[str, Any] = tomllib.loads(read_text(file).replace("\r\n", "\n"))
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

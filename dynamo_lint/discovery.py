@@ -106,6 +106,9 @@ def discover(
     given = given or {}
     base(paths, given)
     excludes = Ignores(tuple((folder, GitIgnoreSpec.from_lines(lines)) for folder, lines in exclude))
+    for path in paths:
+        if path not in given and (path.is_char_device() or path.is_block_device()):
+            raise DiscoveryError(f"{path}: is a device, not a file; `-` reads stdin")
     named = [_absolute(path) for path in paths]
     folders = [path for path in named if path.is_dir()]
     single = [path for path in named if not path.is_dir()]

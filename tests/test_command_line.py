@@ -176,6 +176,46 @@ def test_shells_complete_commands_and_options(here: Path, shell: str) -> None:
     assert "--statistics" in ask(_DYNAMO_LINT_COMPLETE=f"{shell}_complete", **words)
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["."],
+        ["regions"],
+        ["rule", "--all"],
+        ["--show-settings"],
+        ["--diff"],
+        ["--help"],
+        ["--version"],
+        ["-", "--fix"],
+    ],
+    ids=" ".join,
+)
+def test_full_disk_is_one_line_and_exit_2_for_every_command(here: Path, args: list[str]) -> None:
+    (here / "a.py").write_text(COUNTER + "x = 1  # dynamo-lint: ignore[DYN777]\n")
+    with Path("/dev/full").open("w") as full, (here / "a.py").open() as text:
+        process = spawn(*args, stdout=full, stdin=text)
+        _, err = process.communicate()
+    assert err.splitlines()[-1] == "dynamo-lint: the output cannot be written: No space left on device"
+    assert process.returncode == 2
+
+
+def test_full_disk_behind_stderr_does_not_change_the_findings(here: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        process = spawn("--output-format", "concise", stderr=full)
+        out, _ = process.communicate()
+    assert out.startswith("a.py:10:9: DYN101")
+
+
+@pytest.mark.parametrize(
+    "args", [["--config", "/dev/zero"], ["--baseline", "/dev/zero"], ["/dev/zero"]], ids=" ".join
+)
+def test_a_device_is_not_read_to_its_end(
+    here: Path, capsys: pytest.CaptureFixture[str], args: list[str]
+) -> None:
+    assert cli.run(args) == 2
+    assert capsys.readouterr().err.startswith("dynamo-lint: /dev/zero: ")
+
+
 def test_configuration_that_is_not_toml_and_output_that_cannot_be_written_lose_nothing(
     here: Path,
 ) -> None:

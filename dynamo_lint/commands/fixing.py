@@ -60,8 +60,10 @@ def show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exi
 
 def pass_on(done: Rewritten, found: Discovered) -> None:
     """Text from stdin goes to stdout, fixed: what an editor asks for."""
+    from dynamo_lint.commands.output import to_stdout
+
     for path, text in found.given.items():
-        click.echo(done.files.get(path, text), nl=False)
+        to_stdout(done.files.get(path, text))
 
 
 def put_in_place(done: Rewritten, found: Discovered) -> None:

@@ -63,12 +63,7 @@ def conclude(
 def deliver(text: str, file: Path | None) -> None:
     """Write to stdout, or to a file that is either replaced as a whole or left as it was."""
     if file is None:
-        try:
-            click.echo(text, nl=False, color=True)
-        except BrokenPipeError:
-            raise ReaderLeft from None
-        except OSError as error:
-            raise Trouble(f"the output cannot be written: {error.strerror}") from None
+        to_stdout(text)
         return
     target = Path(os.path.realpath(file))
     try:
@@ -83,6 +78,16 @@ def deliver(text: str, file: Path | None) -> None:
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise Trouble(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def to_stdout(text: str | bytes) -> None:
+    """Write to stdout; bytes are passed on as they are."""
+    try:
+        click.echo(text, nl=False, color=True)
+    except BrokenPipeError:
+        raise ReaderLeft from None
+    except OSError as error:
+        raise Trouble(f"the output cannot be written: {error.strerror}") from None
 
 
 def repository(root: Path) -> Path:

@@ -32,7 +32,8 @@ def render(report: Report, view: View) -> str:
         )
         ElementTree.SubElement(suite, "testcase", name="no findings", classname="dynamo-lint")
     ElementTree.indent(suites)
-    text = ElementTree.tostring(suites, encoding="unicode")
+    # In ASCII it is the same document whatever encoding stdout has.
+    text = ElementTree.tostring(suites, encoding="us-ascii").decode("ascii")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
