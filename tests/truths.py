@@ -1,0 +1,132 @@
+"""Reads tests/truth: small programs, each with the claim that the linter makes and that Dynamo must bear out.
+
+A file is a theme and is cut into cells by `# %% title`. The first cell holds what all programs of the theme
+share, every other one is a program with a driver, `def drive()`, that yields the result of one call after the
+other. A line `# file: name.py` starts a further file of the program. The comment `# expect: CODE effect` stands
+where a hazard is; a program without one claims that nothing is lost. `# expect: CODE effect note` is for
+what would have that effect if anything changed it, and nothing does: a note is welcome, more would be noise.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dynamo_lint.check import check
+from dynamo_lint.config import Settings
+from dynamo_lint.discovery import discover
+from dynamo_lint.selectors import catalogue
+from dynamo_lint.sources import Sources
+
+if TYPE_CHECKING:
+    from tests.proof import Receipt
+
+FOLDER = Path(__file__).parent / "truth"
+THEMES = tuple(sorted(path.stem for path in FOLDER.glob("*.py")))
+MAIN = "program.py"
+LIMIT = 8
+"""Dynamo's default recompile limit."""
+
+CELL = re.compile(r"^# %% (.+)$", re.MULTILINE)
+FILE = re.compile(r"^# file: (\S+)$", re.MULTILINE)
+EXPECTED = re.compile(r"# expect: (DYN\d+) ([a-z-]+)( note)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is said about a program, by the linter or by the comment beside the line."""
+
+    code: str
+    effect: str
+    entries: int | None = None
+    note: bool = False
+
+    def many(self, limit: int) -> bool:
+        """It claims a compile per call, or for each of a number of values that is unknown or over the limit."""
+        if self.effect in {"per-value", "per-instance"}:
+            return self.entries is None or self.entries > limit
+        return self.effect in {"storm", "break"}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One program."""
+
+    theme: str
+    title: str
+    files: tuple[tuple[str, str], ...]
+    """Name and text of each file, the one with the driver first."""
+
+    @property
+    def id(self) -> str:
+        """`theme: title`, by which a test run names it."""
+        return f"{self.theme}: {self.title}"
+
+    @property
+    def expected(self) -> list[Claim]:
+        """The claims beside its lines."""
+        marks = [mark for _, text in self.files for mark in EXPECTED.finditer(text)]
+        return [Claim(mark[1], mark[2], note=mark[3] is not None) for mark in marks]
+
+    def write(self, folder: Path) -> Path:
+        """Put its files into a folder; the path of the one with the driver."""
+        for name, text in self.files:
+            (folder / name).write_text(text)
+        return folder / MAIN
+
+
+def cases(theme: str) -> list[Case]:
+    """The programs of a theme."""
+    head, *cells = CELL.split((FOLDER / f"{theme}.py").read_text())
+    found = []
+    for title, text in zip(cells[::2], cells[1::2], strict=True):
+        main, *others = FILE.split(text)
+        files = ((MAIN, head + main), *zip(others[::2], others[1::2], strict=True))
+        found.append(Case(theme, title.strip(), files))
+    return found
+
+
+def claims(folder: Path, limit: int = LIMIT) -> list[Claim]:
+    """What the linter says about the programs in a folder, given Dynamo's recompile limit."""
+    found = discover((folder,), [], force_exclude=False)
+    report = check(Settings(recompile_limit=limit), found, catalogue(), Sources(found.root))
+    return [Claim(one.code, one.effect, one.entries, one.severity == "note") for one in report.findings]
+
+
+def agreement(claimed: list[Claim], receipt: Receipt, limit: int = LIMIT) -> str:
+    """How claims compare with what Dynamo did: `agree`, `missed`, `false` or `wrong effect`.
+
+    A break is compared where one is claimed. Where nothing is lost a note is no claim.
+    """
+    storm = receipt.limit or receipt.never_settles
+    eager = receipt.graphs_run < receipt.calls and not receipt.limit
+    if not (storm or eager or receipt.stale or receipt.recompiles):
+        loud = [claim for claim in claimed if not claim.note]
+        return "agree" if all(claim.effect == "break" and receipt.breaks for claim in loud) else "false"
+    if not claimed:
+        return "missed"
+    told = (
+        (not storm or any(claim.many(limit) for claim in claimed))
+        and (not eager or any(claim.effect == "eager" for claim in claimed))
+        and (not receipt.stale or any(claim.effect == "stale" for claim in claimed))
+    )
+    borne_out = all(_borne_out(claim, storm, eager, receipt, limit) for claim in claimed)
+    return "agree" if told and borne_out else "wrong effect"
+
+
+def _borne_out(claim: Claim, storm: bool, eager: bool, receipt: Receipt, limit: int) -> bool:
+    match claim.effect:
+        case "storm":
+            return storm
+        case "once":  # beside a storm one more compile cannot be told apart
+            return storm or receipt.recompiles == 1
+        case "per-value" | "per-instance":
+            return receipt.recompiles > 0 and (not storm or claim.many(limit))
+        case "stale":
+            return receipt.stale
+        case "eager":
+            return eager
+        case _:
+            return receipt.breaks > 0
