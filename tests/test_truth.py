@@ -10,11 +10,20 @@ from dynamo_lint.rules import RULES
 from tests.truths import THEMES, Case, cases, claims
 
 DISAGREEMENTS: dict[str, str] = {
-    "containers: a cache keyed by shape in a default dict": "says nothing",
+    "containers: a list of losses that the loop clears before each call": "says DYN105 storm",
+    "containers: a list of losses that the next call clears": "says nothing",
+    "containers: a list that the loop clears every third call": "says DYN105 storm",
+    "containers: a module list that grows between calls": "says nothing",
+    "containers: a list that is popped from": "says nothing",
+    "containers: a cache keyed by shape in a default dict": "says DYN105 once",
     "environment: a variable that nobody changes": "says DYN201 per-value",
     "environment: other variables that change": "says DYN201 per-value",
+    "globals: a counter in a global dict": "says nothing",
+    "globals: a counter on a function": "says nothing",
     "lazy: a growing cache of keys": "says DYN103 once",
+    "lazy: a buffer registered by every forward": "says nothing",
     "lazy: a default on a config, which gets the attribute later": "says nothing",
+    "lazy: absence by index error": "says nothing",
     "lookups: a table named by an int argument": "says DYN202 per-value",
     "lookups: a table named by an element of a tensor": "says DYN202 break",
     "scalars: an int counter that starts from a constructor argument, in long form": "says nothing",
