@@ -10,6 +10,10 @@ from dynamo_lint.rules import RULES
 from tests.truths import THEMES, Case, cases, claims
 
 DISAGREEMENTS: dict[str, str] = {
+    "blocks: a float that differs per layer and multiplies": "says DYN107 once",
+    "blocks: a number in a copied config": "says nothing",
+    "blocks: a number computed from a name": "says nothing",
+    "blocks: a factory of functions with a number each": "says nothing",
     "containers: a list of losses that the loop clears before each call": "says DYN105 storm",
     "containers: a list of losses that the next call clears": "says nothing",
     "containers: a list that the loop clears every third call": "says DYN105 storm",

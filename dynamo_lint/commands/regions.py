@@ -73,7 +73,7 @@ def regions(
     elif output_format == "json":
         text = render.render_json(what)
     else:
-        text = render.render_text(what, facts, look)
+        text = render.render_text(what, facts, look, found.reported)
     deliver(text, None)
     if not what.entries and output_format == "text":
         click.echo(f"Nothing is compiled in {len(found.files)} files, as far as can be seen.", err=True)
