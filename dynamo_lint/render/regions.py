@@ -44,7 +44,7 @@ def render_json(regions: Regions) -> str:
 def render_text(
     regions: Regions, files: Mapping[str, FileFacts], look: Look, reported: frozenset[str]
 ) -> str:
-    """Each entry of the reported files with the functions that it makes hot, each below its first entry only."""
+    """Each entry of the reported files with the functions that it makes hot, each below its first entry."""
     members: dict[int, list[HotFunction]] = defaultdict(list)
     for _, ways in _by_function(regions.hot):
         best = ways[0]
