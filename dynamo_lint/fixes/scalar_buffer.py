@@ -13,6 +13,7 @@ from dynamo_lint.fixes.mentions import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, flow
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.state.model import AttributeState, Kind, Kinds
 
@@ -87,7 +88,8 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
     if len(owners) != 1:
         raise Unclear("several attributes are written there")
     ((declared_in, name),) = owners
-    if not name.isidentifier() or not bench.tables.project.is_module(declared_in):
+    plain = name.isidentifier() and declared_in.key != MODULE_KEY
+    if not plain or not bench.tables.project.is_module(declared_in):
         raise Unclear("only a module has buffers")
     if any(state.argument for state in states):
         raise Unclear("the object comes in as an argument")

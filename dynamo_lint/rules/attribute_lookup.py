@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.state.model import Key, Lookup
@@ -58,6 +59,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 def _appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
     """Nothing sets it at construction, and something does later."""
+    if key.owner.key == MODULE_KEY:
+        return False  # a global, seen as an attribute of its file
     outside = tables.initial.outside(key)
     if tables.initial.external(key) or any(o.initial for o in outside):
         return False

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from pytest_snapshot.plugin import Snapshot
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from torch._dynamo.backends.registry import lookup_backend
 
 from tests.fixes.fixing import fixed
