@@ -7,7 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Fix
-from dynamo_lint.fixes import accumulator_buffer, environment_constant, scalar_buffer
+from dynamo_lint.fixes import (
+    accumulator_buffer,
+    compile_result,
+    direct_access,
+    environment_constant,
+    scalar_buffer,
+)
 from dynamo_lint.fixes.mentions import Unclear
 from dynamo_lint.fixes.workbench import Workbench
 from dynamo_lint.sources import Sources
@@ -19,7 +25,9 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     "DYN101": (scalar_buffer.fix,),
     "DYN103": (accumulator_buffer.fix,),
     "DYN201": (environment_constant.fix,),
+    "DYN203": (direct_access.fix,),
     "DYN301": (environment_constant.fix,),
+    "DYN501": (compile_result.fix,),
 }
 """By rule, tried in order; where none has an answer the rule's advice stands."""
 

@@ -49,8 +49,13 @@ class Unclear(Exception):
     """The rewrite cannot be shown to be right; the message says what stands against it."""
 
 
-def family_of(bench: Workbench, declared_in: ClassRef, name: str) -> Family:
-    """All mentions of an attribute; raises Unclear where it may be touched without being seen."""
+def family_of(
+    bench: Workbench, declared_in: ClassRef, name: str, except_for: ast.Call | None = None
+) -> Family:
+    """All mentions of an attribute; raises Unclear where it may be touched without being seen.
+
+    `except_for` is a lookup by name that is about to become a mention.
+    """
     project = bench.tables.project
     members = frozenset(ref for ref in project.classes() if declared_in in project.mro(ref))
     bases = frozenset(base for ref in members for base in project.mro(ref)) - members
@@ -70,7 +75,7 @@ def family_of(bench: Workbench, declared_in: ClassRef, name: str) -> Family:
                     if ours == "yes" or (ours == "likely" and not called):
                         traced = where in hot and not project.function(where).runs_eagerly(node.lineno)
                         found.append(Mention(file, node, where, traced, ours == "likely"))
-                case ast.Call(args=[owner, *rest]) if _reflects(node, name):
+                case ast.Call(args=[owner, *rest]) if _reflects(node, name) and node is not except_for:
                     named = ast.Attribute(owner if rest else node.func, name)
                     ast.copy_location(named, node)
                     file.parents[named] = node

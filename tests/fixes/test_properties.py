@@ -72,7 +72,9 @@ def modules(draw: st.DrawFn) -> tuple[bytes, frozenset[str]]:
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(modules())
-def test_fixed_modules_parse_stay_fixed_and_keep_every_other_line(module: tuple[bytes, frozenset[str]]) -> None:
+def test_fixed_modules_parse_stay_fixed_and_keep_every_other_line(
+    module: tuple[bytes, frozenset[str]],
+) -> None:
     raw, names = module
     try:
         ast.parse(raw)

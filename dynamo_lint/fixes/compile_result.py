@@ -1,0 +1,40 @@
+"""A compiled callable that nobody keeps is assigned to the name of what it was made from."""
+
+from __future__ import annotations
+
+import ast
+
+from dynamo_lint.findings import Edit, Finding, Fix, Span
+from dynamo_lint.fixes.mentions import Unclear
+from dynamo_lint.fixes.workbench import OpenFile, Workbench
+
+
+def fix(finding: Finding, bench: Workbench) -> Fix:
+    """`torch.compile(model)` becomes `model = torch.compile(model)`; `self` compiles itself in place."""
+    file = bench.file(finding.span.path)
+    for node in ast.walk(file.tree) if file is not None else ():
+        if file is None or not isinstance(node, ast.Expr | ast.Assign) or node.lineno != finding.span.line:
+            continue
+        match node:
+            case ast.Expr(value=ast.Call(args=[ast.Name(id=name), *_])):
+                return _assigned(file, node, name)
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(args=[ast.Name(id=same)], keywords=keywords)
+            ) if name == same == "self":
+                options = ", ".join(file.text(keyword.value) for keyword in keywords if keyword.arg is None)
+                named = [f"{k.arg}={file.text(k.value)}" for k in keywords if k.arg is not None]
+                text = f"self.compile({', '.join([*named, *([f'**{options}'] if options else [])])})"
+                message = f"write `{text}`, which compiles the module in place (unsafe: it runs compiled now)"
+                return Fix("unsafe", message, (file.replace(node, text),))
+    raise Unclear("the result has no obvious name")
+
+
+def _assigned(file: OpenFile, node: ast.Expr, name: str) -> Fix:
+    scope = file.scope(node)
+    used = [n for n in ast.walk(scope or file.tree) if isinstance(n, ast.Name) and n.id == name]
+    if not any(n.lineno > node.lineno and isinstance(n.ctx, ast.Load) for n in used):
+        raise Unclear("nothing uses the name afterwards")
+    span = file.span(node)
+    start = Span(file.path, span.line, span.column, span.line, span.column)
+    message = f"keep the result: `{name} = {file.text(node)}` (unsafe: what was eager runs compiled now)"
+    return Fix("unsafe", message, (Edit(start, f"{name} = "),))

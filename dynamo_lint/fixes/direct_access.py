@@ -1,0 +1,97 @@
+"""A lookup by a constant name becomes an access: `getattr(self, "scale")` is `self.scale`."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+
+from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.fixes.construction import init_of
+from dynamo_lint.fixes.mentions import Mention, Unclear, family_of
+from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.state.model import Key, Lookup
+
+ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+
+
+def fix(finding: Finding, bench: Workbench) -> Fix:
+    """The access that means the same; raises Unclear where the attribute may be missing."""
+    file = bench.file(finding.span.path)
+    for node in ast.walk(file.tree) if file is not None else ():
+        if file is not None and isinstance(node, ast.Call) and file.span(node) == finding.span:
+            return _fix(bench, file, node)
+    raise Unclear("it is no call")
+
+
+def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
+    match call:
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as name), *rest]):
+            pass
+        case _:
+            raise Unclear("whether the attribute is there decides something")
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+        raise Unclear("the name cannot be written as an attribute")
+    text = file.text(owner)
+    access = f"{text}.{name}" if isinstance(owner, ATOMS) else f"({text}).{name}"
+    direct = (file.replace(call, access),)
+    if not rest:
+        return Fix("safe", f"write `{access}`", direct)
+    if _always_there(bench, file, call, name):
+        return Fix("safe", f"write `{access}`: `__init__` always sets it", direct)
+    return _with_default(bench, file, call, name, rest[0], direct)
+
+
+def _keys(bench: Workbench, file: OpenFile, call: ast.Call) -> set[Key]:
+    """The attributes that the lookup may mean, one for each class of its owner."""
+    span = file.span(call)
+    found: list[Lookup] = [
+        lookup
+        for hot, state in bench.tables.functions
+        if hot.function.path == file.path
+        for lookup in state.lookups
+        if (lookup.position.line, lookup.position.column) == (span.line, span.column)
+    ]
+    if not found or not all(lookup.keys for lookup in found):
+        raise Unclear("whose attribute it is is not known")
+    return {key for lookup in found for key in lookup.keys}
+
+
+def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -> bool:
+    """Every class that it may be about sets the attribute in `__init__`, whatever happens, and keeps it."""
+    for key in _keys(bench, file, call):
+        declared_in = bench.tables.initial.declared_in(key)
+        init = init_of(bench, declared_in)
+        family = _family(bench, key, name, call)
+        kept = [m for m in family if init.file.statement(m.node) in init.node.body]
+        if not any(isinstance(mention.node.ctx, ast.Store) for mention in kept):
+            return False
+        if any(isinstance(mention.node.ctx, ast.Del) for mention in family):
+            return False
+    return True
+
+
+def _family(bench: Workbench, key: Key, name: str, call: ast.Call) -> list[Mention]:
+    family = family_of(bench, bench.tables.initial.declared_in(key), name, except_for=call)
+    return list(family.mentions)
+
+
+def _with_default(
+    bench: Workbench, file: OpenFile, call: ast.Call, name: str, default: ast.expr, direct: tuple[Edit, ...]
+) -> Fix:
+    """The default moves to `__init__`, so that the attribute is always there."""
+    keys = _keys(bench, file, call)
+    owners = {bench.tables.initial.declared_in(key) for key in keys}
+    if len(owners) != 1 or not isinstance(default, ast.Constant):
+        raise Unclear("its default cannot move to one `__init__`")
+    (owner,) = owners
+    init = init_of(bench, owner)
+    family = family_of(bench, owner, name, except_for=call)
+    if any(isinstance(mention.node.ctx, ast.Del) for mention in family.mentions):
+        raise Unclear("it is deleted")
+    line = f"{init.node.args.args[0].arg}.{name} = {file.text(default)}"
+    return Fix(
+        "unsafe",
+        f"give it its default in `__init__` (`{line}`) and access it directly (unsafe: it is there from the "
+        "beginning, so nobody can ask any more whether it was set)",
+        (init.file.insert_after(init.parent_call, line), *direct),
+    )
