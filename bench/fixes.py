@@ -102,7 +102,10 @@ def _damaged(done: Rewritten, path: str) -> bool:
 def _fixes_again(done: Rewritten, regions: tuple[str, ...]) -> bool:
     if not done.files:
         return False
-    return bool(_fix(done.report.root, regions, dict(done.files)).files)
+    again = _fix(done.report.root, regions, dict(done.files))
+    if again.files:
+        print(f"!! fixed again:\n{diff(again, {})}")
+    return bool(again.files)
 
 
 def _print_upstream(case: dict[str, Any], folder: Path, upstream: Path) -> None:

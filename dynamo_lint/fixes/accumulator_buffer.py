@@ -207,9 +207,7 @@ def _only_shown(mention: Mention) -> bool:
 
 
 def _added(one: Sum, grows: bool) -> Iterator[Edit]:
-    file, target, term = one.file, one.file.text(one.target), one.file.text(one.term)
-    if "\n" in term:
-        raise Unclear("what it adds stands on several lines")
+    file, target, term = one.file, one.file.text(one.target), one.file.one_line(one.term)
     atom = isinstance(one.term, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
     if not grows and not _detached(one.term):
         term = f"{term if atom else f'({term})'}.detach()"

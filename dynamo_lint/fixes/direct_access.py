@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import keyword
 
-from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.fixes.construction import init_of
 from dynamo_lint.fixes.mentions import Mention, Unclear, family_of
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
@@ -38,7 +38,8 @@ def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
         return Fix("safe", f"write `{access}`", direct)
     if _always_there(bench, file, call, name):
         return Fix("safe", f"write `{access}`: `__init__` always sets it", direct)
-    return _with_default(bench, file, call, name, rest[0], direct)
+    # With the default moved to `__init__` the value would still change once, and compile a second time.
+    raise Unclear("the attribute may be missing")
 
 
 def _keys(bench: Workbench, file: OpenFile, call: ast.Call) -> set[Key]:
@@ -73,25 +74,3 @@ def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -
 def _family(bench: Workbench, key: Key, name: str, call: ast.Call) -> list[Mention]:
     family = family_of(bench, bench.tables.initial.declared_in(key), name, except_for=call)
     return list(family.mentions)
-
-
-def _with_default(
-    bench: Workbench, file: OpenFile, call: ast.Call, name: str, default: ast.expr, direct: tuple[Edit, ...]
-) -> Fix:
-    """The default moves to `__init__`, so that the attribute is always there."""
-    keys = _keys(bench, file, call)
-    owners = {bench.tables.initial.declared_in(key) for key in keys}
-    if len(owners) != 1 or not isinstance(default, ast.Constant):
-        raise Unclear("its default cannot move to one `__init__`")
-    (owner,) = owners
-    init = init_of(bench, owner)
-    family = family_of(bench, owner, name, except_for=call)
-    if any(isinstance(mention.node.ctx, ast.Del) for mention in family.mentions):
-        raise Unclear("it is deleted")
-    line = f"{init.node.args.args[0].arg}.{name} = {file.text(default)}"
-    return Fix(
-        "unsafe",
-        f"give it its default in `__init__` (`{line}`) and access it directly (unsafe: it is there from the "
-        "beginning, so nobody can ask any more whether it was set)",
-        (init.file.insert_after(init.parent_call, line), *direct),
-    )

@@ -28,9 +28,7 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     whole = _largest(file, node)
     if _may_raise(node, whole) and any(isinstance(a, CONDITIONAL) for a in _until_function(file, whole)):
         raise Unclear("it is read under a condition, and fails where the variable is not set")
-    value = file.text(whole)
-    if "\n" in value:
-        raise Unclear("it stands on several lines")
+    value = file.one_line(whole)
     try:
         return _on_the_instance(bench, file, whole, key, value)
     except Unclear:
@@ -48,7 +46,7 @@ def _on_the_instance(bench: Workbench, file: OpenFile, whole: ast.expr, key: str
     if init.node in {*file.above(whole)}:
         raise Unclear("it already is read there")
     own = init.node.args.args[0].arg
-    name, known = _name(bench, owner, key, value, own)
+    name, known = _name(bench, file, f"_{_plain(key)}", value, f"{own}.")
     line = f"{own}.{name} = {value}"
     note = f"# Read once: a change of {key} needs a new {'module' if _is_module(bench, owner) else 'object'}."
     edits = [file.replace(whole, f"{self_name}.{name}")]
@@ -62,10 +60,7 @@ def _on_the_instance(bench: Workbench, file: OpenFile, whole: ast.expr, key: str
 
 
 def _at_the_top(bench: Workbench, file: OpenFile, whole: ast.expr, key: str, value: str) -> Fix:
-    name = "_" + _plain(key).upper()
-    known = any(isinstance(s, ast.Assign) and file.text(s) == f"{name} = {value}" for s in file.tree.body)
-    if not known and bench.has_word(name):
-        raise Unclear(f"{name} is taken")
+    name, known = _name(bench, file, f"_{_plain(key).upper()}", value)
     imports = [s for s in file.tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
     scopes = [s for s in file.tree.body if isinstance(s, (ast.ClassDef, *FUNCTIONS))]
     header = [s for s in imports if not scopes or s.lineno < scopes[0].lineno]
@@ -136,7 +131,9 @@ def _check_never_set(bench: Workbench, key: str) -> None:
 
 def _may_set(file: OpenFile, node: ast.Constant) -> bool:
     match file.parents[node]:
-        case ast.Subscript(ctx=ast.Load()) | ast.Compare():
+        case ast.Subscript(value=owner, ctx=context):
+            return not isinstance(context, ast.Load) and _is_environment(file, owner)
+        case ast.Compare():
             return False
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
             return name in WRITERS
@@ -146,6 +143,21 @@ def _may_set(file: OpenFile, node: ast.Constant) -> bool:
         case ast.Expr():
             return False
     return True
+
+
+def _is_environment(file: OpenFile, owner: ast.expr) -> bool:
+    """`os.environ`, or a name that stands for it."""
+    if "environ" in file.text(owner):
+        return True
+    return isinstance(owner, ast.Name) and any(
+        isinstance(node, ast.Assign) and any(_is(target, owner.id) for target in node.targets)
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Assign) and file.text(node.value).endswith("environ")
+    )
+
+
+def _is(target: ast.expr, name: str) -> bool:
+    return isinstance(target, ast.Name) and target.id == name
 
 
 def _largest(file: OpenFile, node: ast.expr) -> ast.expr:
@@ -202,14 +214,12 @@ def _until_function(file: OpenFile, node: ast.expr) -> list[ast.AST]:
     return found
 
 
-def _name(bench: Workbench, owner: ClassRef, key: str, value: str, self_name: str) -> tuple[str, bool]:
-    """A free name for the attribute, or the one that already holds this value."""
-    for name in (f"_{_plain(key)}", f"_{_plain(key)}_env"):
-        file = bench.file(owner.path)
-        taken = bench.has_word(name)
-        if file is not None and f"{self_name}.{name} = {value}" in "\n".join(file.lines):
+def _name(bench: Workbench, file: OpenFile, wish: str, value: str, owner: str = "") -> tuple[str, bool]:
+    """A free name for the value, or the one that already holds it."""
+    for name in (wish, wish + ("_env" if owner else "_ENV")):
+        if any(line.strip() == f"{owner}{name} = {value}" for line in file.lines):
             return name, True
-        if not taken:
+        if not bench.has_word(name):
             return name, False
     raise Unclear("no name is free")
 

@@ -43,7 +43,7 @@ class Plan:
     @property
     def start(self) -> str:
         """The statement that declares the buffer."""
-        value = self.init.file.text(self.declaration.value)
+        value = self.init.file.one_line(self.declaration.value)
         dtype = f"{self.torch}.{DTYPES[self.kind]}"
         start = f"{self.torch}.tensor({value}, dtype={dtype})"
         if value in {"0", "0.0"} and self.kind != Kind.BOOL:
@@ -178,7 +178,7 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
                 raise Unclear("it cannot be updated in place")
         case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
             if not _speaks_of(value, name):
-                yield file.replace(statement, _stored(plan, target, file.text(value)))
+                yield file.replace(statement, _stored(plan, target, file.one_line(value)))
             elif not plan.rebind and (step := _step(file, mention.node, value)):
                 yield file.replace(statement, f"{target} {step}")
             elif not mention.hot:
@@ -189,9 +189,7 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
 
 def _rebound(file: OpenFile, statement: ast.AugAssign, target: str, value: ast.expr) -> Edit:
     """`n += k` as `n = n + k`."""
-    text = file.text(value)
-    if "\n" in text:
-        raise Unclear("the update is not plain enough to be rewritten")
+    text = file.one_line(value)
     sign = SIGNS[type(statement.op)]
     whole = text if isinstance(value, ATOMS) else f"({text})"
     return file.replace(statement, f"{target} = {target} {sign} {whole}")
@@ -202,7 +200,9 @@ def _step(file: OpenFile, target: ast.Attribute, value: ast.expr) -> str | None:
     match value:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
             if ast.dump(left) == ast.dump(ast.Attribute(target.value, target.attr, ast.Load())):
-                return None if _speaks_of(right, target.attr) else f"{SIGNS[type(op)]}= {file.text(right)}"
+                return (
+                    None if _speaks_of(right, target.attr) else f"{SIGNS[type(op)]}= {file.one_line(right)}"
+                )
     return None
 
 
@@ -221,7 +221,7 @@ def _builtins(plan: Plan, mention: Mention) -> Iterator[Edit]:
         match node:
             case ast.Call(func=ast.Name(id=word), args=[first, second]):
                 grown, limit = (second, first) if isinstance(first, ast.Constant) else (first, second)
-                text = file.text(grown)
+                text = file.one_line(grown)
                 whole = text if isinstance(grown, ATOMS) else f"({text})"
                 yield file.replace(node, f"{whole}.clamp({LIMITS[word]}={file.text(limit)})")
             case ast.UnaryOp(operand=operand) if plan.kind == Kind.BOOL:

@@ -48,6 +48,18 @@ class OpenFile:
         last = self.lines[span.end_line - 1][: span.end_column - 1]
         return "\n".join([first, *self.lines[span.line : span.end_line - 1], last])
 
+    def one_line(self, node: ast.expr) -> str:
+        """An expression's source without line breaks, in its own spelling where that can be kept."""
+        text = self.text(node)
+        if "\n" not in text:
+            return text
+        joined = re.sub(r"\s*\n\s*", "", re.sub(r",\s*\n\s*(?=[^\s)\]}])", ", ", text))
+        try:
+            same = ast.dump(ast.parse(joined, mode="eval").body) == ast.dump(node)
+        except SyntaxError:
+            same = False
+        return joined if same else ast.unparse(node)
+
     def replace(self, node: ast.expr | ast.stmt, text: str) -> Edit:
         """Put something else in a node's place."""
         return Edit(self.span(node), text)

@@ -1,0 +1,64 @@
+"""Rule pages and fixtures: where a fix is offered, the fixed program is clean, free and equal to the old one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from dynamo_lint.confirm.child.program import Program, compiled, eager
+from dynamo_lint.confirm.discover import probes
+from tests.fixes.fixing import fixed
+
+ROOT = Path(__file__).parent.parent.parent
+CALLS = 12
+PAGES = sorted((ROOT / "rules").glob("DYN[1-5]*.md"))
+AUTOMATIC = {"DYN101", "DYN103"}
+"""Pages whose hazard has a fix; the others stay as they are, which is held too."""
+
+
+def hazard(page: Path) -> str:
+    section = page.read_text(encoding="utf-8").split("## Hazard")[1]
+    return re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]  # type: ignore[index]
+
+
+def cost(new: Path, old: Path, probe: str) -> tuple[int, int, int, bool]:
+    """Compiles, compiled calls and breaks of the fixed program, and whether it equals the old one run eagerly."""
+    expected = eager(Program(old, probe, old.parent, CALLS))
+    receipt = compiled(Program(new, probe, new.parent, CALLS), expected, "aot_eager", limit=None)
+    assert receipt.failure is None
+    return len(receipt.compiles), len(receipt.graph_calls), len(receipt.breaks), receipt.matches_eager
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem[:6])
+def test_a_fixed_page_is_clean_compiles_once_and_computes_the_same(page: Path, tmp_path: Path) -> None:
+    code = page.stem[:6]
+    (tmp_path / "old").mkdir()
+    old = tmp_path / "old" / "hazard.py"
+    old.write_text(hazard(page), encoding="utf-8")
+    done = fixed(old.parent)
+    assert bool(done.files) == (code in AUTOMATIC)
+    if not done.files:
+        return
+    assert code not in {finding.code for finding in done.report.findings}
+    new = tmp_path / "hazard.py"
+    new.write_bytes(done.files["hazard.py"])
+    (probe,) = probes(old)
+    assert cost(new, old, probe) == (1, CALLS, 0, True)
+
+
+def test_the_fixed_fixture_compiles_its_state_once_and_trains_the_same(tmp_path: Path) -> None:
+    old, new = ROOT / "fixtures" / "moe" / "hazard", tmp_path / "new"
+    shutil.copytree(old, new)
+    done = fixed(new)
+    assert sorted(finding.code for finding in done.applied) == ["DYN101", "DYN103"]
+    for path, raw in done.files.items():
+        (new / path).write_bytes(raw)
+    for probe in ("probe_overflow_counter", "probe_balance_loss"):
+        assert cost(new / "probes.py", old / "probes.py", probe) == (1, CALLS, 0, True)
+    *_, equal = cost(new / "probes.py", old / "probes.py", "probe_training")
+    assert equal
