@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from dynamo_lint.cache.codec import BadData, Codec
@@ -76,11 +76,18 @@ def _judge(
         findings=tuple(with_fingerprints(raw)),
         errors=tuple(errors),
         hot_paths=frozenset(hot.function.path for hot in regions.hot),
-        compiled=Compiled(
-            entries=len(regions.entries),
-            functions=len({hot.function for hot in regions.hot}),
-            unresolved=len(regions.unresolved),
-        ),
+        compiled=_compiled(regions, found.reported),
+    )
+
+
+def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:
+    """How much of the reported files is compiled, and by how many entries anywhere."""
+    functions = {hot.function: hot.entries[:1] for hot in regions.hot if hot.function.path in reported}
+    here = {number for number, entry in enumerate(regions.entries) if entry.path in reported}
+    return Compiled(
+        entries=len(here.union(*functions.values())),
+        functions=len(functions),
+        unresolved=sum(not site.path or site.path in reported for site in regions.unresolved),
     )
 
 

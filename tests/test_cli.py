@@ -332,6 +332,39 @@ def test_regions_show_entries_functions_and_the_way_to_them(
     assert function["id"] == "a.py::Counter.forward"
 
 
+def test_regions_of_a_file_are_those_that_it_makes_or_suffers(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, _, entry = COUNTER.partition("model = ")
+    (here / "a.py").write_text(model)
+    (here / "train.py").write_text("import torch\nfrom a import Counter\n\nmodel = " + entry)
+    (here / "other.py").write_text("import torch\n\n\n@torch.compile\ndef f(x):\n    return x\n")
+    (here / "idle.py").touch()
+    shown = {}
+    for name in ("a.py", "train.py", "other.py", "idle.py", "."):
+        assert cli.run(["regions", name, "--output-format", "json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert all(function["entries"] for function in document["functions"])
+        shown[name] = ([one["path"] for one in document["entries"]], [f["id"] for f in document["functions"]])
+    assert shown["a.py"] == shown["train.py"] == (["train.py"], ["a.py::Counter.forward"])
+    assert shown["other.py"] == (["other.py"], ["other.py::f"])
+    assert shown["idle.py"] == ([], [])
+    assert shown["."] == (["other.py", "train.py"], ["a.py::Counter.forward", "other.py::f"])
+    cli.run(["regions", "idle.py"])
+    assert capsys.readouterr().err == "Nothing is compiled in 1 file, as far as can be seen.\n"
+
+
+def test_summary_counts_what_is_compiled_in_the_named_files(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "idle.py").touch()
+    (here / "other.py").write_text("import torch\n\n\n@torch.compile\ndef f(x):\n    return x\n")
+    assert cli.run(["idle.py"]) == 0
+    assert "no compiled code was found in 1 file" in capsys.readouterr().err
+    assert cli.run(["other.py"]) == 0
+    assert "1 compiled function from 1 compile entry, in 1 file" in capsys.readouterr().err
+
+
 def test_rule_pages_are_printed_as_text_and_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["rule", "DYN101", "unused-suppression"]) == 0
     out = capsys.readouterr().out

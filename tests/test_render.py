@@ -293,7 +293,7 @@ def test_summary_of_code_that_compiles_nothing_names_the_ways_to_declare_regions
 
 
 def test_regions_are_a_tree_that_lists_each_function_once(root: Path, snapshot: Snapshot) -> None:
-    text = regions_text.render_text(REGIONS, FILES, Look(root=root, cwd=root), frozenset({*FILES, "eval.py"}))
+    text = regions_text.render_text(REGIONS, FILES, Look(root=root, cwd=root))
     snapshot.assert_match(text, "regions.txt")
 
 

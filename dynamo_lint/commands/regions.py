@@ -51,6 +51,7 @@ def regions(
 ) -> None:
     """Show what is compiled, and why."""
     from dynamo_lint.reading import read_content, read_facts
+    from dynamo_lint.regions.part import part
     from dynamo_lint.regions.resolve import resolve
     from dynamo_lint.render import regions as render
     from dynamo_lint.sources import Sources
@@ -60,6 +61,7 @@ def regions(
     with effort(settings, no_cache, cache_dir, jobs) as means:
         facts = read_facts(read_content(settings.region_comment, found, sources), sources, means)
     _, what = resolve(facts, settings.region_options)
+    shown = part(what, found.reported)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:
         chosen = [hot for hot in what.hot if _ends_with(hot.function.id, why)]
@@ -71,12 +73,13 @@ def regions(
             )
         text = render.render_why(chosen, sources, look)
     elif output_format == "json":
-        text = render.render_json(what)
+        text = render.render_json(shown)
     else:
-        text = render.render_text(what, facts, look, found.reported)
+        text = render.render_text(shown, facts, look)
     deliver(text, None)
-    if not what.entries and output_format == "text":
-        click.echo(f"Nothing is compiled in {len(found.files)} files, as far as can be seen.", err=True)
+    if not shown.entries and output_format == "text" and why is None:
+        files = "1 file" if len(found.reported) == 1 else f"{len(found.reported)} files"
+        click.echo(f"Nothing is compiled in {files}, as far as can be seen.", err=True)
 
 
 def _ends_with(identity: str, name: str) -> bool:

@@ -41,19 +41,14 @@ def render_json(regions: Regions) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def render_text(
-    regions: Regions, files: Mapping[str, FileFacts], look: Look, reported: frozenset[str]
-) -> str:
-    """Each entry of the reported files with the functions that it makes hot, each below its first entry."""
+def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
+    """Each entry with the functions that it makes hot; a function stands below its first entry only."""
     members: dict[int, list[HotFunction]] = defaultdict(list)
     for _, ways in _by_function(regions.hot):
         best = ways[0]
-        ours = [number for number in best.entries if regions.entries[number].path in reported]
-        members[ours[0] if ours else best.entries[0]].append(best)
+        members[best.entries[0]].append(best)
     lines: list[str] = []
     for number, entry in enumerate(regions.entries):
-        if entry.path not in reported:
-            continue
         lines.append(_entry(entry, look))
         nearest = sorted(members[number], key=lambda hot: len(hot.chain))
         rows = [(look.place(hot.function.path, _line(hot.function, files)), hot) for hot in nearest]
@@ -64,10 +59,9 @@ def render_text(
         if not rows:
             lines.append(f"    {_shared(number, regions, look)}")
         lines.append("")
-    unresolved = [site for site in regions.unresolved if not site.path or site.path in reported]
-    if unresolved:
+    if regions.unresolved:
         lines.append(look.paint("Compile sites that could not be resolved:", bold=True))
-        for site in unresolved:
+        for site in regions.unresolved:
             lines.append(f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {site.why}")
             lines.append(f"        declare what it compiles: {declaration(site.path, files)}")
         lines.append("")
