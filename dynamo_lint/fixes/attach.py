@@ -23,6 +23,7 @@ Fixer = Callable[[Finding, Workbench], Fix]
 
 FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     "DYN101": (scalar_buffer.fix,),
+    "DYN102": (scalar_buffer.fix,),
     "DYN103": (accumulator_buffer.fix,),
     "DYN201": (environment_constant.fix,),
     "DYN203": (direct_access.fix,),

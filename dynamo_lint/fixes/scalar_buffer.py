@@ -15,7 +15,7 @@ from dynamo_lint.fixes.uses import ARITHMETIC, flow
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef
-from dynamo_lint.state.model import AttributeState, Kind, Kinds
+from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
 
 DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
 LIMITS = {"min": "max", "max": "min"}
@@ -67,23 +67,26 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     return Fix("safe", message, edits) if why is None else Fix("unsafe", f"{message} (unsafe: {why})", edits)
 
 
-def written_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
-    """The attributes that a finding's line writes: one for each class of `self`."""
+def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
+    """The attributes that a finding's line writes, hot or not: one for each class of `self`."""
     span = finding.span
-    return [
+    hot = [
         state
         for state in bench.tables.attributes
-        if any(
-            (site.hot.function.path, site.position.line, site.position.column)
-            == (span.path, span.line, span.column)
-            for site in state.writes
-        )
+        for site in state.writes
+        if (site.hot.function.path, site.position.line, site.position.column)
+        == (span.path, span.line, span.column)
+    ]
+    return hot or [
+        state
+        for state in bench.tables.attributes
+        if not state.writes and any((o.path, o.line) == (span.path, span.line) for o in state.outside)
     ]
 
 
 def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
     """The one attribute of a module that a finding's line writes, and the class that declares it."""
-    states = written_at(bench, finding)
+    states = states_at(bench, finding)
     owners = {(state.declared_in, state.key.attribute) for state in states}
     if len(owners) != 1:
         raise Unclear("several attributes are written there")
@@ -98,21 +101,22 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
 
 def _plan(bench: Workbench, finding: Finding) -> Plan:
     declared_in, name = module_attribute(bench, finding)
-    states = written_at(bench, finding)
-    kind = _kind(states)
+    states = states_at(bench, finding)
     init = init_of(bench, declared_in)
     family = family_of(bench, declared_in, name)
+    kind = _kind(bench, states, family)
     declaration = declaration_of(init, family)
     rebind = _enters_math(bench, family)
     return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind)
 
 
-def _kind(states: list[AttributeState]) -> Kind:
+def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kind:
     """One kind for everything that is ever stored."""
     stored: set[Kinds] = set()
     for state in states:
         stored |= {site.write.value.kinds for site in state.writes}
-        stored |= {outside.kinds for outside in state.outside}
+        for outside in state.outside:
+            stored.add(outside.kinds or _kind_at(bench, family, outside))
     if not all(stored):
         raise Unclear("what is stored is not known")
     kinds = frozenset[Kind]().union(*stored)
@@ -121,6 +125,18 @@ def _kind(states: list[AttributeState]) -> Kind:
     if len(kinds) != 1 or not kinds <= DTYPES.keys():
         raise Unclear("it holds more than numbers")
     return next(iter(kinds))
+
+
+def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
+    """What a line outside compiled code stores, as its own function tells."""
+    found: set[Kind | None] = set()
+    for mention in family.mentions:
+        statement = mention.file.statement(mention.node)
+        if (mention.file.path, statement.lineno) == (outside.path, outside.line):
+            match statement:
+                case ast.Assign(value=value) | ast.AugAssign(value=ast.expr() as value):
+                    found.add(Judge(bench, mention.file).number(value))
+    return frozenset(kind for kind in found if kind is not None) if None not in found else frozenset()
 
 
 def _enters_math(bench: Workbench, family: Family) -> bool:

@@ -105,6 +105,63 @@ class Judge:
                 return all(keyword.arg != "reduction" for keyword in keywords)
         return False
 
+    def number(self, node: ast.expr, depth: int = 0) -> Kind | None:
+        """The kind of a Python number that the expression certainly is."""
+        if depth > _DEPTH:
+            return None
+        match node:
+            case ast.Constant(value=bool()) | ast.Compare(ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
+                numbers = [*node.comparators, node.left] if isinstance(node, ast.Compare) else []
+                return Kind.BOOL if all(self.number(one, depth + 1) for one in numbers) else None
+            case ast.Constant(value=int()):
+                return Kind.INT
+            case ast.Constant(value=float()):
+                return Kind.FLOAT
+            case ast.UnaryOp(op=ast.USub(), operand=value):
+                return self.number(value, depth + 1)
+            case ast.BinOp(left=left, op=op, right=right):
+                sides = {self.number(left, depth + 1), self.number(right, depth + 1)}
+                if not sides <= {Kind.INT, Kind.FLOAT}:
+                    return None
+                return Kind.FLOAT if Kind.FLOAT in sides or isinstance(op, ast.Div | ast.Pow) else Kind.INT
+            case ast.Name(id=name):
+                values = list(self._bound(node, name))
+                if values == [None] and self._counts(node, name):
+                    return Kind.INT
+                if not values:
+                    return self._annotated(node, name)
+                found = {self.number(value, depth + 1) if value is not None else None for value in values}
+                return found.pop() if len(found) == 1 else None
+            case ast.Call(func=ast.Name(id="len" | "int"), args=[_]):
+                return Kind.INT
+            case ast.Call(func=ast.Name(id="float"), args=[_]):
+                return Kind.FLOAT
+        return None
+
+    def _annotated(self, node: ast.Name, name: str) -> Kind | None:
+        """What a parameter is declared to be."""
+        scope = self.file.scope(node)
+        for parameter in scope.args.args if scope is not None else ():
+            match parameter:
+                case ast.arg(arg=arg, annotation=ast.Name(id="int" | "float" | "bool" as word)) if (
+                    arg == name
+                ):
+                    return Kind(word)
+        return None
+
+    def _counts(self, node: ast.Name, name: str) -> bool:
+        """The name is the variable of a loop over `range`, or the index of one over `enumerate`."""
+        scope = self.file.scope(node)
+        for inner in ast.walk(scope or self.file.tree):
+            match inner:
+                case ast.For(target=target, iter=ast.Call(func=ast.Name(id="range"))) if _is(target, name):
+                    return True
+                case ast.For(
+                    target=ast.Tuple(elts=[first, _]), iter=ast.Call(func=ast.Name(id="enumerate"))
+                ) if _is(first, name):
+                    return True
+        return False
+
     def kinds(self, node: ast.expr) -> Kinds:
         """The kinds of `self.name` and the like, from what the project stores there."""
         if not isinstance(node, ast.Attribute):
@@ -122,7 +179,7 @@ class Judge:
     def _bound(self, node: ast.Name, name: str) -> Iterator[ast.expr | None]:
         """What is assigned to a local name; None stands for something that cannot be read off."""
         scope = self.file.scope(node)
-        for inner in ast.walk(scope) if scope is not None else ():
+        for inner in ast.walk(scope or self.file.tree):
             match inner:
                 case ast.Assign(targets=targets, value=value) if any(_is(t, name) for t in targets):
                     yield value
