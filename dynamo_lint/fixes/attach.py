@@ -11,6 +11,7 @@ from dynamo_lint.fixes import (
     accumulator_buffer,
     compile_result,
     direct_access,
+    eager_attribute,
     environment_constant,
     scalar_buffer,
 )
@@ -25,6 +26,7 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     "DYN101": (scalar_buffer.fix,),
     "DYN102": (scalar_buffer.fix,),
     "DYN103": (accumulator_buffer.fix,),
+    "DYN104": (eager_attribute.fix,),
     "DYN201": (environment_constant.fix,),
     "DYN203": (direct_access.fix,),
     "DYN301": (environment_constant.fix,),
