@@ -134,7 +134,7 @@ def specialises(state: AttributeState, context: Context) -> bool:
     """
     if state.root == "global":
         return True
-    return not state.argument and context.torch_version >= (2, 8)
+    return not (state.argument or context.unspec_int) and context.torch_version >= (2, 8)
 
 
 def _limit(state: AttributeState, write: Write) -> int | None:

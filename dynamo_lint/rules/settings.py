@@ -29,6 +29,30 @@ def _stored(project: Project, name: str) -> Iterator[object]:
     for _, store in project.stores_of(name):
         if isinstance(store.value, facts.Constant) and _is_config(store.owner):
             yield store.value.value
+    for call in _patches(project):
+        for keyword, value in call.keywords:
+            if keyword == name and isinstance(value, facts.Constant):
+                yield value.value
+
+
+def _patches(project: Project) -> Iterator[facts.Call]:
+    """`torch._dynamo.config.patch(...)` and `@patch_dynamo_config(...)`, called or as decorators."""
+    for method in ("patch", "patch_dynamo_config"):
+        yield from (site.call for _, site in project.calls_of(method) if _patches_config(site.call.function))
+    for file in project.files.values():
+        for function in file.functions.values():
+            for decorator in function.decorators:
+                if isinstance(decorator, facts.Call) and _patches_config(decorator.function):
+                    yield decorator
+
+
+def _patches_config(function: facts.Expr) -> bool:
+    match function:
+        case facts.Attribute(_, "patch_dynamo_config") | facts.Name("patch_dynamo_config"):
+            return True
+        case facts.Attribute(owner, "patch"):
+            return _is_config(owner)
+    return False
 
 
 def _is_config(owner: facts.Expr) -> bool:

@@ -305,16 +305,25 @@ class Initial:
         return self.of_expr(facts.Choice(tuple(bound)), scope, depth + 1)
 
     def _of_passed(self, name: str, scope: Scope, depth: int) -> Kinds:
-        """What set-up code passes for a parameter of a method it calls on itself."""
+        """What set-up code passes for a parameter: of a method it calls on itself, or of a constructor."""
         function = self.project.function(scope.function)
         names = [p.name for p in function.parameters if p.kind == "positional"][1:]
+        method = function.qualname.rpartition(".")[2]
+        owner = self.project.owner(scope.function)
+        called = owner.name if method == "__init__" and owner is not None else method
         found: list[Kinds] = []
-        for where, site in self.project.calls_of(function.qualname.rpartition(".")[2]):
-            if scope.receiver is None or not self._is_setup(where, scope.receiver):
+        for where, site in self.project.calls_of(called):
+            if called == method:
+                inside = scope.receiver is not None and self._is_setup(where, scope.receiver)
+                here = Scope(where, scope.receiver)
+            else:
+                inside = owner in self.project.symbols(site.call.function, where.path, where.key)
+                here = Scope(where, self.project.owner(where))
+            if not inside:
                 continue
             passed = dict(site.call.keywords) | dict(zip(names, site.call.arguments, strict=False))
             if name in passed:
-                found.append(self.of_expr(passed[name], Scope(where, scope.receiver), depth + 1))
+                found.append(self.of_expr(passed[name], here, depth + 1))
         return frozenset().union(*found) if found and all(found) else K.UNKNOWN
 
     def _of_call(self, function: Expr, call: Expr, scope: Scope) -> Kinds:
@@ -356,6 +365,8 @@ def _names_item(item: str, index: Expr) -> bool:
 
 def _item(value: Expr, item: str) -> Expr:
     """The element of a container display that a literal index names."""
+    if isinstance(value, facts.Call):
+        return _made_item(value, item)
     if not isinstance(value, facts.Display) or item.count("[") != 1:
         return facts.UNKNOWN
     if item == ANY_ITEM:
@@ -366,4 +377,21 @@ def _item(value: Expr, item: str) -> Expr:
         return keys.get(text, facts.UNKNOWN)
     if text.isdigit() and int(text) < len(value.items):
         return value.items[int(text)]
+    return facts.UNKNOWN
+
+
+def _made_item(value: facts.Call, item: str) -> Expr:
+    """The element of `OrderedDict(n=0)`, or what `defaultdict(int)` holds under a key that is not there."""
+    match value.function:
+        case facts.Name("dict" | "OrderedDict") | facts.Attribute(_, "OrderedDict"):
+            named = {repr(name): part for name, part in value.keywords}
+            return named.get(item.strip("[]"), facts.UNKNOWN)
+        case facts.Name("Counter") | facts.Attribute(_, "Counter"):
+            return facts.Constant(0)
+        case facts.Name("defaultdict") | facts.Attribute(_, "defaultdict"):
+            match value.arguments:
+                case (facts.Name("int"), *_):
+                    return facts.Constant(0)
+                case (facts.Name("float"), *_):
+                    return facts.Constant(0.0)
     return facts.UNKNOWN

@@ -264,6 +264,8 @@ class _Walker:
                 return name in FALSE_WHEN_COMPILING
             case cst.Name(value="TYPE_CHECKING" | "False"):
                 return True
+            case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value="training")):
+                return owner == self.ev.linker.self_name and self.ev.linker.only_evaluates
             case cst.BooleanOperation(left=left, operator=cst.And()):
                 return self._never(left)
             case _:

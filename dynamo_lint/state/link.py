@@ -43,6 +43,15 @@ class Linker:
             return None
         return self.project.self_name(self.reference)
 
+    @property
+    def only_evaluates(self) -> bool:
+        """No model of the project ever trains: somebody calls `model.eval()`, nobody `.train()`."""
+        evaluated = any(
+            isinstance(site.call.function, Attribute) and not site.call.arguments
+            for _, site in self.project.calls_of("eval")
+        )
+        return evaluated and not any(self.project.calls_of("train"))
+
     def keys(self, place: Place) -> frozenset[Key]:
         """The attributes a place names: one for each class its owner may have."""
         found = self.resolved.get(place)

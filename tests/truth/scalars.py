@@ -540,7 +540,7 @@ class Model(nn.Module):
 
     @count.setter
     def count(self, value):
-        self._n = value  # expect: DYN101 storm
+        self._n = value  # expect: DYN101 per-value
 
     def forward(self, x):
         self.count = self.count + 1
