@@ -245,7 +245,7 @@ def told(tmp_path: Path, probe: str, **changes: object) -> Reply:
         replies.append(reply)
         return reply
 
-    reply_to(request, write)
+    reply_to(request, write, separate=lambda step: step())
     return replies[-1]
 
 

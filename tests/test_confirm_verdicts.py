@@ -272,7 +272,7 @@ def test_a_receipt_for_people_names_guard_and_values_and_what_was_not_foretold()
         "              guard `self.n == 0` met 1",
         "",
         "  not foretold moe.py:8 1 recompile of MoE.forward, first in call 2",
-        "              input `x`: its size was [2], is [3]",
+        "              `x` was [2], is [3] (size)",
         "",
         "  unobserved  moe.py:9 DYN202: line 9 never ran",
     ]

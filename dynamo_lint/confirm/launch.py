@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from dynamo_lint.confirm.messages import Reply, Request, reply_from_json
@@ -75,7 +76,9 @@ def run(request: Request, timeout: float, python: str = sys.executable) -> Reply
                 return Reply("start", error=f"{python} cannot be started: {error.strerror}")
             ended = _wait(process, timeout)
         reply = _read(answer)
-        if reply.error or (reply.stage == "done" and process.returncode == 0):
+        if reply.error:
+            return replace(reply, detail=reply.detail or _last_lines(log))
+        if reply.stage == "done" and process.returncode == 0:
             return reply
         if not ended:
             why = f"took longer than {timeout:g} seconds and was stopped"

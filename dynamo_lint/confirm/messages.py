@@ -32,6 +32,8 @@ class Request:
     watch: tuple[str, ...] = ()
     """Subjects of findings."""
     settings: tuple[Setting, ...] = ()
+    preload: tuple[str, ...] = ()
+    """Modules from outside the project that are imported once for all runs."""
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values."""
@@ -74,7 +76,9 @@ class Reply:
 def request_from_json(data: dict[str, Any]) -> Request:
     """The request that `to_json` wrote."""
     settings = tuple(Setting(one["subject"], tuple(one["values"])) for one in data["settings"])
-    return Request(**{**data, "watch": tuple(data["watch"]), "settings": settings})
+    return Request(
+        **{**data, "watch": tuple(data["watch"]), "settings": settings, "preload": tuple(data["preload"])}
+    )
 
 
 def reply_from_json(data: dict[str, Any]) -> Reply:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dynamo_lint.index.summarize import decode
+from dynamo_lint.index.decoding import decode
 
 MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
 
@@ -35,11 +35,12 @@ def closure(path: Path, home: Path) -> set[Path]:
         file = waiting.pop()
         if file not in found:
             found.add(file)
-            waiting += [one for one in _imported(file, path.parent, home) if one not in found]
+            waiting += [one for one in imported(file, path.parent, home) if one not in found]
     return found
 
 
-def _imported(file: Path, script: Path, home: Path) -> Iterator[Path]:
+def imported(file: Path, script: Path, home: Path) -> Iterator[Path]:
+    """The files of the project that a file imports; `script` is the folder of the program that runs."""
     try:
         tree = ast.parse(decode(file.read_bytes()))
     except (OSError, SyntaxError, ValueError):

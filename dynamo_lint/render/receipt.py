@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile
-from dynamo_lint.confirm.verdicts import INTENDED, VERDICTS, ProbeReport, Verdict, about_inputs, explaining
+from dynamo_lint.confirm.verdicts import INTENDED, VERDICTS, ProbeReport, Verdict, explaining
 from dynamo_lint.render.receipt_json import relative, summary
 from dynamo_lint.terminal import Look, clean, clipped
 
@@ -145,12 +145,13 @@ def _unpredicted(count: int, one: Recompile, cause: Cause | None, look: Look) ->
     if cause is None:
         lines.append(look.wrapped(one.reasons[0] if one.reasons else "", " " * 14, " " * 14))
         return lines
-    what = f"guard `{cause.guard}`" + (" and other state" if len(one.causes[0]) > 1 else "")
-    what += f" met {cause.actual}"
-    if about_inputs(one):
-        name = cause.attribute + cause.inside
-        what = f"input `{name}`: its {cause.aspect} was {cause.expected}, is {cause.actual}"
-    return [*lines, look.wrapped(what, " " * 14, " " * 16)]
+    return [*lines, *(look.wrapped(_met(one), " " * 14, " " * 16) for one in one.causes[0][:MOST_VALUES])]
+
+
+def _met(cause: Cause) -> str:
+    if cause.aspect:
+        return f"`{cause.attribute}{cause.inside}` was {cause.expected}, is {cause.actual} ({cause.aspect})"
+    return f"guard `{cause.guard}` met {cause.actual}"
 
 
 def _unpredicted_break(one: GraphBreak, look: Look) -> list[str]:

@@ -2,98 +2,140 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable
-from dataclasses import replace
+import importlib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from dynamo_lint.confirm.child.lines import lines_run
-from dynamo_lint.confirm.child.program import Hooks, ProbeError, Program, compiled, eager
+from dynamo_lint.confirm.child.apart import Raised, apart
+from dynamo_lint.confirm.child.lines import Lines, lines_run
+from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, eager
 from dynamo_lint.confirm.child.schedule import Schedule
-from dynamo_lint.confirm.child.watch import Watch
+from dynamo_lint.confirm.child.watch import Root, Watch
+from dynamo_lint.confirm.child.witness import NO_LIMIT
 from dynamo_lint.confirm.messages import Reply, Request
-from dynamo_lint.confirm.subjects import read_subject
+from dynamo_lint.confirm.receipt import Receipt
+from dynamo_lint.confirm.subjects import Subject, read_subject
 
 Write = Callable[[Reply], Reply]
 """Makes a reply known; each stands in for the one before."""
 
+Timeline = list[dict[str, str]]
 
-def reply_to(request: Request, write: Write) -> None:
-    """Reply to a request, step by step, so that a crash leaves what was known."""
-    root = Path(request.root)
-    schedule = Schedule(request.settings, root, request.calls)
-    extra = schedule.calls - request.calls
-    program = Program(Path(request.path), request.probe, root, request.calls, extra)
-    write(Reply("eager"))
+STAGES = {
+    "eager": "while it ran without the compiler",
+    "compiled": "while it ran compiled",
+    "limited": "while it ran with the usual recompile limit",
+}
+
+
+def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], Any]], Any] = apart) -> None:
+    """Reply to a request, step by step, so that a crash leaves what was known.
+
+    `separate` runs each step so that it cannot disturb the next.
+    """
+    case = _Case.of(request)
+    for name in request.preload:
+        with suppress(Exception):
+            importlib.import_module(name)
+    known = write(Reply("eager"))
     try:
-        with lines_run(root) as ran:
-            twin = eager(program, Hooks((schedule.before,)))
-    except ProbeError as error:
-        write(Reply("eager", error=str(error)))
+        twin, ran, problems = separate(case.alone)
+        known = replace(
+            known, stage="compiled", recompile_limit=request.recompile_limit or twin.recompile_limit
+        )
+        known = replace(known, ran=_sorted(ran), problems=problems)
+        write(known)
+        receipt, timeline = separate(lambda: case.compiled(twin, NO_LIMIT))
+        known = write(replace(known, stage="limited", receipt=receipt))
+        if case.subjects:
+            known = write(separate(lambda: case.watched(known, timeline)))
+        if receipt.most_versions() > known.recompile_limit:
+            limited, _ = separate(lambda: case.compiled(twin, known.recompile_limit))
+            idle = set(range(limited.calls)) - set(limited.graph_calls)
+            known = replace(known, hit_limit=bool(limited.limit_hit), eager_calls=tuple(sorted(idle)))
+    except Exception as error:
+        write(_failed(known, error, case.root))
         return
-    except BaseException as error:
-        write(_failed("eager", error, request))
-        return
-    known = Reply(
-        "compiled",
-        recompile_limit=request.recompile_limit or twin.recompile_limit,
-        ran={path: tuple(sorted(lines)) for path, lines in sorted(ran.items())},
-        problems=(*twin.problems, *dict.fromkeys(schedule.problems)),
-    )
-    write(known)
-    subjects = tuple(subject for text in request.watch if (subject := read_subject(text)) is not None)
-    ours = Watch(subjects, root)
-    setting = Schedule(request.settings, root, request.calls).before
-    try:
-        receipt = compiled(program, twin, request.backend, hooks=Hooks((setting, ours.before), (ours.after,)))
-    except BaseException as error:
-        write(replace(_failed("compiled", error, request), ran=known.ran))
-        return
-    known = write(replace(known, stage="limited", receipt=receipt))
-    if subjects:
-        known = write(_watched(known, program, request, ours))
-    if receipt.most_versions() > known.recompile_limit:
-        setting = Schedule(request.settings, root, request.calls).before
-        limited = compiled(program, twin, request.backend, known.recompile_limit, Hooks((setting,)))
-        idle = set(range(limited.calls)) - set(limited.graph_calls)
-        known = replace(known, hit_limit=bool(limited.limit_hit), eager_calls=tuple(sorted(idle)))
     write(replace(known, stage="done"))
 
 
-def _watched(known: Reply, program: Program, request: Request, ours: Watch) -> Reply:
-    """Run without the compiler once more, to see the values that its guards would have met."""
-    assert known.receipt is not None
-    compiled_once = {(one.path, one.first_line, _bare(one.function)) for one in known.receipt.compiles}
-    again = {(one.path, one.first_line, _bare(one.function)) for one in known.receipt.recompiles}
-    roots = compiled_once | again
-    met = known.ran or {}
-    theirs = Watch(
-        ours.subjects, program.root, frozenset(root for root in roots if root[1] in met.get(root[0], ()))
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A request, ready to be run."""
+
+    request: Request
+    root: Path
+    program: Program
+    subjects: tuple[Subject, ...]
+
+    @staticmethod
+    def of(request: Request) -> _Case:
+        root = Path(request.root)
+        extra = Schedule(request.settings, root, request.calls).calls - request.calls
+        program = Program(Path(request.path), request.probe, root, request.calls, extra)
+        subjects = tuple(one for text in request.watch if (one := read_subject(text)) is not None)
+        return _Case(request, root, program, subjects)
+
+    def schedule(self) -> Schedule:
+        """What is set from outside, from the start."""
+        return Schedule(self.request.settings, self.root, self.request.calls)
+
+    def alone(self) -> tuple[Twin, Lines, tuple[str, ...]]:
+        """The program without the compiler, with its lines and what could not be set."""
+        schedule = self.schedule()
+        with lines_run(self.root) as ran:
+            twin = eager(self.program, Hooks((schedule.before,)))
+        return twin, ran, (*twin.problems, *dict.fromkeys(schedule.problems))
+
+    def compiled(self, twin: Twin, limit: int) -> tuple[Receipt, Timeline]:
+        """The program under Dynamo, with the state after each call."""
+        watch = Watch(self.subjects, self.root)
+        hooks = Hooks((self.schedule().before, watch.before), (watch.after,))
+        return compiled(self.program, twin, self.request.backend, limit, hooks), watch.timeline
+
+    def watched(self, known: Reply, timeline: Sequence[dict[str, str]]) -> Reply:
+        """The program without the compiler once more, for the values that its guards would have met."""
+        watch = Watch(self.subjects, self.root, _roots(known))
+        with lines_run(self.root, watch.entered):
+            eager(self.program, Hooks((self.schedule().before, watch.before), (watch.after,)))
+        pairs = list(zip(timeline, watch.timeline, strict=False))
+        return replace(
+            known,
+            varied={text: tuple(values) for text, values in watch.varied().items()},
+            across={text: tuple(values) for text, values in watch.across().items()},
+            diverged=tuple(
+                subject.text
+                for subject in self.subjects
+                if any(ours[subject.text] != theirs[subject.text] for ours, theirs in pairs)
+            ),
+        )
+
+
+def _roots(known: Reply) -> frozenset[Root]:
+    """The functions of the project that Dynamo compiled from their start."""
+    receipt, met = known.receipt, known.ran or {}
+    if receipt is None:
+        return frozenset()
+    functions = {(one.path, one.first_line, one.function) for one in receipt.compiles}
+    functions |= {(one.path, one.first_line, one.function) for one in receipt.recompiles}
+    return frozenset(
+        (path, line, name.rpartition(".")[2]) for path, line, name in functions if line in met.get(path, ())
     )
-    setting = Schedule(request.settings, program.root, request.calls).before
-    with lines_run(program.root, theirs.entered):
-        eager(program, Hooks((setting, theirs.before), (theirs.after,)))
-    pairs = list(zip(ours.timeline, theirs.timeline, strict=False))
-    return replace(
-        known,
-        varied={text: tuple(values) for text, values in theirs.varied().items()},
-        across={text: tuple(values) for text, values in theirs.across().items()},
-        diverged=tuple(
-            subject.text
-            for subject in ours.subjects
-            if any(compiled[subject.text] != eager[subject.text] for compiled, eager in pairs)
-        ),
-    )
 
 
-def _bare(name: str) -> str:
-    return name.rpartition(".")[2]
+def _sorted(lines: Lines) -> dict[str, tuple[int, ...]]:
+    return {path: tuple(sorted(numbers)) for path, numbers in sorted(lines.items())}
 
 
-def _failed(stage: str, error: BaseException, request: Request) -> Reply:
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(request.root)]
-    frame = (own or frames)[-1] if frames else None
-    where = f"{frame.filename}:{frame.lineno}" if frame else ""
-    message = (str(error).strip().splitlines() or [""])[0]
-    return Reply(stage, error=f"{type(error).__name__}: {message}".rstrip(": "), detail=where)
+def _failed(known: Reply, error: Exception, root: Path) -> Reply:
+    """The reply with what went wrong, and where in the project."""
+    raised = error if isinstance(error, Raised) else Raised.of(error)
+    own = [place for place in raised.places if Path(place[0]).is_relative_to(root)]
+    where = (own or [*raised.places])[-1:]
+    text = raised.text.removeprefix("ProbeError: ")
+    if text.startswith("Died: "):
+        return replace(known, error=f"{text[6:]} {STAGES[known.stage]}")
+    return replace(known, error=text, detail=":".join(map(str, where[0])) if where else "")

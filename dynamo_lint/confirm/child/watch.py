@@ -26,6 +26,8 @@ Scalar = (bool, int, float, str, bytes)
 Root = tuple[str, int, str]
 """A function by file, first line and bare name."""
 
+Owners = dict[str, dict[int, Any]]
+
 
 @dataclass(slots=True)
 class Watch:
@@ -35,12 +37,13 @@ class Watch:
     folder: Path
     roots: frozenset[Root] = frozenset()
     """The functions that Dynamo compiled: guards are checked when one of them starts."""
-    owners: dict[str, dict[int, Any]] = field(default_factory=dict)
+    owners: Owners = field(default_factory=dict)
     """Class name to the objects of it that were met, by identity."""
     seen: dict[str, dict[int, list[str]]] = field(default_factory=dict)
     """Subject to the values of each of its owners, repeated values once."""
     timeline: list[dict[str, str]] = field(default_factory=list)
-    """For each call, every subject's values at its end."""
+    """For each call, every subject's values at its end, for those owners that a search finds in any run."""
+    _scanned: Owners = field(default_factory=dict)
     _classes: frozenset[str] = frozenset()
     _started: bool = False
     """Objects that are still being built hold no state yet."""
@@ -58,7 +61,8 @@ class Watch:
 
     def after(self, _call: int) -> None:
         """A call has been made."""
-        self.timeline.append({text: " ".join(sorted(now.values())) for text, now in self._now()})
+        now = self._now(self._scanned)
+        self.timeline.append({text: " ".join(sorted(values.values())) for text, values in now})
 
     def entered(self, frame: FrameType) -> None:
         """A function of the project starts; its first argument may be an owner."""
@@ -93,6 +97,7 @@ class Watch:
         names = self._classes
         if not names:
             return
+        gc.collect()  # what happens to be garbage still would make two runs differ
         matching: dict[type, list[str]] = {}
         for one in gc.get_objects():
             cls = type(one)
@@ -101,21 +106,22 @@ class Watch:
                 matching[cls] = matching[cls] if _current(cls) else []
             for name in matching[cls]:
                 self.owners.setdefault(name, {})[id(one)] = one
+                self._scanned.setdefault(name, {})[id(one)] = one
 
     def _sample(self) -> None:
-        for text, now in self._now():
+        for text, now in self._now(self.owners):
             seen = self.seen.setdefault(text, {})
             for ident, value in now.items():
                 history = seen.setdefault(ident, [])
                 if not history or history[-1] != value:
                     history.append(value)
 
-    def _now(self) -> Iterator[tuple[str, dict[int, str]]]:
+    def _now(self, owners: Owners) -> Iterator[tuple[str, dict[int, str]]]:
         for subject in self.subjects:
             if subject.environment:
                 yield subject.text, {0: os.environ.get(subject.attribute, ABSENT)}
             elif subject.owner:
-                met = self.owners.get(subject.owner, {})
+                met = owners.get(subject.owner, {})
                 yield subject.text, {ident: _read(one, subject.attribute) for ident, one in met.items()}
             else:
                 yield subject.text, dict(self._globals(subject.attribute))
