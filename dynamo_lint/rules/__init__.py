@@ -6,6 +6,7 @@ from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.environment_read import ENVIRONMENT_READ
 from dynamo_lint.rules.external_scalar_attribute import EXTERNAL_SCALAR_ATTRIBUTE
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     GLOBAL_COUNTER,
     PER_INSTANCE_CONSTANT,
     HETEROGENEOUS_UNIT,
+    CHANGING_SCALAR_ARGUMENT,
     ENVIRONMENT_READ,
     DYNAMIC_ATTRIBUTE_LOOKUP,
     ATTRIBUTE_LOOKUP,

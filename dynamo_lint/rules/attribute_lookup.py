@@ -17,6 +17,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     written = {state.key for state in tables.attributes if state.writes}
     reported = {state.key for state in tables.attributes if created(state) is not None}
     for hot, state in tables.functions:
+        asked: set[str] = set()
         for lookup in state.lookups:
             if lookup.function in {"setattr", "delattr"} or lookup.name.constants is None:
                 continue
@@ -24,6 +25,9 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             late = any(_appears_late(tables, key, written) for key in lookup.keys - reported)
             if not late and not context.pedantic:
                 continue
+            if late and lookup.owner in asked:
+                continue  # optional parts of one object come together: one finding
+            asked |= {lookup.owner} if late else set()
             where = region(tables, hot)
             effect = "once"
             if late and lookup.function == "__dict__":

@@ -58,10 +58,12 @@ def _of_mutation(
 
 def _of_length(
     state: AttributeState, site: MutationSite, container: Container | None, context: Context
-) -> Growth:
+) -> Growth | None:
     if container is not None and container.bounded:
         return _bounded(site, container.maxlen + 1 if container.maxlen is not None else None, context)
     shrinks = [other for other in state.mutations if other.mutation.how in {"shrink", "clear"}]
+    if container is not None and container.empty and any(not s.mutation.guards for s in shrinks):
+        return None  # a stack: every call leaves it as it found it
     rebound = [other for other in state.writes if not _own(other)]
     limits = [_limit(state, other.mutation) for other in (site, *shrinks)]
     known = next((limit for limit in limits if limit is not None), None)
@@ -95,7 +97,8 @@ def _of_key(tables: Tables, site: MutationSite, index: Value, container: Contain
     if index.derived and any(load.place == site.mutation.place for load in index.derived | index.pending):
         return Growth(site, "storm", None, keyed=True)  # keyed by its own length
     if sources & {"argument", "shape", "item", "host"}:
-        once = index.kinds == {Kind.OBJECT} and sources == {"shape"}  # x.device, x.dtype
+        # Everything in a run is on one device and of one dtype.
+        once = all(origin.source == "shape" and origin.name for origin in origins)
         return Growth(site, "once" if once else "per-value", 2 if once else None, keyed=True)
     if sources and sources <= {"literal", "state", "global"}:
         return Growth(site, "once", 2, keyed=True)

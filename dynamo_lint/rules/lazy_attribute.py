@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.none_or_tensor_attribute import accumulates
+from dynamo_lint.rules.none_or_tensor_attribute import accumulates, flip, moves
 from dynamo_lint.state.model import SCALARS, AttributeState, Key, Kind, WriteSite
 from dynamo_lint.state.origins import Tables
 
@@ -30,7 +30,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per attribute, at the write that creates it."""
     for state in tables.attributes:
         found = created(state)
-        if found is None:
+        if found is None or flip(state) is not None:
             continue
         site, how = found
         name, where = spell(site.write.place), region(tables, site.hot)
@@ -57,7 +57,7 @@ def created(state: AttributeState) -> tuple[WriteSite, str] | None:
         write = site.write
         if write.registers and not any(outside.initial for outside in state.outside):
             return site, REGISTERED
-        if any(o.via == "moved" and o.name == ".".join(write.place) for o in write.value.origins):
+        if moves(write):
             return site, MOVED
         if write.value.kinds and write.value.kinds <= SCALARS | {Kind.NONE}:
             continue

@@ -76,7 +76,7 @@ def _advice(tables: Tables, state: AttributeState, name: str, found: Verdict) ->
             f"decide outside the compiled region what depends on `{name}`, or keep it in a buffer and select "
             "with `torch.where`; a buffer in a Python `if` would break the graph instead"
         )
-    if uses & {Use.INDEX, Use.ITERATED}:
+    if uses & {Use.INDEX, Use.KEY, Use.ITERATED}:
         return f"keep `{name}` outside the compiled region and pass an index tensor in"
     update = "update it in place"
     if Use.TENSOR_MATH in uses:

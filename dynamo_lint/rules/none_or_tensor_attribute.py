@@ -17,7 +17,7 @@ ALLOWS_NONE = frozenset({Use.NONE_TEST, Use.CONTROL, Use.RETURNED, Use.STORED})
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per attribute, at the first write that makes it a tensor."""
     for state in tables.attributes:
-        found = _flip(state)
+        found = flip(state)
         if found is None:
             continue
         site, start = found
@@ -39,11 +39,11 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         yield finding(rule, tables, context, site.hot, site.position, claim)
 
 
-def _flip(state: AttributeState) -> tuple[WriteSite, str] | None:
+def flip(state: AttributeState) -> tuple[WriteSite, str] | None:
     """The write of a tensor over something that is not one, unless the attribute is a plain lazy cache."""
     if not state.reads or state.external:
         return None
-    tensors = [s for s in state.writes if Kind.TENSOR in s.write.value.kinds]
+    tensors = [s for s in state.writes if Kind.TENSOR in s.write.value.kinds and not moves(s.write)]
     first = frozenset[Kind]().union(*(o.kinds for o in state.outside if o.initial))
     later = frozenset[Kind]().union(
         *(outside.kinds for outside in state.outside if not outside.initial),
@@ -69,6 +69,11 @@ def _fills_cache(state: AttributeState, write: Write) -> bool:
     """`if self.cache is None: self.cache = build()`: a first value that is not built on an older one."""
     guarded = any(guard.missing and guard.key == state.key for guard in write.guards)
     return guarded and not accumulates(state)
+
+
+def moves(write: Write) -> bool:
+    """`self.table = self.table.to(device)`: what is None stays None."""
+    return any(o.via == "moved" and o.name == ".".join(write.place) for o in write.value.origins)
 
 
 def accumulates(state: AttributeState) -> bool:

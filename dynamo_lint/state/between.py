@@ -29,7 +29,8 @@ class Between:
 
     def __post_init__(self) -> None:
         hot = frozenset(one.function for one in self.regions.hot)
-        self.drivers = Drivers(self.project, hot)
+        compiled = frozenset(one.function for one in self.regions.hot if one.compiled)
+        self.drivers = Drivers(self.project, hot, compiled)
         loaded = {name for ref in hot for name in _loads(self.project.function(ref))}
         self.names = frozenset(
             name

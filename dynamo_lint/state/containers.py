@@ -27,6 +27,7 @@ class Container:
     """`list`, `dict`, `set` or `deque`."""
     keys: frozenset[str] = frozenset()
     """Source text of the keys that are there from the start."""
+    empty: bool = False
     bounded: bool = False
     """It has a `maxlen`."""
     maxlen: int | None = None
@@ -42,8 +43,8 @@ def container_of(state: AttributeState) -> Container | None:
 
 def _container(value: Expr) -> Container | None:
     match value:
-        case Display(kind="list" | "each"):
-            return Container("list")
+        case Display(kind="list" | "each", items=items):
+            return Container("list", empty=not items)
         case Display(kind="dict", keys=keys):
             return Container("dict", frozenset(repr(key) for key in keys if key is not None))
         case Display(kind="set"):
@@ -57,5 +58,5 @@ def _container(value: Expr) -> Container | None:
             length = limit.value if isinstance(limit, Constant) and isinstance(limit.value, int) else None
             bounded = limit is not None and limit != Constant(None)
             names = frozenset(repr(name) for name in given if name is not None and kind == "dict")
-            return Container(kind, names, bounded, length)
+            return Container(kind, names, not arguments and not given, bounded, length)
     return None

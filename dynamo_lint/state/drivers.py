@@ -21,6 +21,8 @@ class Drivers:
 
     project: Project
     hot: frozenset[FunctionRef]
+    compiled: frozenset[FunctionRef]
+    """Those that are handed to the compiler themselves; any code may call the others."""
     known: dict[FunctionRef, tuple[int, ...]] = field(default_factory=dict)
 
     def often(self, where: FunctionRef, line: int, depth: int = 0) -> str:
@@ -70,9 +72,11 @@ class Drivers:
             match value:
                 case Instance(ref) if self.project.is_module(ref):
                     return True
-                case FunctionValue(ref) if ref in self.hot:
+                case FunctionValue(ref) if ref in self.compiled:
                     return True
-                case FunctionValue(ref) if depth < _MAX_DEPTH and self.calls(ref, depth + 1):
+                case FunctionValue(ref) if (
+                    ref not in self.hot and depth < _MAX_DEPTH and self.calls(ref, depth + 1)
+                ):
                     return True
         return False
 

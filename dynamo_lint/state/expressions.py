@@ -154,7 +154,8 @@ class Evaluator:
                 base = self.used(node.value, Use.RECEIVER)
                 known = {"shape": Kind.TUPLE, "ndim": Kind.INT, "T": Kind.TENSOR, "mT": Kind.TENSOR}
                 found = base.kinds if name == "data" else frozenset({known.get(name, Kind.OBJECT)})
-                return Value(found, origins=frozenset({Origin("shape")}))
+                asked = name if name in {"device", "dtype"} else ""
+                return Value(found, origins=frozenset({Origin("shape", asked)}))
         if place is None:
             if isinstance(node, cst.Attribute):
                 inner = self.used(node.value, Use.RECEIVER)
@@ -191,11 +192,13 @@ class Evaluator:
         return Value(found, constants, frozenset({load}), origins=origins, place=place)
 
     def _subscript(self, node: cst.Subscript) -> Value:
+        base = self.value(node.value)
+        python = bool(base.kinds) and base.kinds <= {Kind.CONTAINER, Kind.TUPLE}
         indices = []
         for element in node.slice:
             match element.slice:
                 case cst.Index(value=index):
-                    indices.append(self.used(index, Use.INDEX))
+                    indices.append(self.used(index, Use.KEY if python else Use.INDEX))
                 case cst.Slice() as part:
                     indices += [self.used(child, Use.INDEX) for child in expressions(part)]
         if self.environment_read(to_expr(node.value), node, "item", node.slice[0].slice):
@@ -205,7 +208,6 @@ class Evaluator:
         place = self.place(node)
         if place is not None and is_namespace(node.value):
             return self.load_place(place, node)
-        base = self.value(node.value)
         if base.kinds == TENSOR:
             self.consume(base, Use.ARGUMENT)
             return Value(TENSOR)
@@ -217,7 +219,8 @@ class Evaluator:
             if number is not None and number < len(base.items):
                 return base.items[number]
         chosen = frozenset[Origin]().union(*(via(i.origins, "element") for i in indices))
-        if place is not None and len(place) > 2 and base.kinds <= {Kind.CONTAINER, Kind.OBJECT}:
+        rooted = place is not None and (len(place) > 2 or bool(self.linker.keys(place[:1])))
+        if place is not None and rooted and base.kinds <= {Kind.CONTAINER, Kind.OBJECT}:
             loaded = self.load_place(place, node)
             return replace(loaded, origins=loaded.origins | chosen)
         self.consume(base, Use.INDEX)

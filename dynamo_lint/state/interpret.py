@@ -72,7 +72,10 @@ class _Walker:
             )
         for star in (params.star_arg, params.star_kwarg):
             if isinstance(star, cst.Param):
-                ev.flow.locals[star.name.value] = Value(frozenset({Kind.CONTAINER}))
+                name = star.name.value
+                load = Load((name,), ev.opened.position(star.name))
+                kinds = frozenset({Kind.CONTAINER})
+                ev.flow.locals[name] = Value(kinds, pending=frozenset({load}))
 
     # --- statements -------------------------------------------------------------------------------------
 

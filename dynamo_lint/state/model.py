@@ -43,6 +43,7 @@ class Use(Enum):
     TENSOR_MATH = "tensor arithmetic"
     POWER = "power"
     INDEX = "index"
+    KEY = "index of a Python container"
     ARGUMENT = "argument"
     RECEIVER = "receiver"
     """`value.attribute` or `value.method()`: it cannot be None here."""

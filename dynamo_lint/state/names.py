@@ -22,11 +22,12 @@ class Names:
 
     project: Project
     changing: dict[str, frozenset[str]] = field(default_factory=dict)
+    foreign: dict[str, set[str]] | None = None
 
     def changed_in(self, path: str) -> frozenset[str]:
         """Names of a file's module or functions that a `global`, a `nonlocal` or a mutation changes."""
         if path not in self.changing:
-            self.changing[path] = frozenset(self._changed_in(path))
+            self.changing[path] = frozenset(self._changed_in(path)) | self._changed_elsewhere(path)
         return self.changing[path]
 
     def _changed_in(self, path: str) -> set[str]:
@@ -35,7 +36,7 @@ class Names:
             own = {p.name for p in function.parameters} | {b.name for b in function.bindings}
             for binding in function.bindings:
                 looped = any(first <= binding.line <= last for first, last in function.loops)
-                if binding.name in function.globals or (function.key == MODULE_KEY and looped):
+                if binding.name in function.globals or looped:
                     found.add(binding.name)
             for store in function.stores:
                 match store:
@@ -47,6 +48,22 @@ class Names:
                     case facts.Attribute(facts.Name(name), method) if method in MUTATORS and name not in own:
                         found.add(name)
         return found
+
+    def _changed_elsewhere(self, path: str) -> frozenset[str]:
+        """Names that other files set on this module: `settings.VERBOSE = True`."""
+        if self.foreign is None:
+            self.foreign = {}
+            for ref in self.project.functions():
+                imported = self.project.global_bindings(ref.path)
+                for store in self.project.function(ref).stores:
+                    match store.owner:
+                        case facts.Name(name) if any(
+                            isinstance(value, facts.Import) for value in imported.get(name, ())
+                        ):
+                            for symbol in self.project.symbols(store.owner, ref.path, ref.key):
+                                if isinstance(symbol, File):
+                                    self.foreign.setdefault(symbol.path, set()).add(store.name)
+        return frozenset(self.foreign.get(path, ()))
 
     def owner(self, name: str, where: FunctionRef) -> ClassRef | None:
         """The scope that holds a changing name seen from a function; None if it is local or never changes.

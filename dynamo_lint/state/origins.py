@@ -13,6 +13,8 @@ from dynamo_lint.state import kinds as K
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
 from dynamo_lint.state.names import Names
+from dynamo_lint.state.passed import Passed
+from dynamo_lint.state.policy import Policies
 from dynamo_lint.units.model import Units
 from dynamo_lint.units.source import Bodies
 
@@ -126,6 +128,11 @@ class Origins:
             if key.owner.key == MODULE_KEY:
                 return "global"
             home = FunctionRef(key.owner.path, key.owner.key)
+            function = self.project.function(home)
+            name = key.attribute.partition(".")[0].partition("[")[0]
+            cells = {b.name for b in function.bindings} | {p.name for p in function.parameters}
+            if name not in cells:
+                return "global"  # an attribute of the function itself
             return "unknown" if any(other.function == home for other in self.states) else "closure"
         if self.project.is_module(key.owner):
             # Modules are not made in forward, and Dynamo treats all of them alike.
@@ -182,3 +189,10 @@ class Tables:
     """What differs between the instances of regional units."""
     bodies: Bodies
     """Statements of any function, for the few rules that ask about code outside regions."""
+    passed: tuple[Passed, ...]
+    """Parameters of compiled functions that change from call to call."""
+    policies: Policies
+
+    def static(self, hot: HotFunction) -> bool:
+        """Whether every number is a constant in a hot function, however often it changes."""
+        return self.policies.of(hot).static

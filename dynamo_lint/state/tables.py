@@ -26,6 +26,8 @@ from dynamo_lint.state.model import (
 )
 from dynamo_lint.state.names import MUTATORS, Names
 from dynamo_lint.state.origins import Origins, Tables
+from dynamo_lint.state.passed import Passed, passed
+from dynamo_lint.state.policy import Policies
 from dynamo_lint.units.find import find_units
 from dynamo_lint.units.source import Bodies
 
@@ -41,6 +43,8 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     names = _stored_names(project, regions)
     between = Between(project, regions, scopes)
     mentioning = _mentioning(project, regions, scopes, read_source)
+    given = passed(project, regions, between.drivers, read_source)
+    mentioning |= _fed(project, regions, given)
     wanted = _wanted(project, regions, names | units.names | between.names, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     states = _Interpretation(project, wanted, regions, units.names, initial, read_source).run()
@@ -51,7 +55,19 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     owned = tuple(state for state in found if state.root in {"state", "argument"})
     shared = tuple(state for state in found if state.root in {"global", "closure"})
     bodies = Bodies(project, read_source)
-    return Tables(project, regions, owned, shared, tuple(states.items()), initial, origins, units, bodies)
+    return Tables(
+        project,
+        regions,
+        owned,
+        shared,
+        tuple(states.items()),
+        initial,
+        origins,
+        units,
+        bodies,
+        given,
+        Policies(project, regions),
+    )
 
 
 # --- what to open ---------------------------------------------------------------------------------------
@@ -96,6 +112,17 @@ def _mentioning(
             lines = read_source(hot.function.path).splitlines()[function.first_line - 1 : function.end_line]
             if changed & set(re.findall(r"\w+", "\n".join(lines))):
                 found.add(hot.function)
+    return frozenset(found)
+
+
+def _fed(project: Project, regions: Regions, given: tuple[Passed, ...]) -> frozenset[FunctionRef]:
+    """The compiled functions that get changing arguments, and what they hand them on to."""
+    entries = {entry for one in given for entry in one.hot.entries}
+    names = {one.name for one in given}
+    found = {one.hot.function for one in given}
+    for hot in regions.hot:
+        if entries & set(hot.entries) and names & {p.name for p in project.function(hot.function).parameters}:
+            found.add(hot.function)
     return frozenset(found)
 
 

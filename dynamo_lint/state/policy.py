@@ -1,0 +1,82 @@
+"""How each region is compiled: what the compile call, a decorator or the configuration says of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import Call, Constant, Expr
+from dynamo_lint.regions.model import Entry, HotFunction, Regions
+from dynamo_lint.regions.project import External, Project
+
+CONFIGURATION = "torch._dynamo.config"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Settings of one region; Dynamo's defaults unless the code says otherwise."""
+
+    dynamic: bool | None = None
+    """`torch.compile(dynamic=...)`."""
+    automatic: bool = True
+    """`automatic_dynamic_shapes`: a number that changes becomes an input of the graph."""
+    unspec_int: bool = False
+    """`allow_unspec_int_on_nn_module`."""
+
+    @property
+    def static(self) -> bool:
+        """Every number stays a constant, however often it changes."""
+        return self.dynamic is False or not self.automatic
+
+
+@dataclass(slots=True)
+class Policies:
+    """Remembers the settings of each entry."""
+
+    project: Project
+    regions: Regions
+
+    def of(self, hot: HotFunction) -> Policy:
+        """The settings that hold in a hot function: of its first entry, its decorators, and the project."""
+        entry = self.regions.entries[hot.entries[0]] if hot.entries else None
+        options = dict(self._options(entry)) if entry is not None else {}
+        own = dict(self._decorated(hot))
+        dynamic = options.get("dynamic")
+        return Policy(
+            dynamic=dynamic if isinstance(dynamic, bool) else None,
+            automatic=self._setting("automatic_dynamic_shapes", own) is not False,
+            unspec_int=self._setting("allow_unspec_int_on_nn_module", own) is True,
+        )
+
+    def _setting(self, name: str, own: dict[str, object]) -> object:
+        if name in own:
+            return own[name]
+        for where, store in self.project.stores_of(name):
+            symbols = self.project.symbols(store.owner, where.path, where.key)
+            if External(CONFIGURATION) in symbols and isinstance(store.value, Constant):
+                return store.value.value
+        return None
+
+    def _options(self, entry: Entry) -> Iterator[tuple[str, object]]:
+        """Literal keywords of the compile call or decorator on the entry's line."""
+        for function in self.project.files[entry.path].functions.values():
+            calls = [site.call for site in function.calls if site.call.line == entry.line]
+            if function.first_line <= entry.line <= function.line:
+                calls += [d for d in function.decorators if isinstance(d, Call)]
+            for call in calls:
+                if "compile" in (terminal_name(call) or ""):
+                    yield from _literals(call)
+
+    def _decorated(self, hot: HotFunction) -> Iterator[tuple[str, object]]:
+        """`@torch._dynamo.patch_dynamo_config(name=value)` on the function itself."""
+        for decorator in self.project.function(hot.function).decorators:
+            if isinstance(decorator, Call) and terminal_name(decorator) in {"patch_dynamo_config", "patch"}:
+                yield from _literals(decorator)
+
+
+def _literals(call: Call) -> Iterator[tuple[str, object]]:
+    keywords: tuple[tuple[str | None, Expr], ...] = call.keywords
+    for name, value in keywords:
+        if name is not None and isinstance(value, Constant):
+            yield name, value.value

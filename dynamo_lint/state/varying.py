@@ -1,0 +1,201 @@
+"""Which expressions of a driver change from one turn of its loop to the next, and of what kind they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dynamo_lint.state import kinds as K
+from dynamo_lint.state.model import Kind, Kinds
+
+_CALLS: dict[str, Kinds] = {
+    "int": frozenset({Kind.INT}),
+    "len": frozenset({Kind.INT}),
+    "round": frozenset({Kind.INT}),
+    "float": frozenset({Kind.FLOAT}),
+    "str": frozenset({Kind.STR}),
+    "bool": frozenset({Kind.BOOL}),
+}
+_DEPTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Varying:
+    """A value over the calls of a loop."""
+
+    kinds: Kinds = K.UNKNOWN
+    changes: bool = False
+    constants: frozenset[str] | None = None
+    """Source of every value it has, when all are literals."""
+    structure: str = ""
+    """What changes about a container: its `length`, its `keys` or its `items` (of a set)."""
+
+    @staticmethod
+    def constant(value: object) -> Varying:
+        """A literal."""
+        return Varying(K.of_constant(value), constants=frozenset({repr(value)}))
+
+    @staticmethod
+    def of_all(values: Iterable[Varying]) -> Varying:
+        """One of several: what several calls pass."""
+        parts = list(dict.fromkeys(values))
+        if len(parts) == 1:
+            return parts[0]
+        constants = None
+        if parts and all(part.constants is not None for part in parts):
+            constants = frozenset[str]().union(*(part.constants or frozenset() for part in parts))
+        known = all(part.kinds for part in parts)
+        kinds = frozenset[Kind]().union(*(part.kinds for part in parts)) if known else K.UNKNOWN
+        flips = Kind.NONE in kinds and len(kinds) > 1
+        changes = (
+            any(part.changes for part in parts) or flips or (constants is not None and len(constants) > 1)
+        )
+        return Varying(kinds, changes, constants, next((p.structure for p in parts if p.structure), ""))
+
+
+@dataclass(slots=True)
+class Env:
+    """The names of one function, seen from inside a loop."""
+
+    bound: dict[str, list[ast.expr]] = field(default_factory=dict)
+    """What is assigned to a name, anywhere in the function."""
+    turning: dict[str, Varying] = field(default_factory=dict)
+    """Loop variables, and names that the loop rebinds by `+=` or grows."""
+    repeated: set[str] = field(default_factory=set)
+    """Names that the loop rebinds."""
+
+    def value(self, node: ast.expr, depth: int = 0) -> Varying:
+        """How an expression changes."""
+        if depth > _DEPTH:
+            return Varying()
+
+        def of(inner: ast.expr) -> Varying:
+            return self.value(inner, depth + 1)
+
+        match node:
+            case ast.Constant(value=value):
+                return Varying.constant(value)
+            case ast.Name(id=name):
+                return self._name(name, depth)
+            case ast.Attribute(value=ast.Name(id="torch"), attr=attr):
+                return Varying(frozenset({Kind.ENUM}), constants=frozenset({f"torch.{attr}"}))
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return Varying(frozenset({Kind.BOOL}), of(inner).changes)
+            case ast.UnaryOp(operand=inner):
+                found = of(inner)
+                return Varying(found.kinds, found.changes)
+            case ast.Compare(left=left, comparators=others):
+                parts = [of(part) for part in (left, *others)]
+                tensor = any(Kind.TENSOR in part.kinds for part in parts)
+                kinds = frozenset({Kind.TENSOR if tensor else Kind.BOOL})
+                return Varying(kinds, any(part.changes for part in parts))
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._arithmetic(of(left), op, of(right))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                chosen = Varying.of_all([of(body), of(orelse)])
+                return chosen if of(test).changes else Varying(chosen.kinds)
+            case ast.JoinedStr(values=values):
+                parts = [of(v.value) for v in values if isinstance(v, ast.FormattedValue)]
+                return Varying(frozenset({Kind.STR}), any(part.changes for part in parts))
+            case ast.Call():
+                return self._call(node, depth)
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return Varying(frozenset({Kind.CONTAINER}))
+            case ast.Set(elts=items):
+                changes = any(of(item).changes for item in items)
+                return Varying(frozenset({Kind.CONTAINER}), changes, structure="items" if changes else "")
+            case ast.Dict(keys=keys):
+                changes = any(key is not None and of(key).changes for key in keys)
+                return Varying(frozenset({Kind.CONTAINER}), changes, structure="keys" if changes else "")
+        return Varying()
+
+    def _name(self, name: str, depth: int) -> Varying:
+        if name in self.turning:
+            return self.turning[name]
+        values = self.bound.get(name, [])
+        if not values:
+            return Varying()
+        found = Varying.of_all([self.value(value, depth + 1) for value in values])
+        if name in self.repeated:
+            return found
+        return Varying(found.kinds, constants=found.constants if len(values) == 1 else None)
+
+    def _arithmetic(self, left: Varying, op: ast.operator, right: Varying) -> Varying:
+        if isinstance(op, ast.Mult) and Kind.CONTAINER in left.kinds:
+            changes = right.changes
+            return Varying(left.kinds, changes, structure="length" if changes else left.structure)
+        kinds = K.of_arithmetic(left.kinds, right.kinds, isinstance(op, ast.Div), isinstance(op, ast.Pow))
+        return Varying(kinds, left.changes or right.changes)
+
+    def _call(self, node: ast.Call, depth: int) -> Varying:
+        parts = [self.value(argument, depth + 1) for argument in node.args]
+        match node.func:
+            case ast.Name(id=name) if name in _CALLS and parts:
+                # `int(t.max())` is a number that nobody knows before.
+                unknown = isinstance(node.args[0], ast.Call) and name != "len"
+                return Varying(_CALLS[name], parts[0].changes or unknown)
+            case ast.Name(id=name) if name[:1].isupper() and any(part.changes for part in parts):
+                kinds = [part.kinds for part in parts if part.changes]
+                return Varying(frozenset[Kind]().union(*kinds) if all(kinds) else K.UNKNOWN, True)
+            case ast.Attribute(attr="item"):
+                return Varying(frozenset({Kind.FLOAT}), True)
+            case ast.Attribute(value=ast.Name(id="torch")):
+                return Varying(frozenset({Kind.TENSOR}))
+        return Varying()
+
+
+def in_loop(around: ast.AST, call: ast.Call) -> Env:
+    """The names of a function, seen from the loop that holds the call; without one, from the whole of it."""
+    env = Env()
+    loops = [n for n in ast.walk(around) if isinstance(n, ast.For | ast.While) and _holds(n, call)]
+    for node in ast.walk(around):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                env.bound.setdefault(name, []).append(value)
+    outer = {
+        name
+        for node in ast.walk(around)
+        if isinstance(node, ast.Nonlocal | ast.Global)
+        for name in node.names
+    }
+    for node in ast.walk(around):
+        match node:
+            case ast.AugAssign(target=ast.Name(id=name), value=value) if name in outer:
+                env.turning[name] = Varying(env.value(value).kinds, True)
+    for loop in loops:
+        for node in ast.walk(loop):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)]):
+                    env.repeated.add(name)
+                case ast.AugAssign(target=ast.Name(id=name), value=value):
+                    before = [env.value(old) for old in env.bound.get(name, [])]
+                    kinds = before[0].kinds if before else env.value(value).kinds
+                    env.turning[name] = Varying(kinds, True)
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend" | "add")):
+                    env.turning[name] = Varying(frozenset({Kind.CONTAINER}), True, structure="length")
+        if isinstance(loop, ast.For):
+            _bind(env, loop.target, loop.iter)
+    return env
+
+
+def _holds(loop: ast.AST, call: ast.Call) -> bool:
+    return any(node is call for node in ast.walk(loop))
+
+
+def _bind(env: Env, target: ast.expr, iterable: ast.expr) -> None:
+    """A loop variable, by what the loop runs over."""
+    match target, iterable:
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="range")):
+            env.turning[name] = Varying(frozenset({Kind.INT}), True)
+        case ast.Name(id=name), ast.List(elts=items) | ast.Tuple(elts=items):
+            env.turning[name] = Varying.of_all([env.value(item) for item in items])
+        case ast.Tuple(elts=[ast.Name(id=name), rest]), ast.Call(
+            func=ast.Name(id="enumerate"), args=[inner, *_]
+        ):
+            env.turning[name] = Varying(frozenset({Kind.INT}), True)
+            _bind(env, rest, inner)
+        case _:
+            for node in ast.walk(target):
+                if isinstance(node, ast.Name):
+                    env.turning[node.id] = Varying()
