@@ -43,12 +43,14 @@ def _effect(one: Passed, state: FunctionState, static: bool) -> tuple[str, int |
     """What the changes cost, by how compiled code uses the parameter; None if it does not."""
     uses = {use for name, use in state.consumed if name == one.name}
     uses |= {r.use for r in state.reads if r.load.place[0] == one.name and not r.keys}  # fields of a tuple
-    if not uses:
-        return None
+    named = any(origin.name == one.name for lookup in state.lookups for origin in lookup.name.origins)
+    if not uses or named:
+        return None  # not used, or it names an attribute: that lookup is reported
     value = one.value
     if value.structure:
-        keyed = bool(uses & {Use.INDEX, Use.KEY}) and Use.ITERATED not in uses
-        return None if keyed and value.structure == "keys" else ("storm", None)
+        # Looking one key up is guarded on that key alone.
+        unseen = value.structure == "keys" and not uses & {Use.RECEIVER, Use.ITERATED}
+        return None if unseen else ("storm", None)
     kinds = value.kinds - {Kind.NONE}
     if not kinds or (kinds == {Kind.TENSOR} and Kind.NONE not in value.kinds):
         return None

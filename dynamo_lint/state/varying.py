@@ -100,6 +100,8 @@ class Env:
                 return Varying(frozenset({Kind.STR}), any(part.changes for part in parts))
             case ast.Call():
                 return self._call(node, depth)
+            case ast.Subscript(value=table, slice=index) if of(index).changes:
+                return Varying.of_all([of(item) for item in self._items(table)])
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return Varying(frozenset({Kind.CONTAINER}))
             case ast.Set(elts=items):
@@ -109,6 +111,19 @@ class Env:
                 changes = any(key is not None and of(key).changes for key in keys)
                 return Varying(frozenset({Kind.CONTAINER}), changes, structure="keys" if changes else "")
         return Varying()
+
+    def _items(self, table: ast.expr) -> list[ast.expr]:
+        """The elements of a literal table, also by name."""
+        match table:
+            case ast.Constant(value=str() as text):
+                return [ast.Constant(letter) for letter in text]
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return items
+            case ast.Name(id=name) if len(self.bound.get(name, [])) == 1:
+                return (
+                    self._items(self.bound[name][0]) if not isinstance(self.bound[name][0], ast.Name) else []
+                )
+        return []
 
     def _name(self, name: str, depth: int) -> Varying:
         if name in self.turning:
