@@ -161,7 +161,9 @@ def _field(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Values:
 
 def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     """`model.mixer = Mixer()` in other code, where `model` may be an instance of this class."""
-    found = ev.ask(("foreign", name), lambda: _stored_elsewhere(ev, name), NOTHING_STORED)
+    if name.startswith("__"):
+        return EMPTY  # Python looks special methods up on the class
+    found = ev.ask_nearby(("foreign", name), lambda: _stored_elsewhere(ev, name), NOTHING_STORED)
     if not found:
         return EMPTY
     order = set(ev.project.mro(ref))

@@ -8,6 +8,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Function
 from dynamo_lint.regions.flow import argument_for
 from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.values import Scope, freeze, union
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
         return ()
     function = ev.project.function(ref)
     nothing: frozenset[str] = frozenset()
-    names = ev.ask(("returned names", ref), lambda: _returned_names(function), nothing)
+    names = ev.ask(("returned names", ref), lambda: _returned_names(ev.project, ref), nothing)
+    if not names:
+        return ()
     found = []
     for parameter in function.parameters[1 if _bound(ev, function, ref) else 0 :]:
         if parameter.name not in names:
@@ -39,30 +42,35 @@ def _bound(ev: Evaluation, function: Function, ref: FunctionRef) -> bool:
     return function.owner is not None and ev.project.method_kind(ref) != "staticmethod"
 
 
-def _returned_names(function: Function) -> frozenset[str]:
-    """The parameters that may be part of what a function returns, through its local names."""
+def _returned_names(project: Project, ref: FunctionRef) -> frozenset[str]:
+    """The parameters that a function gives back, whole or in part, through its local names."""
+    function = project.function(ref)
+    bindings = project.local_bindings(ref)
     found: set[str] = set()
     pending = list(function.returns)
     while pending:
-        for name in _names(pending.pop()):
+        for name in _names(project, ref, pending.pop()):
             if name not in found:
                 found.add(name)
-                pending += [b.value for b in function.bindings if b.name == name]
+                pending += bindings.get(name, ())
     return frozenset(found.intersection(parameter.name for parameter in function.parameters))
 
 
-def _names(expr: Expr) -> set[str]:
+def _names(project: Project, ref: FunctionRef, expr: Expr) -> set[str]:
     match expr:
         case facts.Name(name):
             return {name}
         case facts.Attribute(value) | facts.Element(value) | facts.Narrowed(value):
-            return _names(value)
+            return _names(project, ref, value)
         case facts.Subscript(value, index):
-            return _names(value) | _names(index)
-        case facts.Call(function, arguments, keywords):
-            parts: tuple[Expr, ...] = (function, *arguments, *(value for _, value in keywords))
+            return _names(project, ref, value) | _names(project, ref, index)
+        case facts.Call(function, arguments):
+            parts: tuple[Expr, ...] = (function,)
+            symbols = project.symbols(function, ref.path, ref.key)
+            if symbols and all(isinstance(symbol, External) for symbol in symbols):
+                parts += arguments  # library code may pass them on; our own is one level too deep
         case facts.Choice(parts) | facts.Display(_, parts):
             pass
         case _:
             return set()
-    return {name for part in parts for name in _names(part)}
+    return {name for part in parts for name in _names(project, ref, part)}

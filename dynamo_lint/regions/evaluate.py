@@ -69,6 +69,10 @@ class Evaluation:
         """The remembered answer to a question that may depend on itself."""
         return self._questions.ask(key, compute, unknown)
 
+    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T) -> T:
+        """Like `ask`, for what is only worth knowing if it is easy to see."""
+        return self._questions.ask_nearby(key, compute, unknown)
+
     def without_swaps(self) -> Evaluation:
         """An evaluation apart that ignores module swaps: what is swapped must not depend on them."""
         if self._plain is None:

@@ -13,7 +13,7 @@ _REGISTRARS = ("register_forward_hook", "register_forward_pre_hook")
 
 def hooks_of(ev: Evaluation, ref: ClassRef) -> Values:
     """The forward hooks that some code registers on instances of a class."""
-    table: dict[ClassRef, Values] = ev.ask(("hooks",), lambda: _table(ev), {})
+    table: dict[ClassRef, Values] = ev.ask_nearby(("hooks",), lambda: _table(ev), {})
     return table.get(ref, EMPTY)
 
 

@@ -12,8 +12,10 @@ T = TypeVar("T")
 _FRAMES = 5000
 """Enough Python frames for the deepest nesting of questions, each with its expressions."""
 
-_MAX_DEPTH = 60
+_MAX_DEPTH = 40
 """Questions nested deeper than this are given up: no real model needs them, and recursion must end."""
+_NEARBY = 8
+"""How deep a question may be nested in one that is only worth an easy answer."""
 _ROUNDS = 3
 """How often a circle of questions is asked again with the answer of the round before."""
 
@@ -38,6 +40,16 @@ class Questions:
         """The provisional questions by that depth."""
         self._outermost = _MAX_DEPTH
         """Depth of the outermost open question that the current answer leaned on."""
+        self._limit = _MAX_DEPTH
+        """Depth at which questions are given up."""
+
+    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T) -> T:
+        """Like `ask`, but give up early: for what is only worth knowing if it is easy to see."""
+        before = self._limit
+        self._limit = min(before, len(self._open) + _NEARBY)
+        answer = self.ask(key, compute, unknown)
+        self._limit = before
+        return answer
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
         """The answer to `key`, from memory or from `compute`."""
@@ -48,8 +60,8 @@ class Questions:
             self._outermost = min(self._outermost, outermost)
             return answer  # type: ignore[return-value]
         depth = len(self._open)
-        if key in self._open or depth >= _MAX_DEPTH:
-            self._outermost = min(self._outermost, self._open.get(key, 0))
+        if key in self._open or depth >= self._limit:
+            self._outermost = min(self._outermost, self._open.get(key, depth - 1))
             return self._guesses.get(key, unknown)  # type: ignore[return-value]
         before = self._outermost
         self._open[key] = depth

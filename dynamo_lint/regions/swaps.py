@@ -30,7 +30,7 @@ def swapped(ev: Evaluation, ref: ClassRef, held: Values) -> Values:
         return EMPTY
     nothing: Swaps = ()
     parts = []
-    for owners, types, values in ev.ask(("swaps",), lambda: _all(ev), nothing):
+    for owners, types, values in ev.ask_nearby(("swaps",), lambda: _all(ev), nothing):
         if owners.isdisjoint(ev.project.mro(ref)):
             continue
         if not types:
