@@ -8,6 +8,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import FileFacts, Store
 from dynamo_lint.regions.entries import Root, Target, matches, targets_of
 from dynamo_lint.regions.evaluate import evaluation_of
+from dynamo_lint.regions.frameworks import block_names
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.results import MODULE_CONTAINERS
@@ -75,13 +76,7 @@ def _blocks(project: Project, modules: list[ClassRef]) -> set[ClassRef]:
             if isinstance(value, Group):
                 found |= {v.ref for item in value.items for v, _ in item if isinstance(v, Instance)}
         for name in _BLOCK_LISTS:
-            for binding in project.class_bindings(ref).get(name, ()):
-                if isinstance(binding.value, facts.Display):
-                    named |= {
-                        i.value
-                        for i in binding.value.items
-                        if isinstance(i, facts.Constant) and isinstance(i.value, str)
-                    }
+            named.update(block_names(project, ref, name))
     return found | {ref for ref in modules if ref.name in named}
 
 

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
+from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
@@ -102,7 +103,9 @@ class _Search:
         symbols = self._project.symbols(callee, path, function)
         symbols += self._project.symbols(inner, path, function)
         return any(
-            symbol == External(COMPILE) or matches(self._project, symbol, self._decorators)
+            symbol == External(COMPILE)
+            or (isinstance(symbol, External) and symbol.dotted in frameworks.DECORATORS)
+            or matches(self._project, symbol, self._decorators)
             for symbol in symbols
         )
 
@@ -121,6 +124,11 @@ class _Search:
         if name not in self._names or _switched_off(site.call):
             return []
         scope = Scope(where, self._project.owner(where))
+        if name in frameworks.NAMES:
+            found = frameworks.compiled_by_library(evaluation_of(self._project), site, scope)
+            if found is not None:
+                values, regional = found
+                return self._roots(where, site, "library", site.call, values, regional)
         position = self._wrapped_argument(site.call.function, where)
         if position is None and self.compiles(site.call.function, where.path, where.key):
             position = 0
@@ -163,10 +171,17 @@ class _Search:
         return found
 
     def _roots(
-        self, where: FunctionRef, site: CallSite, idiom: str, target: Expr, values: Values
+        self,
+        where: FunctionRef,
+        site: CallSite,
+        idiom: str,
+        target: Expr,
+        values: Values,
+        regional: bool = False,
     ) -> list[Root] | Unresolved:
         line = site.call.line
-        regional = terminal_name(site.call.function) == CONVENTION or idiom == "with" or site.repeated
+        convention = terminal_name(site.call.function) == CONVENTION
+        regional = regional or convention or idiom == "with" or site.repeated
         roots = []
         flat = _flattened(values)
         ev, scope = evaluation_of(self._project), Scope(where, self._project.owner(where))
@@ -242,7 +257,7 @@ def describe(expr: Expr) -> str:
 
 def _compile_names(project: Project) -> set[str]:
     """Every name that may stand for torch.compile somewhere: aliases of aliases included."""
-    names = {"compile", CONVENTION}
+    names = {"compile", CONVENTION, *frameworks.NAMES}
     bindings = [b for ref in project.functions() for b in project.function(ref).bindings]
     while True:
         more = {b.name for b in bindings if b.name not in names and _may_alias(b.value, names)}
@@ -292,7 +307,8 @@ def _bare_module(values: Values) -> bool:
 
 
 def _flattened(values: Values) -> Values:
-    """The values with containers (an `nn.Sequential`) replaced by what they hold."""
+    """The values with containers (an `nn.Sequential`) replaced by what they hold; a tuple is no callable."""
+    values = {v: tier for v, tier in values.items() if not (isinstance(v, Group) and v.kind == "tuple")}
     while any(isinstance(value, Group) for value in values):
         single: Values = {value: tier for value, tier in values.items() if not isinstance(value, Group)}
         values = union([single, elements(values)])

@@ -112,7 +112,7 @@ class Evaluation:
                     return {ClassValue(ClassRef(path, key)): Tier.CERTAIN}
                 return {FunctionValue(FunctionRef(path, key), scope.receiver): Tier.CERTAIN}
             case facts.Import():
-                return self.of_symbols(self.project.symbols(expr, scope.function.path))
+                return self._imported(expr, scope.function.path)
         return EMPTY
 
     def _display(
@@ -189,7 +189,21 @@ class Evaluation:
         bound = self.project.global_bindings(path).get(name, [])
         if bound:
             return self.ask((path, name), lambda: self._assigned(name, bound, module), EMPTY)
-        return self.of_symbols(self.project.symbols(facts.Name(name), path))
+        found = self.of_symbols(self.project.symbols(facts.Name(name), path))
+        if found:
+            return found
+        stars = self.project.files[path].stars
+        return union(self._imported(facts.Import(s.module, name, s.level), path) for s in stars)
+
+    def _imported(self, target: facts.Import, path: str) -> Values:
+        """An imported definition, or whatever the other file assigns to the name."""
+        if target.name is not None:
+            for source in self.project.imported_modules(target, path):
+                if not isinstance(source, File) or source.path == path:
+                    continue
+                if self.project.global_bindings(source.path).get(target.name):
+                    return attributes.of_value(self, source, target.name)
+        return self.of_symbols(self.project.symbols(target, path))
 
     def _local(
         self,

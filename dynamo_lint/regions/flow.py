@@ -29,7 +29,6 @@ _ENOUGH = 24
 _MAX_CALL_SITES = 200
 """Per name; a parameter that is passed more often than this is known well enough by then."""
 
-Rows = tuple[frozenset[ClassRef], frozenset[ClassRef]]
 Called = tuple[tuple[Scope, CallSite], ...]
 
 
@@ -69,13 +68,18 @@ def _names_ours(value: Value) -> bool:
 def _passed(ev: Evaluation, parameter: Parameter, function: Function, scope: Scope) -> Values:
     """What the call sites of the function pass for one parameter."""
     found: Values = EMPTY
+    name = function.qualname.rpartition(".")[2]
     for caller, site in call_sites(ev, scope.function):
         given = argument_for(parameter, function, site.call)
-        if given is not None:
-            found = union([found, ev.value(given, caller)])
-            if len(found) > _ENOUGH:
-                break
-    return _paired(ev, found, scope.function) if len(found) > 1 else found
+        if given is None:
+            continue
+        values = ev.value(given, caller)
+        if values and terminal_name(site.call.function) != name:
+            values = _paired(ev, values, scope.function)
+        found = union([found, values])
+        if len(found) > _ENOUGH:
+            break
+    return found
 
 
 def argument_for(parameter: Parameter, function: Function, call: facts.Call) -> Expr | None:
@@ -180,41 +184,35 @@ def _decorated(ev: Evaluation, function: Function, scope: Scope) -> Values:
 
 
 def _paired(ev: Evaluation, values: Values, function: FunctionRef) -> Values:
-    """The values less instances that a registry pairs with other functions than this one.
+    """The values less instances of classes that no registry pairs with the function.
 
     `Spec(model=Llama, parallelize=parallelize_llama)` says which model `spec.parallelize(model)` gets.
     """
-    nothing: Rows = (frozenset(), frozenset())
-    mine, all_ = ev.ask(("rows", function), lambda: _rows(ev, function), nothing)
+    nothing: frozenset[ClassRef] = frozenset()
+    mine = ev.ask(("rows", function), lambda: _row(ev, function), nothing)
     if not mine:
         return values
     return {
         v: tier
         for v, tier in values.items()
-        if not isinstance(v, Instance) or v.ref in mine or v.ref not in all_
+        if not isinstance(v, Instance) or not mine.isdisjoint(ev.project.mro(v.ref))
+        if not isinstance(v, Group) or not ev.holds_module(v)
     }
 
 
-def _rows(ev: Evaluation, function: FunctionRef) -> Rows:
-    """The classes in one registry row with a function, and those in all rows of such registries."""
+def _row(ev: Evaluation, function: FunctionRef) -> frozenset[ClassRef]:
+    """The classes that stand in one registry row with a function."""
     name = function.key.rpartition(".")[2]
-    mine: set[ClassRef] = set()
-    everyone: set[ClassRef] = set()
+    found: set[ClassRef] = set()
     for where, site in ev.project.passed_on(name):
         scope = Scope(where, ev.project.owner(where))
-        callees = ev.value(site.call.function, scope)
-        rows = [value.ref for value in callees if isinstance(value, ClassValue)]
-        if not rows or not any(
+        if any(
             isinstance(v, FunctionValue) and v.ref == function
             for _, value in site.call.keywords
             for v in ev.value(value, scope)
         ):
-            continue
-        mine |= _classes_in(ev, site.call, scope)
-        for row in rows:
-            for other, other_site in constructions(ev, row):
-                everyone |= _classes_in(ev, other_site.call, other)
-    return frozenset(mine), frozenset(everyone)
+            found |= _classes_in(ev, site.call, scope)
+    return frozenset(found)
 
 
 def _classes_in(ev: Evaluation, call: facts.Call, scope: Scope) -> set[ClassRef]:

@@ -88,7 +88,7 @@ class Entry:
     path: str
     line: int
     idiom: str
-    """`decorator`, `call`, `method`, `with`, `comment`, `declared` or `assumed`."""
+    """`decorator`, `call`, `method`, `with`, `library`, `comment`, `declared` or `assumed`."""
     target: str
     """Identity of the compiled class or function."""
     tier: Tier

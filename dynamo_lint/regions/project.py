@@ -144,7 +144,7 @@ class Project:
             return self._guarded((path, name), bound, path, MODULE_KEY)
         outside: tuple[Symbol, ...] = ()
         for star in self.files[path].stars:
-            for source in self._module(star, path):
+            for source in self.imported_modules(star, path):
                 if isinstance(source, External):
                     outside = outside or (External(f"{source.dotted}.{name}"),)
                 elif (
@@ -214,7 +214,7 @@ class Project:
         return ()
 
     def _imported(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
-        sources = self._module(target, path)
+        sources = self.imported_modules(target, path)
         if target.name is None:
             return sources
         found: list[Symbol] = []
@@ -230,7 +230,8 @@ class Project:
                     found += self.members(source, target.name)
         return tuple(found)
 
-    def _module(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
+    def imported_modules(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
+        """The module that an import statement names, inside the project or outside."""
         dotted = target.module
         if target.level:
             file = self.files[path]
