@@ -298,12 +298,14 @@ def test_regions_are_a_tree_that_lists_each_function_once(root: Path, snapshot: 
 
 
 def test_regions_json_follows_the_contract(root: Path, snapshot: Snapshot) -> None:
-    snapshot.assert_match(regions_text.render_json(REGIONS), "regions.json")
+    snapshot.assert_match(regions_text.render_json(REGIONS, {}), "regions.json")
 
 
 def test_a_function_hot_for_several_receivers_is_one_function_in_json(root: Path) -> None:
     guess = HotFunction(FORWARD, None, Tier.ASSUMED, (1,), (COMPILED,))
-    functions = json.loads(regions_text.render_json(Regions((ENTRY, SHARED), (guess, HOT), ())))["functions"]
+    functions = json.loads(regions_text.render_json(Regions((ENTRY, SHARED), (guess, HOT), ()), {}))[
+        "functions"
+    ]
     assert functions == [
         {
             "id": "src/moe.py::MoE.forward",

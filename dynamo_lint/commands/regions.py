@@ -73,7 +73,7 @@ def regions(
             )
         text = render.render_why(chosen, sources, look)
     elif output_format == "json":
-        text = render.render_json(shown)
+        text = render.render_json(shown, facts)
     else:
         text = render.render_text(shown, facts, look)
     deliver(text, None)

@@ -49,6 +49,8 @@ class Root:
     targets: tuple[Target, ...]
     symbol: str
     """Identity of the function that the entry stands in, or of what it decorates or declares."""
+    module: ClassRef | None = None
+    """The class of the module that is compiled as a whole, so that its forward hooks are too."""
     rehearsal: bool = False
     """The entry stands in a probe or a test: evidence, but not what a user runs."""
 
@@ -190,7 +192,8 @@ class _Search:
             targets = targets_of(self._project, {value: tier})
             if targets:
                 entry = Entry(where.path, line, idiom, _name_of(value), tier, regional, site.condition, count)
-                roots.append(Root(entry, targets, where.id, _is_rehearsal(where)))
+                module = value.ref if isinstance(value, Instance) else None
+                roots.append(Root(entry, targets, where.id, module, _is_rehearsal(where)))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
         if values and all(isinstance(v, Foreign | External) for v in values) and not _bare_module(values):

@@ -85,6 +85,11 @@ class _Walk:
                 step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here")
                 visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
+            if root.module is not None:
+                step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here, with its hooks")
+                for edge in self._hooks(root.module, root.entry.tier, root.entry.line):
+                    visit = _Visit(edge.tier, (step,), 1 << index, index, compiled=False)
+                    push(edge.target, visit, root.rehearsal)
         while queue:
             _, rehearsal, _, _, node, visit = heapq.heappop(queue)
             known = self._visits.get(node)
@@ -172,11 +177,14 @@ class _Walk:
                 name = self._project.function(wrapper).qualname
                 yield Edge(Node(wrapper, None), max(tier, Tier.LIKELY), line, f"{verb} {name}, its decorator")
         if isinstance(value, Instance):
-            for hook, hook_tier in hooks_of(evaluation_of(self._project), value.ref).items():
-                for target in targets_of(self._project, {hook: max(tier, hook_tier)}):
-                    name = self._project.function(target.function).qualname
-                    note = f"runs the forward hook {name}"
-                    yield Edge(Node(target.function, target.receiver), target.tier, line, note)
+            yield from self._hooks(value.ref, tier, line)
+
+    def _hooks(self, module: ClassRef, tier: Tier, line: int) -> Iterator[Edge]:
+        for hook, hook_tier in hooks_of(evaluation_of(self._project), module).items():
+            for target in targets_of(self._project, {hook: max(tier, hook_tier)}):
+                name = self._project.function(target.function).qualname
+                note = f"runs the forward hook {name}"
+                yield Edge(Node(target.function, target.receiver), target.tier, line, note)
 
     def _takes_functions(self, callee: Expr, scope: Scope) -> bool:
         symbols = self._project.symbols(callee, scope.function.path, scope.function.key)

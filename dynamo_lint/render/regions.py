@@ -15,8 +15,11 @@ from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width
 
 
-def render_json(regions: Regions) -> str:
-    """Entries, functions and unresolved sites; a function that is hot in several ways is listed once."""
+def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
+    """Entries, functions and unresolved sites; a function that is hot in several ways is listed once.
+
+    A comprehension is a function too: before Python 3.12 it has code of its own, which Dynamo traces.
+    """
     document = {
         "schema_version": SCHEMA_VERSION,
         "entries": [
@@ -32,7 +35,11 @@ def render_json(regions: Regions) -> str:
             }
             for entry in regions.entries
         ],
-        "functions": [_function(ways) for _, ways in _by_function(regions.hot)],
+        "functions": [
+            {"id": name} | _function(ways)
+            for ref, ways in _by_function(regions.hot)
+            for name in (ref.id, *_comprehensions(ref, files))
+        ],
         "unresolved": [
             {"path": site.path, "line": site.line, "expression": site.expression, "why": site.why}
             for site in regions.unresolved
@@ -98,10 +105,15 @@ def _by_function(hot: Iterable[HotFunction]) -> list[tuple[FunctionRef, list[Hot
     ]
 
 
+def _comprehensions(ref: FunctionRef, files: Mapping[str, FileFacts]) -> list[str]:
+    function = files[ref.path].functions.get(ref.key) if ref.path in files else None
+    found = function.comprehensions if function is not None else ()
+    return list(dict.fromkeys(f"{ref.path}::{qualname}" for qualname, _ in found))
+
+
 def _function(ways: Sequence[HotFunction]) -> dict[str, Any]:
     best = ways[0]
     return {
-        "id": best.function.id,
         "confidence": best.tier.word,
         "entries": list(dict.fromkeys(entry for way in ways for entry in way.entries)),
         "chain": [f"{step.path}:{step.line}" for step in best.chain],

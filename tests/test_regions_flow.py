@@ -1,0 +1,288 @@
+"""Regions: values that reach a compiled call through parameters, registries, texts, hooks and swaps."""
+
+from __future__ import annotations
+
+from tests.programs import hot, resolve_text
+
+
+def test_what_is_injected_against_the_annotation_of_a_constructor_is_likely() -> None:
+    assert hot("""
+        class Attention(nn.Module):
+            def forward(self, x): return x
+        class Other(nn.Module):
+            def forward(self, x): return x
+        class Never(nn.Module):
+            def forward(self, x): return x
+        class Block(nn.Module):
+            def __init__(self, attn: Attention):
+                super().__init__()
+                self.attn = attn
+            def forward(self, x): return self.attn(x)
+        b = Block(Other())
+        b.compile()
+    """) == {"Block.forward": "certain", "Attention.forward": "certain", "Other.forward": "likely"}
+
+
+def test_what_is_passed_to_an_annotated_function_is_no_evidence_against_its_annotation() -> None:
+    assert hot("""
+        class Model(nn.Module):
+            def forward(self, x): return x
+        class Adapted(Model):
+            def forward(self, x): return x
+        @torch.compile
+        def step(model: Model, x): return model(x)
+        def eager_only(x): return step(Adapted(), x)
+    """) == {"step": "certain", "Model.forward": "certain"}
+
+
+def test_a_text_table_names_the_classes_that_getattr_looks_up() -> None:
+    assert hot("""
+        import m
+        class GLU(nn.Module):
+            def forward(self, x): return x
+        class Plain(nn.Module):
+            def forward(self, x): return x
+        class Unused(nn.Module):
+            def forward(self, x): return x
+        class Config:
+            mlp_name: str
+        TABLE = [dict(name="a", mlp_name="GLU"), {"name": "b", "mlp_name": "Plain"}]
+        class Model(nn.Module):
+            def __init__(self, cfg: Config):
+                super().__init__()
+                self.mlp = getattr(m, cfg.mlp_name)()
+            def forward(self, x): return self.mlp(x)
+        model = torch.compile(Model(Config()))
+    """) == {"Model.forward": "certain", "GLU.forward": "likely", "Plain.forward": "likely"}
+
+
+def test_a_literal_annotation_names_the_classes_that_getattr_looks_up() -> None:
+    assert set(
+        hot("""
+        import m
+        from typing import Literal
+        class A(nn.Module):
+            def forward(self, x): return x
+        class B(nn.Module):
+            def forward(self, x): return x
+        class Config:
+            kind: Literal["A"] = "A"
+        class Model(nn.Module):
+            def __init__(self, cfg: Config):
+                super().__init__()
+                self.inner = getattr(m, cfg.kind)()
+            def forward(self, x): return self.inner(x)
+        model = torch.compile(Model(Config()))
+    """)
+    ) == {"Model.forward", "A.forward"}
+
+
+HOOKED = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class Other(nn.Module):
+    def forward(self, x): return x
+def after(module, args, output): return note(output)
+def note(x): return x
+def watch(net: Net, other: Other):
+    net.{register}(after)
+    other.register_forward_hook(lambda m, a, o: o)
+"""
+
+
+def test_forward_hooks_of_a_compiled_module_are_traced() -> None:
+    for register in ("register_forward_hook", "register_forward_pre_hook"):
+        assert hot(HOOKED.format(register=register) + "m = torch.compile(Net())\n") == {
+            "Net.forward": "certain",
+            "after": "likely",
+            "note": "likely",
+        }
+
+
+def test_backward_hooks_and_hooks_of_a_compiled_forward_are_not_traced() -> None:
+    assert set(hot(HOOKED.format(register="register_full_backward_hook") + "m = torch.compile(Net())\n")) == {
+        "Net.forward"
+    }
+    bound = "n = Net()\nn.forward = torch.compile(n.forward)\n"
+    assert set(hot(HOOKED.format(register="register_forward_hook") + bound)) == {"Net.forward"}
+
+
+SWAPPED = """
+class Int8Linear(nn.Module):
+    def forward(self, x): return x
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(2, 2)
+        self.norm = nn.LayerNorm(2)
+    def forward(self, x): return self.norm(self.proj(x))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = Head()
+    def forward(self, x): return self.head(x)
+def quantize(module):
+    for name, child in module.named_children():
+        if isinstance(child, nn.{kind}):
+            setattr(module, name, Int8Linear())
+        else:
+            quantize(child)
+net = Net()
+quantize(net)
+net = torch.compile(net)
+"""
+
+
+def test_a_module_that_is_put_in_the_place_of_another_is_likely() -> None:
+    assert hot(SWAPPED.format(kind="Linear")) == {
+        "Net.forward": "certain",
+        "Head.forward": "certain",
+        "Int8Linear.forward": "likely",
+    }
+
+
+def test_a_swap_of_modules_that_the_model_does_not_have_is_cold() -> None:
+    assert set(hot(SWAPPED.format(kind="Conv2d"))) == {"Net.forward", "Head.forward"}
+
+
+def test_a_registry_row_pairs_a_model_with_the_function_that_compiles_it() -> None:
+    assert hot("""
+        from dataclasses import dataclass
+        class LlamaBlock(nn.Module):
+            def forward(self, x): return x
+        class Llama(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList([LlamaBlock()])
+        class FluxBlock(nn.Module):
+            def forward(self, x): return x
+        class Flux(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList([FluxBlock()])
+        def parallelize_llama(model: nn.Module):
+            for layer in model.layers:
+                layer.compile()
+        def parallelize_flux(model: nn.Module): ...
+        @dataclass
+        class Spec:
+            cls: type[nn.Module]
+            parallelize: object
+        SPECS = {}
+        def register(spec: Spec): SPECS[spec.cls] = spec
+        register(Spec(cls=Llama, parallelize=parallelize_llama))
+        register(Spec(cls=Flux, parallelize=parallelize_flux))
+        def get_spec(name) -> Spec: return SPECS[name]
+        def train(name):
+            spec = get_spec(name)
+            model = spec.cls()
+            spec.parallelize(model)
+    """) == {"LlamaBlock.forward": "likely"}
+
+
+def test_a_config_nested_in_a_class_builds_that_class() -> None:
+    assert hot("""
+        class Buildable:
+            class Config: ...
+        class Block(nn.Module):
+            class Config(Buildable.Config): ...
+            def forward(self, x): return x
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.block = Block.Config().build()
+            def forward(self, x): return self.block(x)
+        m = torch.compile(Model())
+    """) == {"Model.forward": "certain", "Block.forward": "likely"}
+
+
+def test_a_slot_with_more_classes_than_a_model_has_is_only_assumed() -> None:
+    classes = "\n".join(
+        f"class M{i}(nn.Module):\n    def forward(self, x): return x\nmake(M{i}())" for i in range(12)
+    )
+    source = f"{classes}\ndef make(inner):\n    m = torch.compile(inner)\n"
+    assert hot(source) == {}
+    assert set(hot(source, guesses=True).values()) == {"assumed"}
+
+
+def test_a_factory_gives_each_call_what_it_passed() -> None:
+    assert hot("""
+        class A(nn.Module):
+            def forward(self, x): return x
+        class B(nn.Module):
+            def forward(self, x): return x
+        def prepare(model):
+            model.eval()
+            return model
+        a = torch.compile(prepare(A()))
+        b = prepare(B())
+    """) == {"A.forward": "likely"}
+
+
+def test_an_isinstance_test_leaves_only_what_passes_it() -> None:
+    assert set(
+        hot("""
+        class A(nn.Module):
+            def forward(self, x): return x
+        class B(nn.Module):
+            def forward(self, x): return x
+        def speed_up(model):
+            if isinstance(model, A):
+                return model
+            torch.compile(model)
+        speed_up(A())
+        speed_up(B())
+    """)
+    ) == {"B.forward"}
+
+
+def test_variables_of_other_files_hold_what_those_assign() -> None:
+    files = {
+        "ops.py": "from types import SimpleNamespace\ndef fast(x): return x\ndef slow(x): return x\n"
+        "ops = SimpleNamespace(run=fast)\n",
+        "a.py": "from ops import ops\n@torch.compile\ndef f(x): return ops.run(x)\n",
+        "b.py": "from ops import *\n@torch.compile\ndef f(x): return ops.run(x)\n",
+    }
+    assert set(hot(files)) == {"a.py::f", "b.py::f", "ops.py::fast"}
+
+
+def test_local_lists_and_module_containers_of_their_own_class_are_looked_into() -> None:
+    assert set(
+        hot("""
+        class A(nn.Module):
+            def forward(self, x): return x
+        class Stack(nn.Sequential):
+            def __init__(self):
+                super().__init__()
+                for i in range(3):
+                    self.add_module(f"layer{i}", A())
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                layers = []
+                for _ in range(2):
+                    layers.append(B())
+                self.layers = nn.ModuleList(layers)
+                self.stack = Stack()
+            def forward(self, x):
+                for layer in self.stack:
+                    x = layer(x)
+                return self.layers[0](x)
+        class B(nn.Module):
+            def forward(self, x): return x
+        m = torch.compile(Model())
+    """)
+    ) == {"Model.forward", "A.forward", "B.forward"}
+
+
+def test_comprehensions_of_compiled_functions_are_known_and_eager_ones_are_not() -> None:
+    project, regions = resolve_text("""
+        @torch.compile
+        def f(xs):
+            if not torch.compiler.is_compiling():
+                log({x for x in xs})
+            return [x for x in xs]
+    """)
+    (function,) = regions.hot
+    facts = project.function(function.function)
+    assert [name for name, _ in facts.comprehensions] == ["f.<locals>.<listcomp>"]
