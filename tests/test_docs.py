@@ -20,7 +20,7 @@ from dynamo_lint.selectors import catalogue
 ROOT = Path(__file__).parent.parent
 DOCS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"(?:^|\s)(dynamo-lint(?: [^|>#&\n]*)?)(?=$|[|>#&\n])", re.MULTILINE)
+COMMAND = re.compile(r"(?:^|\s)(dynamo-lint(?: [^|<>#&\n]*)?)(?=$|[|<>#&\n])", re.MULTILINE)
 
 
 def blocks(language: str) -> list[tuple[Path, str]]:

@@ -123,18 +123,34 @@ PLACES: dict[str, Callable[[str], Iterator[tuple[str, int, str]]]] = {
 """How to read path, line and code of each finding from each format."""
 
 
-def test_every_format_lists_the_same_findings_in_the_same_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_every_format_lists_the_same_findings_in_the_same_order_for_any_number_of_jobs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
     for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "GITHUB_STEP_SUMMARY", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    broken = tmp_path / "broken.py"
-    broken.write_text("def f(:\n")
     told = {}
     for name in OUTPUT_FORMATS:
         assert cli.run(["fixtures", "--output-format", name, "-q", "--min-confidence", "assumed"]) == 1
         told[name] = list(PLACES[name](capsys.readouterr().out))
+    for jobs in ("1", "2", "3"):
+        assert (
+            cli.run(
+                [
+                    "fixtures",
+                    "--output-format",
+                    "sarif",
+                    "-q",
+                    "--min-confidence",
+                    "assumed",
+                    "--jobs",
+                    jobs,
+                    "--no-cache",
+                ]
+            )
+            == 1
+        )
+        told[f"{jobs} jobs"] = list(PLACES["sarif"](capsys.readouterr().out))
     assert len(told["json"]) > 3
     for name, places in told.items():
         assert places == told["json"], name

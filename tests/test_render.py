@@ -190,6 +190,13 @@ def test_places_outside_the_working_directory_are_absolute(root: Path, tmp_path:
     )
 
 
+def test_other_lines_outside_the_working_directory_are_below_the_root(root: Path, tmp_path: Path) -> None:
+    look = Look(root=root, cwd=tmp_path / "elsewhere")
+    text = full.render(report(root, FINDINGS[:1]), Sources(root), look)
+    assert text.startswith(f"{root.as_posix()}/src/moe.py:11:9: ")
+    assert "\n  train.py:2 " in text
+
+
 def test_concise_output_is_one_line_a_finding(root: Path, snapshot: Snapshot) -> None:
     look = Look(root=root, cwd=root)
     newline = finding(11, 9, 11, 34, message="two\nlines")

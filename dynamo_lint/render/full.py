@@ -51,7 +51,7 @@ def _places(finding: Finding, previous: Finding | None, sources: Sources, look: 
     here = finding.span.path
     cells = [
         (
-            f"line {row.line}" if row.path == here else look.place(row.path, row.line),
+            f"line {row.line}" if row.path == here else look.brief(row.path, row.line),
             row.note if isinstance(row, Step) else row.message,
         )
         for row in rows
