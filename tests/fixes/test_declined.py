@@ -1,0 +1,195 @@
+"""What the fixes leave alone: a wrong edit is worse than none, so each declined case has its sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fixes.fixing import fix_files, fix_text, fixed
+
+MODULE = """\
+import os
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, start=None):
+        super().__init__()
+        self.n = {start}
+        self.table = None
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, x, flag=False):
+        {body}
+        return self.lin(x)
+
+
+{rest}
+model = Model()
+compiled = torch.compile(model)
+"""
+
+
+def program(body: str, start: str = "0", rest: str = "") -> str:
+    return MODULE.format(body=body.replace("\n", "\n        "), start=start, rest=rest)
+
+
+DECLINED = {
+    "a number in a branch stays": ("self.n += 1\nif self.n % 4 == 0:\n    x = -x", "0", ""),
+    "a number in a loop stays": ("self.n += 1\nfor _ in range(self.n):\n    x = x * 2", "0", ""),
+    "a number that indexes a list stays": ("self.n += 1\nx = x + [1, 2][self.n]", "0", ""),
+    "a number that slices a tensor stays": ("self.n += 1\nx = x[: self.n]", "0", ""),
+    "a number in a compiled text stays": ("self.n += 1\ny = f'{self.n}'\nself.lin.tag = y", "0", ""),
+    "a number that is handed on stays": ("self.n += 1\nself.note(self.n)", "0", ""),
+    "a number that is returned stays": ("self.n += 1\nif x.ndim:\n    return self.n", "0", ""),
+    "a number in a condition through a local stays": (
+        "n = self.n + 1\nself.n = n\nif n > 3: x = -x",
+        "0",
+        "",
+    ),
+    "a number compared with a variable by max stays": ("self.n = max(self.n, x.shape[0])", "0", ""),
+    "a number that math takes stays": ("import math\nself.n += 1\nx = x * math.sqrt(self.n)", "0", ""),
+    "a number that may be None stays": ("self.n = 1 if self.n is None else self.n + 1", "None", ""),
+    "a string stays": ("self.n = self.n + '.'", "''", ""),
+    "a start that is not known stays": ("self.n += 1", "start", ""),
+    "a number that is deleted stays": ("self.n += 1", "0", "def drop(model: Model):\n    del model.n\n\n"),
+    "a number that is looked up by name stays": (
+        "self.n += 1",
+        "0",
+        "def read(model: Model):\n    return getattr(model, 'n')\n\n",
+    ),
+    "a number whose identity is asked stays": (
+        "self.n += 1",
+        "0",
+        "def read(model: Model):\n    return model.n is None\n\n",
+    ),
+    "a number that somebody sets to something unknown stays": (
+        "self.n += 1",
+        "0",
+        "def put(model: Model, value):\n    model.n = value\n\n",
+    ),
+    "a number that is set on a computed object stays": (
+        "self.n += 1",
+        "0",
+        "def make() -> Model: ...\n\n\ndef put():\n    make().n = 0\n\n",
+    ),
+    "a sum with dimensions stays": (
+        "self.n = x if self.n is None else self.n + x",
+        "None",
+        "",
+    ),
+    "a sum of counts stays": ("self.n = self.n + (x > 0).sum()", "0", ""),
+    "a last value that is not a sum stays": (
+        "before = self.n\nself.n = x.mean()\nif before is not None: x = x - before",
+        "None",
+        "",
+    ),
+    "a variable that the project sets stays": (
+        "if os.environ.get('FIXES_A') == '1':\n    x = x * 2",
+        "0",
+        "os.environ['FIXES_A'] = '1'\n",
+    ),
+    "a variable that the project removes stays": (
+        "if 'FIXES_A' in os.environ:\n    x = x * 2",
+        "0",
+        "os.environ.pop('FIXES_A', None)\n",
+    ),
+    "a variable with a computed name stays": ("x = x * float(os.environ.get('A' + str(flag), 1))", "0", ""),
+    "a variable that may be missing under a condition stays": (
+        "if flag:\n    x = x * int(os.environ['FIXES_A'])",
+        "0",
+        "",
+    ),
+    "a table that depends on the input stays": (
+        "if self.table is None:\n    self.table = torch.arange(x.shape[0])",
+        "0",
+        "",
+    ),
+    "a table that depends on weights stays": (
+        "if self.table is None:\n    self.table = self.lin.weight * 2",
+        "0",
+        "",
+    ),
+    "a random table stays": ("if self.table is None:\n    self.table = torch.rand(4)", "0", ""),
+    "a table that somebody clears stays": (
+        "if self.table is None:\n    self.table = torch.arange(4.0)",
+        "0",
+        "def clear(model: Model):\n    model.table = None\n\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("title", DECLINED)
+def test_declined(title: str, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(program(*DECLINED[title]))
+    done = fixed(tmp_path)
+    assert (done.files, done.refused) == ({}, ())
+    assert done.report.findings
+
+
+def test_a_class_that_reaches_its_attributes_by_other_means_is_left_alone(tmp_path: Path) -> None:
+    plain = program("self.n += 1")
+    assert fix_text(tmp_path / "plain", plain) != plain
+    for number, line in enumerate(
+        (
+            "def __setattr__(self, name, value): super().__setattr__(name, value)",
+            "def __getstate__(self): return self.__dict__",
+            "def load(self, state): vars(self).update(state)",
+            "n = 3",
+        )
+    ):
+        text = plain.replace("    def forward", f"    {line}\n\n    def forward")
+        assert fix_text(tmp_path / str(number), text) == text
+
+
+def test_a_name_that_several_classes_use_is_left_alone_where_nobody_knows_whose_it_is(tmp_path: Path) -> None:
+    model = program("self.n += 1")
+    other = "class Other:\n    def __init__(self):\n        self.n = 0\n"
+    reader = "def read(thing):\n    return thing.n\n"
+    assert "reader.py" in fix_files(tmp_path / "one", model=model, reader=reader)
+    assert not fix_files(tmp_path / "two", model=model, reader=reader, other=other)
+
+
+def test_a_guess_by_name_is_unsafe(tmp_path: Path) -> None:
+    model = program("self._n += 1").replace("self.n = 0", "self._n = 0")
+    assert fix_files(tmp_path / "one", unsafe=False, model=model)
+    reader = "def read(thing):\n    return thing._n\n"
+    assert not fix_files(tmp_path / "two", unsafe=False, model=model, reader=reader)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from torch.nn.parallel import DistributedDataParallel",
+        "model = Model().to_empty(device='cpu')",
+        "names = [name for name, _ in Model().named_buffers()]",
+        "from torch.utils.checkpoint import checkpoint",
+    ],
+)
+def test_what_a_buffer_would_meet_elsewhere_in_the_project_makes_the_fix_unsafe(
+    line: str, tmp_path: Path
+) -> None:
+    model = program("self._n += 1").replace("self.n = 0", "self._n = 0")
+    other = f"from model import Model\n{line}\n"
+    assert not fix_files(tmp_path / "safe", unsafe=False, model=model, other=other)
+    assert fix_files(tmp_path / "unsafe", model=model, other=other)
+
+
+def test_a_sum_that_is_trained_on_is_left_alone_under_distributed_data_parallel(tmp_path: Path) -> None:
+    body = "loss = x.mean()\nself.n = loss if self.n is None else self.n + loss"
+    rest = "def step(model: Model):\n    model.n.backward()\n    model.n = None\n\n"
+    text = program(body, "None", rest)
+    assert fix_text(tmp_path / "one", text) != text
+    text = "from torch.nn.parallel import DistributedDataParallel\n" + text
+    assert fix_text(tmp_path / "many", text) == text
+
+
+def test_a_constant_lookup_is_an_access_where_a_missing_attribute_fails_either_way(tmp_path: Path) -> None:
+    (tmp_path / "dynamo-lint.toml").write_text("")
+    text = program("x = x * getattr(self, 'gain') + getattr(self, 'n', 1) + getattr(self, 'late', 1)", "2.0")
+    text = text.replace("self.table = None", "self.gain = 1.0")
+    (tmp_path / "model.py").write_text(text)
+    done = fixed(tmp_path, unsafe=False, pedantic=True)
+    assert "x = x * self.gain + self.n + getattr(self, 'late', 1)" in done.files["model.py"].decode()
