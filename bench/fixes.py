@@ -77,7 +77,7 @@ def _report(title: str, folder: Path, counts: Counter[tuple[str, str]], regions:
         print(f"== {title}\n{diff(done, {})}")
     for finding, why in done.refused:
         print(f"== {title}: {finding.code} on {finding.subject} taken back: {why}")
-    return sum(_damaged(done, path) for path in done.files) + _fixes_again(done, regions)
+    return sum(_damaged(done, path) for path in done.files) + _fixes_again(folder, done, regions)
 
 
 def _fix(folder: Path, regions: tuple[str, ...], overlay: dict[str, bytes] | None = None) -> Rewritten:
@@ -99,10 +99,10 @@ def _damaged(done: Rewritten, path: str) -> bool:
     )
 
 
-def _fixes_again(done: Rewritten, regions: tuple[str, ...]) -> bool:
+def _fixes_again(folder: Path, done: Rewritten, regions: tuple[str, ...]) -> bool:
     if not done.files:
         return False
-    again = _fix(done.report.root, regions, dict(done.files))
+    again = _fix(folder, regions, dict(done.files))
     if again.files:
         print(f"!! fixed again:\n{diff(again, {})}")
     return bool(again.files)

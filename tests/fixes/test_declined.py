@@ -51,9 +51,8 @@ DECLINED = {
     ),
     "a number compared with a variable by max stays": ("self.n = max(self.n, x.shape[0])", "0", ""),
     "a number that math takes stays": ("import math\nself.n += 1\nx = x * math.sqrt(self.n)", "0", ""),
-    "a number that may be None stays": ("self.n = 1 if self.n is None else self.n + 1", "None", ""),
+    "a number that may be None stays": ("if self.n is None:\n    self.n = 3\nx = x * self.n", "None", ""),
     "a string stays": ("self.n = self.n + '.'", "''", ""),
-    "a start that is not known stays": ("self.n += 1", "start", ""),
     "a number that is deleted stays": ("self.n += 1", "0", "def drop(model: Model):\n    del model.n\n\n"),
     "a number that is looked up by name stays": (
         "self.n += 1",
