@@ -58,7 +58,7 @@ def shows(effect: str, receipt: Receipt, calls: int = 12) -> bool:
     """Whether a run bears out the effect that is claimed for it; `-` claims that nothing is lost."""
     match effect:
         case "storm":
-            return receipt.limit
+            return receipt.limit or receipt.compiles >= calls  # never settles, limit or not
         case "once":
             return receipt.compiles == 2 and receipt.graphs_run == calls and not receipt.stale
         case "per-value" | "per-instance":

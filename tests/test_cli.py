@@ -217,7 +217,7 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
     [
         (["nowhere.py"], "dynamo-lint: nowhere.py: no such file or folder"),
         (["region"], "dynamo-lint: region: no such file or folder; did you mean the command `regions`?"),
-        (["--select", "DYN111"], "dynamo-lint: --select: no rule is called 'DYN111'; did you mean 'DYN101'?"),
+        (["--select", "DYN191"], "dynamo-lint: --select: no rule is called 'DYN191'; did you mean 'DYN901'?"),
         (["--config", "no.toml"], "dynamo-lint: no.toml: cannot be read: No such file or directory"),
         (
             ["--torch-version", "1.13"],
@@ -228,7 +228,7 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
             "dynamo-lint: --assume-compiled contradicts --assume blocks",
         ),
         (["-o", "no/such/folder.txt"], "dynamo-lint: no/such/folder.txt: cannot be written: No such file"),
-        (["rule", "DYN1O1"], "dynamo-lint: no rule is called 'DYN1O1'; did you mean 'DYN101'?"),
+        (["rule", "DYN1O1"], "dynamo-lint: no rule is called 'DYN1O1'; did you mean 'DYN111'?"),
         (["rule"], "dynamo-lint: name the rules to explain, or use --all"),
         (
             ["regions", "--why", "forwrd"],

@@ -7,17 +7,25 @@ from dynamo_lint.regions.model import Tier
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT
+from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
+from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED, unguarded_entries
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
+from dynamo_lint.rules.eager_only_mutation import EAGER_ONLY_MUTATION
 from dynamo_lint.rules.environment_read import ENVIRONMENT_READ
 from dynamo_lint.rules.external_scalar_attribute import EXTERNAL_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
 from dynamo_lint.rules.heterogeneous_unit import HETEROGENEOUS_UNIT
+from dynamo_lint.rules.late_hook import LATE_HOOK
 from dynamo_lint.rules.lazy_attribute import LAZY_ATTRIBUTE
+from dynamo_lint.rules.mode_flip import MODE_FLIP
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
+from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
 from dynamo_lint.rules.settings import seen_in_code
+from dynamo_lint.rules.unguarded_absence import UNGUARDED_ABSENCE
+from dynamo_lint.rules.unguarded_environment_read import UNGUARDED_ENVIRONMENT_READ
 from dynamo_lint.state.origins import Tables
 
 RULES: tuple[Rule, ...] = (
@@ -30,9 +38,17 @@ RULES: tuple[Rule, ...] = (
     PER_INSTANCE_CONSTANT,
     HETEROGENEOUS_UNIT,
     CHANGING_SCALAR_ARGUMENT,
+    MODE_FLIP,
+    RECOMPILED_REGION,
     ENVIRONMENT_READ,
     DYNAMIC_ATTRIBUTE_LOOKUP,
     ATTRIBUTE_LOOKUP,
+    UNGUARDED_ENVIRONMENT_READ,
+    LATE_HOOK,
+    DROPPED_GUARDS,
+    EAGER_ONLY_MUTATION,
+    UNGUARDED_ABSENCE,
+    DISCARDED_COMPILE_RESULT,
 )
 
 __all__ = ["RULES", "Context", "Rule", "judge"]
@@ -42,8 +58,11 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     """All findings in file order; one line seen with several classes of `self` is one finding."""
     context = seen_in_code(tables.project, context)
     best: dict[tuple[str, str, int, int], Finding] = {}
+    unguarded = unguarded_entries(tables)
     for rule in RULES:
         for found in rule.check(rule, tables, context):
+            if rule in GUARDED and found.region in unguarded:
+                continue  # no guard, no recompile: what is left is a stale value
             place = (found.code, found.span.path, found.span.line, found.span.column)
             if place not in best or _rank(found) > _rank(best[place]):
                 best[place] = found

@@ -21,8 +21,9 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         for lookup in state.lookups:
             if lookup.function in {"setattr", "delattr"} or lookup.name.constants is None:
                 continue
+            asks = lookup.function != "__dict__"  # a look behind the curtain is unguarded-absence
             # An attribute that compiled code itself creates is reported where it does (lazy-attribute).
-            late = any(_appears_late(tables, key, written) for key in lookup.keys - reported)
+            late = asks and any(appears_late(tables, key, written) for key in lookup.keys - reported)
             if not late and not context.pedantic:
                 continue
             if late and lookup.owner in asked:
@@ -30,15 +31,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             asked |= {lookup.owner} if late else set()
             where = region(tables, hot)
             effect = "once"
-            if late and lookup.function == "__dict__":
-                effect = "stale"
-                message = (
-                    f"`{lookup.text}` in the compiled `{where}` asks for an attribute that is set later, and "
-                    "Dynamo does not guard on its absence"
-                )
-                cost = "the attribute is never seen: the first answer is kept"
-                advice = "give the attribute a value in `__init__`, or ask with `getattr` and a default"
-            elif late:
+            if late:
                 message = (
                     f"`{lookup.text}` in the compiled `{where}` asks for an attribute that has no value in "
                     "`__init__` and is set later"
@@ -56,12 +49,12 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 subject=_subject(lookup),
                 advice=advice,
                 step="looks up an attribute by name",
-                severity=None if effect == "stale" else "warning" if late else "note",
+                severity="warning" if late else "note",
             )
             yield finding(rule, tables, context, hot, lookup.position, claim)
 
 
-def _appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
+def appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
     """Nothing sets it at construction, and something does later."""
     if key.owner.key == MODULE_KEY:
         return False  # a global, seen as an attribute of its file

@@ -63,17 +63,6 @@ class CountedOnlyInADisabledMethod(nn.Module):
         return y + 1
 
 
-class CountedOnlyWhenNotCompiling(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.n = 0
-
-    def forward(self, x):
-        if not torch.compiler.is_compiling():
-            self.n += 1
-        return x * 2
-
-
 class CountedOnlyWhenScripting(nn.Module):
     def __init__(self):
         super().__init__()
@@ -377,7 +366,6 @@ for case in (
     PlainTensorUpdated,
     WrittenOnlyInSetUp,
     CountedOnlyInADisabledMethod,
-    CountedOnlyWhenNotCompiling,
     CountedOnlyWhenScripting,
     WriteOnlyConstant,
     WriteOnlyShape,

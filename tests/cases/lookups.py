@@ -143,7 +143,7 @@ class LooksIntoItsNamespace(nn.Module):
         self.gain = 2.0
 
     def forward(self, x):
-        return x * 2 if "gain" in self.__dict__ else x * 3  # expect: DYN203 stale
+        return x * 2 if "gain" in self.__dict__ else x * 3  # expect: DYN305 stale
 
 
 class ReadsAVariable(nn.Module):
@@ -158,12 +158,12 @@ class ReadsWithGet(nn.Module):
 
 class ReadsWithGetenv(nn.Module):
     def forward(self, x):
-        return x * int(os.getenv("FACTOR", "1"))  # expect: DYN201 stale
+        return x * int(os.getenv("FACTOR", "1"))  # expect: DYN301 stale
 
 
 class ReadsWithImportedGetenv(nn.Module):
     def forward(self, x):
-        return x * int(getenv("FACTOR", "1"))  # expect: DYN201 stale
+        return x * int(getenv("FACTOR", "1"))  # expect: DYN301 stale
 
 
 class AsksForAKey(nn.Module):

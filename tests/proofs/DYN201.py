@@ -46,13 +46,6 @@ class Membership(nn.Module):
         return x * 2 if "SCALE" in os.environ else x * 3  # expect: DYN201 per-value
 
 
-class Getenv(nn.Module):
-    """Reads through the function of the os module."""
-
-    def forward(self, x):
-        return x * float(os.getenv("SCALE", "1"))  # expect: DYN201 stale
-
-
 def probe_constant():
     """`os.environ.get(K)`, never changes"""
     return changing(Get(), ["2"])
@@ -73,21 +66,6 @@ def probe_many_values():
     return changing(Get(), [str(n) for n in range(2, 14)])
 
 
-def probe_appears():
-    """`os.environ.get(K)`, unset at first and set later"""
-    return changing(Get(), [None, None, None, "3", "3", "3", "3", "3", "3", "3", "3", "3"])
-
-
 def probe_disappears():
     """`K in os.environ`, set at first and unset later"""
     return changing(Membership(), ["2", "2", "2", None, None, None, None, None, None, None, None, None])
-
-
-def probe_membership_appears():
-    """`K in os.environ`, unset at first and set later"""
-    return changing(Membership(), [None, None, None, "3", "3", "3", "3", "3", "3", "3", "3", "3"])
-
-
-def probe_getenv():
-    """`os.getenv(K)`, two values"""
-    return changing(Getenv(), ["2", "3"])

@@ -86,15 +86,3 @@ class Absent(nn.Module):
 def probe_absent():
     """`getattr(self, "scale", None)` of an attribute nobody makes"""
     return torch.compile(Absent()), [(X,)]
-
-
-class Dict(nn.Module):
-    """Looks behind the curtain."""
-
-    def forward(self, x):
-        return x * 2 if self.__dict__.get("scale") is None else x * 3  # expect: DYN203 stale
-
-
-def probe_dict():
-    """`self.__dict__.get("scale")`, set by other code later"""
-    return arriving(Dict())

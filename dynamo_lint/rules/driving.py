@@ -1,0 +1,221 @@
+"""The eager code around regions: which functions compile, what holds the result, and where it is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.state.model import Position
+from dynamo_lint.state.origins import Tables
+from dynamo_lint.units.source import Bodies
+
+Loop = ast.For | ast.AsyncFor | ast.While
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A node of a function's body with what is around it, outermost first."""
+
+    node: ast.AST
+    above: tuple[ast.AST, ...]
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops around the node."""
+        return tuple(node for node in self.above if isinstance(node, ast.For | ast.AsyncFor | ast.While))
+
+
+@dataclass(slots=True)
+class Driver:
+    """A function that runs compiled code."""
+
+    ref: FunctionRef
+    visits: list[Visit]
+    results: set[str] = field(default_factory=set)
+    """Source of what holds something compiled: `run`, `self.model`."""
+    models: set[str] = field(default_factory=set)
+    """Names of what was compiled: `model` in `run = torch.compile(model)`."""
+    regional: bool = False
+    """It compiles blocks, each for itself."""
+    compiles: bool = False
+    """It compiles, rather than only runs."""
+
+    def calls(self) -> list[Visit]:
+        """The calls of compiled things."""
+        return [
+            visit
+            for visit in self.visits
+            if isinstance(visit.node, ast.Call)
+            and (_text(visit.node.func) in self.results or self._compiled_and_called(visit.node))
+        ]
+
+    def _compiled_and_called(self, node: ast.Call) -> bool:
+        return isinstance(node.func, ast.Call) and _text(node.func.func).endswith("compile")
+
+
+def position(node: ast.expr | ast.stmt) -> Position:
+    """Where a node stands."""
+    end_line, end_column = node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1
+    return Position(node.lineno, node.col_offset + 1, end_line, end_column)
+
+
+def line_of(tables: Tables, ref: FunctionRef, line: int) -> Position:
+    """A line of a function, without its indentation."""
+    tables.bodies.of(ref)
+    text = tables.bodies.lines[ref.path][line - 1]
+    return Position(line, len(text) - len(text.lstrip()) + 1, line, len(text.rstrip()) + 1)
+
+
+def root_name(node: ast.expr) -> str:
+    """`model` for `model.layers[0].norm`."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def targets(loop: ast.For) -> set[str]:
+    """The names that a loop binds."""
+    return {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+
+
+def loops_over(loop: ast.For) -> str:
+    """The name of what a loop runs over: `blocks` for `enumerate(blocks)`."""
+    iterable = loop.iter
+    if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.args:
+        iterable = iterable.args[0]
+    return root_name(iterable)
+
+
+def walk(body: list[ast.stmt]) -> Iterator[Visit]:
+    """All nodes of a function's own body, not those of functions inside it."""
+
+    def visit(node: ast.AST, above: tuple[ast.AST, ...]) -> Iterator[Visit]:
+        yield Visit(node, above)
+        if not isinstance(node, _INNER):
+            for child in ast.iter_child_nodes(node):
+                yield from visit(child, (*above, node))
+
+    for statement in body:
+        yield from visit(statement, ())
+
+
+def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, facts.CallSite]]:
+    """Every call of `torch.compile`, by symbol."""
+    names = {"compile", *project.aliases_of("compile")}
+    for name in sorted(names):
+        for where, site in project.calls_of(name):
+            symbols = project.symbols(site.call.function, where.path, where.key)
+            if External(COMPILE) in symbols:
+                yield where, site
+
+
+def drivers(tables: Tables) -> list[Driver]:
+    """The functions that run what they, the code around them or their object compiled."""
+    project, bodies = tables.project, tables.bodies
+    lines: dict[str, set[int]] = {}
+    for entry in tables.regions.entries:
+        if entry.idiom in {"call", "method"}:
+            lines.setdefault(entry.path, set()).add(entry.line)
+    regional = {(entry.path, entry.line) for entry in tables.regions.entries if entry.regional}
+    found: list[Driver] = []
+    for path, wanted in lines.items():
+        makers = [
+            _maker(FunctionRef(path, key), bodies, wanted, regional, path)
+            for key, function in project.files[path].functions.items()
+            if any(site.call.line in wanted for site in function.calls)
+        ]
+        made = [maker for maker in makers if maker is not None]
+        found += made
+        for key in project.files[path].functions:
+            if not any(maker.ref.key == key for maker in made):
+                found += _user(FunctionRef(path, key), project, bodies, made)
+    return found
+
+
+def _maker(
+    ref: FunctionRef, bodies: Bodies, lines: set[int], regional: set[tuple[str, int]], path: str
+) -> Driver | None:
+    body = bodies.of(ref)
+    if body is None:
+        return None
+    driver = Driver(ref, list(walk(body)), compiles=True)
+    for visit in driver.visits:
+        node = visit.node
+        if not isinstance(node, ast.Call) or node.lineno not in lines:
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else _text(node.func)
+        if "compile" not in name:
+            continue
+        driver.regional |= (path, node.lineno) in regional
+        method = isinstance(node.func, ast.Attribute) and root_name(node.func) not in {"torch", ""}
+        if isinstance(node.func, ast.Attribute) and method and not node.args:
+            driver.models.add(root_name(node.func.value))
+            driver.models |= {
+                loops_over(loop)
+                for loop in visit.loops
+                if isinstance(loop, ast.For) and root_name(node.func.value) in targets(loop)
+            }
+            driver.results.add(_text(node.func.value))
+        elif node.args:
+            driver.models.add(root_name(node.args[0]))
+        for above in visit.above:
+            if isinstance(above, ast.Assign) and above.value is node:
+                driver.results |= {_text(target) for target in above.targets}
+                driver.models |= {_text(target) for target in above.targets}
+    driver.models -= {"", "self", "torch"}
+    driver.results -= {""}
+    return driver
+
+
+def _user(ref: FunctionRef, project: Project, bodies: Bodies, makers: list[Driver]) -> Iterator[Driver]:
+    """A function that runs what the file, an enclosing function or another method compiled."""
+    function = project.function(ref)
+    results: set[str] = set()
+    models: set[str] = set()
+    for maker in makers:
+        if maker.ref.key in {MODULE_KEY, function.outer}:
+            results |= maker.results
+            models |= maker.models
+        elif project.owner(ref) is not None and project.owner(ref) == project.owner(maker.ref):
+            results |= {name for name in maker.results if "." in name}
+    if results and any(_called(site.call.function) in results for site in function.calls):
+        body = bodies.of(ref)
+        if body is not None:
+            yield Driver(ref, list(walk(body)), results, models)
+
+
+def captured(compiled: ast.expr, loop: Loop) -> ast.Name | None:
+    """The use of the loop's variable in a function that is defined and compiled in the loop."""
+    if not isinstance(loop, ast.For):
+        return None
+    names = targets(loop)
+    functions: list[ast.AST] = [compiled] if isinstance(compiled, ast.Lambda) else []
+    functions += [
+        node
+        for node in ast.walk(loop)
+        if isinstance(node, ast.FunctionDef) and isinstance(compiled, ast.Name) and node.name == compiled.id
+    ]
+    for function in functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+                return node
+    return None
+
+
+def _called(expr: facts.Expr) -> str:
+    match expr:
+        case facts.Name(name):
+            return name
+        case facts.Attribute(facts.Name(owner), name):
+            return f"{owner}.{name}"
+    return ""
+
+
+def _text(node: ast.expr) -> str:
+    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""

@@ -1,0 +1,99 @@
+"""DYN303: a region whose guards are dropped reads state that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dynamo_lint.findings import Finding
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.regions.model import Entry
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.external_scalar_attribute import EXTERNAL_SCALAR_ATTRIBUTE
+from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
+from dynamo_lint.rules.growing_container import GROWING_CONTAINER
+from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
+from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
+from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
+from dynamo_lint.state.origins import Tables
+
+GUARDED = (
+    MUTATED_SCALAR_ATTRIBUTE,
+    EXTERNAL_SCALAR_ATTRIBUTE,
+    NONE_OR_TENSOR_ATTRIBUTE,
+    GROWING_CONTAINER,
+    GLOBAL_COUNTER,
+    PER_INSTANCE_CONSTANT,
+)
+"""Rules about what a guard would notice."""
+DROPPERS = frozenset({"support_torch_compile"})
+"""Decorators of frameworks that compile once and drop every guard."""
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """What other rules say of such a region, as the stale value that it is there."""
+    dropped = unguarded_entries(tables)
+    if not dropped:
+        return
+    for other in GUARDED:
+        for found in other.check(other, tables, context):
+            if found.region in dropped and found.effect != "stale":
+                yield replace(
+                    found,
+                    code=rule.code,
+                    name=rule.name,
+                    message=f"{found.message.rpartition(', and Dynamo')[0] or found.message}, but the guards "
+                    "of this region are dropped",
+                    cost="compiled code keeps the value of its first run, and nobody notices",
+                    effect="stale",
+                    entries=None,
+                    severity="error",
+                )
+
+
+def unguarded_entries(tables: Tables) -> frozenset[tuple[str, int]]:
+    """Path and line of the entries that filter or skip guards."""
+    return frozenset(
+        (entry.path, entry.line) for entry in tables.regions.entries if _drops_guards(tables, entry)
+    )
+
+
+def _drops_guards(tables: Tables, entry: Entry) -> bool:
+    file = tables.project.files.get(entry.path)
+    if file is None:
+        return False
+    definitions: list[facts.Function | facts.Class] = [*file.functions.values(), *file.classes.values()]
+    here = [one for one in definitions if one.first_line <= entry.line <= one.line]
+    if any(terminal_name(decorator) in DROPPERS for one in here for decorator in one.decorators):
+        return True
+    calls = [
+        call
+        for function in file.functions.values()
+        for call in (*(site.call for site in function.calls), *_calls(function.decorators))
+        if call.line == entry.line
+    ]
+    options = [value for call in calls for name, value in call.keywords if name == "options"]
+    return any(_filters(tables, entry, value) for value in options)
+
+
+def _calls(decorators: tuple[facts.Expr, ...]) -> list[facts.Call]:
+    return [decorator for decorator in decorators if isinstance(decorator, facts.Call)]
+
+
+def _filters(tables: Tables, entry: Entry, options: facts.Expr) -> bool:
+    """`options={"guard_filter_fn": …}`, also through a name."""
+    match options:
+        case facts.Display("dict", _, keys):
+            return "guard_filter_fn" in keys
+        case facts.Name(name):
+            return any(
+                _filters(tables, entry, binding.value)
+                for function in tables.project.files[entry.path].functions.values()
+                for binding in function.bindings
+                if binding.name == name and isinstance(binding.value, facts.Display)
+            )
+    return False
+
+
+DROPPED_GUARDS = Rule("DYN303", "dropped-guards", check)

@@ -1,0 +1,104 @@
+"""DYN304: state that only eager code, or code that Dynamo runs once, keeps up to date."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding, Related
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.regions.model import FunctionRef, HotFunction
+from dynamo_lint.rules.base import Claim, Context, Rule, placed, region
+from dynamo_lint.rules.driving import line_of
+from dynamo_lint.state.origins import Tables
+
+_EAGER = re.compile(r"\bis_\w*(compiling|scripting|tracing|exporting)\b|\bcompiling\b")
+OPAQUE = frozenset({"assume_constant_result", "allow_in_graph", "nonstrict_trace"})
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per attribute that is written where compiled code never comes by."""
+    seen: set[tuple[str, str]] = set()
+    for hot in tables.regions.hot:
+        function = tables.project.function(hot.function)
+        own = tables.project.self_name(hot.function)
+        for store in function.stores:
+            if not function.runs_eagerly(store.line) or store.owner != facts.Name(own or ""):
+                continue
+            if store.name == facts.ITEM or (hot.function.id, store.name) in seen:
+                continue
+            seen.add((hot.function.id, store.name))
+            if _while_not_compiling(tables, hot.function, store.line):
+                yield _finding(rule, tables, context, hot, hot.function, store, "only while not compiling")
+    for function_ref, hot, how in _opaque(tables):
+        function = tables.project.function(function_ref)
+        own = tables.project.self_name(function_ref)
+        for store in function.stores:
+            if store.owner == facts.Name(own or "") and (function_ref.id, store.name) not in seen:
+                seen.add((function_ref.id, store.name))
+                yield _finding(rule, tables, context, hot, function_ref, store, how)
+
+
+def _while_not_compiling(tables: Tables, ref: FunctionRef, line: int) -> bool:
+    """It is compiling that keeps the line from running, not scripting or exporting."""
+    tests = [
+        (node.lineno, ast.unparse(node.test))
+        for statement in tables.bodies.of(ref) or []
+        for node in ast.walk(statement)
+        if isinstance(node, ast.If) and node.lineno <= line and _EAGER.search(ast.unparse(node.test))
+    ]
+    return bool(tests) and "compiling" in max(tests)[1]
+
+
+def _opaque(tables: Tables) -> Iterator[tuple[FunctionRef, HotFunction, str]]:
+    """Functions that Dynamo runs while compiling instead of tracing them, with the hot function around."""
+    hot_functions = {hot.function: hot for hot in tables.regions.hot}
+    for path in sorted({hot.function.path for hot in tables.regions.hot}):
+        for key, function in tables.project.files[path].functions.items():
+            marks = OPAQUE & {terminal_name(decorator) for decorator in function.decorators}
+            callers = tables.project.calls_of(function.qualname.rpartition(".")[2]) if marks else []
+            for hot in (hot_functions[where] for where, _ in callers if where in hot_functions):
+                yield FunctionRef(path, key), hot, f"in code marked `{min(filter(None, marks))}`"
+                break
+
+
+def _finding(
+    rule: Rule,
+    tables: Tables,
+    context: Context,
+    hot: HotFunction,
+    where: FunctionRef,
+    store: facts.Store,
+    how: str,
+) -> Finding:
+    reader = _reader(tables, hot, store.name)
+    name = f"self.{store.name}"
+    claim = Claim(
+        message=f"`{name}` is written {how}, so the compiled `{region(tables, hot)}` leaves it as it is",
+        cost="compiled code keeps using the value of its first run"
+        if reader is not None
+        else "whoever looks at it afterwards sees a value that stands still",
+        effect="stale",
+        severity=None if reader is not None else "note",
+        subject=f"{hot.receiver.name if hot.receiver is not None else hot.function.id}.{store.name}",
+        advice=f"keep `{name}` in a buffer that compiled code updates too, or update it in the caller",
+        step=f"changes `{name}`",
+        related=() if reader is None else (reader,),
+    )
+    return placed(rule, context, where.path, line_of(tables, where, store.line), where.id, claim, hot, tables)
+
+
+def _reader(tables: Tables, hot: HotFunction, attribute: str) -> Related | None:
+    """Compiled code of the same class that uses the attribute."""
+    for other in tables.regions.hot:
+        if other.receiver == hot.receiver:
+            function = tables.project.function(other.function)
+            own = facts.Attribute(facts.Name(tables.project.self_name(other.function) or ""), attribute)
+            if own in function.loads:
+                return Related(other.function.path, function.line, 1, "used by this compiled function")
+    return None
+
+
+EAGER_ONLY_MUTATION = Rule("DYN304", "eager-only-mutation", check)

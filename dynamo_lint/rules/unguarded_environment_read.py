@@ -1,0 +1,52 @@
+"""DYN301: compiled code reads the environment in a way that Dynamo does not guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding, Related
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
+from dynamo_lint.rules.environment import Change, appears_later, changes, changes_of, reads
+from dynamo_lint.state.model import EnvironmentRead
+from dynamo_lint.state.origins import Tables
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per line and key; a note where nothing in sight changes the variable."""
+    known = changes(tables)
+    for hot, read in reads(tables):
+        if not unguarded(read, known, context):
+            continue
+        found = changes_of(read, known)
+        what = f"the environment variable {read.key}" if read.key else "the environment"
+        where = region(tables, hot)
+        if read.form == "getenv":
+            message = f"{what} is read with `os.getenv` in the compiled `{where}`, which Dynamo never guards"
+        else:
+            message = (
+                f"{what} is read in the compiled `{where}` before it is set, and Dynamo does not guard that"
+            )
+        claim = Claim(
+            message=message,
+            cost="the value of the first compile is kept: any later change is missed"
+            if found
+            else "nothing as long as nobody changes it; any later change would be missed",
+            effect="stale",
+            severity=None if found else "note",
+            subject=f"os.environ[{read.key}]",
+            advice="read it once, in `__init__` or at import, and keep the result",
+            step="reads the environment",
+            related=tuple(Related(c.path, c.line, 1, "changed here") for c in found[:4]),
+        )
+        yield finding(rule, tables, context, hot, read.position, claim)
+
+
+def unguarded(read: EnvironmentRead, known: tuple[Change, ...], context: Context) -> bool:
+    """Whether torch of this version misses a change: `os.getenv` from 2.9 on, absence from 2.8 on."""
+    if read.form == "getenv":
+        return context.torch_version >= (2, 9)
+    asks = read.form in {"get", "in"}
+    return asks and context.torch_version >= (2, 8) and appears_later(changes_of(read, known))
+
+
+UNGUARDED_ENVIRONMENT_READ = Rule("DYN301", "unguarded-environment-read", check)
