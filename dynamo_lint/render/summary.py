@@ -24,13 +24,13 @@ GUARD = (
 def render(report: Report, look: Look, explain: bool = False, assumed: bool = True) -> str:
     """What was found, in a few lines.
 
-    `explain` adds the one word that every finding needs; where nothing was `assumed` to be compiled, a word
-    on what was not judged.
+    `explain` adds the one word that every finding needs; where nothing was `assumed` to be compiled, a
+    clean run gets a word on what was not judged.
     """
     lines = [look.paint(_verdict(report), bold=True)]
     if report.files and not report.compiled.functions:
         lines += _nothing_compiled()
-    elif not assumed and report.compiled.functions < report.files:
+    elif not assumed and not report.findings and report.compiled.functions < report.files:
         lines.append(
             "Only compiled code was judged; `--assume blocks` judges what users of a library compile."
         )
