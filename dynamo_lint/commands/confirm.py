@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
+import tempfile
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +18,17 @@ from dynamo_lint.commands.helping import SectionedCommand, option
 from dynamo_lint.config import TORCH_VERSIONS, Settings, override
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from dynamo_lint.confirm.discover import ProbeRef
+    from dynamo_lint.confirm.fixed import Comparison
     from dynamo_lint.confirm.messages import Setting
+    from dynamo_lint.confirm.verdicts import ProbeReport
+    from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
+
+    Reports = list[ProbeReport]
+    Testify = Callable[[list[ProbeRef], Sequence[Finding], Path, bool], Reports]
 
 RUN, JUDGED, OUTPUT = "The run", "Exit status", "Output"
 MISSING = (
@@ -65,6 +75,9 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     metavar="S",
     section=RUN,
     help="Seconds for each probe (300).",
+)
+@option(
+    "--fixed", is_flag=True, section=RUN, help="Run them again with all fixes applied to a copy, and compare."
 )
 @option("--python", metavar="EXE", section=RUN, help="The Python that has torch and your project.")
 @option(
@@ -130,6 +143,7 @@ def confirm(
     backend: str,
     schedule: tuple[Setting, ...],
     timeout: float,
+    fixed: bool,
     python: str | None,
     projects: tuple[Path, ...],
     max_recompiles: int | None,
@@ -152,6 +166,7 @@ def confirm(
     from dynamo_lint.commands.output import deliver, look_at
     from dynamo_lint.confirm import run
     from dynamo_lint.confirm.budget import Budget, exceeded
+    from dynamo_lint.render import fixed as fixed_format
     from dynamo_lint.render import receipt as text_format
     from dynamo_lint.render import receipt_json
     from dynamo_lint.terminal import wants_colour
@@ -159,42 +174,50 @@ def confirm(
     if python is None and find_spec("torch") is None:
         raise Trouble(MISSING)
     listed, settings, found = _probes(probes, projects, force_exclude, given)
-    findings = _findings(settings if python else _with_torch_here(settings), found)
-    reports = run.confirm(
-        listed,
-        findings,
-        found.root,
-        schedule,
-        backend,
-        calls,
-        timeout,
-        settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None,
-        python,
-        _progress(quiet),
-    )
+    settings = settings if python else _with_torch_here(settings)
+    limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
+
+    def testify(refs: list[ProbeRef], findings: Sequence[Finding], root: Path, shadows: bool) -> Reports:
+        return run.confirm(
+            refs,
+            findings,
+            root,
+            schedule,
+            backend,
+            calls,
+            timeout,
+            limit,
+            python,
+            shadows,
+            _progress(quiet),
+        )
+
+    reports = testify(listed, _findings(settings, found), found.root, False)
     if all("torch cannot be imported" in one.reply.error for one in reports):
         raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
     colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
-    as_json = receipt_json.render(reports, found.root)
+    look = look_at(found.root, colour)
+    again = _again(testify, listed, reports, settings, found) if fixed else None
+    as_json = receipt_json.render(reports, found.root, again and fixed_format.as_json(*again))
     if receipt is not None:
         deliver(as_json, receipt)
-    deliver(
-        as_json if output_format == "json" else text_format.render(reports, look_at(found.root, colour)),
-        output_file,
-    )
+    text = text_format.render(reports, look) + ("\n" + fixed_format.render(*again, look) if again else "")
+    deliver(as_json if output_format == "json" else text, output_file)
     too_much = exceeded(reports, Budget(max_recompiles, max_graph_breaks, max_graphs))
     if not quiet:
         gap = "\n" if output_format == "text" and output_file is None else ""
         click.echo(gap + text_format.conclusion(reports), nl=False, err=True)
-    for text in too_much:
-        click.echo(f"over budget: {text}", err=True)
+    if fixed and again is None and not quiet:
+        click.echo("None of these findings has an automatic fix, so there is nothing to compare.", err=True)
+    for sentence in too_much:
+        click.echo(f"over budget: {sentence}", err=True)
     if too_much or any(one.reply.error for one in reports):
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
 def _probes(
     names: tuple[str, ...], projects: tuple[Path, ...], force_exclude: bool, given: dict[str, Any]
-) -> tuple[list[ProbeRef], Settings, Any]:
+) -> tuple[list[ProbeRef], Settings, Discovered]:
     """The probes to run, and the settings and files of their project."""
     from dynamo_lint.confirm.discover import DiscoveryTrouble, find
     from dynamo_lint.confirm.project import folder_of
@@ -212,7 +235,26 @@ def _probes(
     return listed, settings, found
 
 
-def _findings(settings: Settings, found: Any) -> tuple[Finding, ...]:
+def _again(
+    testify: Testify, listed: list[ProbeRef], reports: Reports, settings: Settings, found: Discovered
+) -> tuple[list[Comparison], int] | None:
+    """The same probes on a fixed copy of the project; None where there is nothing to fix."""
+    from dynamo_lint.confirm.fixed import compared, copied
+    from dynamo_lint.fixes.rewrite import rewrite
+    from dynamo_lint.selectors import catalogue
+    from dynamo_lint.sources import Sources
+
+    done = rewrite(settings, found, catalogue(), Sources(found.root, found.given), unsafe=True)
+    if not done.applied:
+        return None
+    with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
+        copy = copied(found.root, done.files, Path(folder).resolve())
+        moved = [replace(one, path=copy / one.path.resolve().relative_to(found.root)) for one in listed]
+        after = testify(moved, done.report.findings, copy, True)
+    return [compared(*pair) for pair in zip(reports, after, strict=True)], len(done.applied)
+
+
+def _findings(settings: Settings, found: Discovered) -> tuple[Finding, ...]:
     from dynamo_lint.check import check
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources

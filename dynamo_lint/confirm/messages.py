@@ -7,6 +7,9 @@ from typing import Any
 
 from dynamo_lint.confirm.receipt import Receipt, receipt_from_json
 
+Digest = tuple[float, ...]
+"""The numbers of one call's output, summed up: enough to see whether two runs computed the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -34,6 +37,8 @@ class Request:
     settings: tuple[Setting, ...] = ()
     preload: tuple[str, ...] = ()
     """Modules from outside the project that are imported once for all runs."""
+    shadows: bool = False
+    """The project is a copy, whose modules win over installed ones."""
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values."""
@@ -66,6 +71,8 @@ class Reply:
     """Subject to the different values its owners had between them."""
     diverged: tuple[str, ...] = ()
     """Subjects whose value differed from the eager twin's at the end of some call."""
+    outputs: tuple[Digest, ...] = ()
+    """What each call returned, without the compiler."""
     problems: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -96,6 +103,7 @@ def reply_from_json(data: dict[str, Any]) -> Reply:
             "varied": tuples("varied"),
             "across": tuples("across"),
             "diverged": tuple(data["diverged"]),
+            "outputs": tuple(tuple(one) for one in data["outputs"]),
             "problems": tuple(data["problems"]),
         }
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,28 +32,40 @@ def confirm(
     timeout: float = 300.0,
     recompile_limit: int | None = None,
     python: str | None = None,
+    shadows: bool = False,
     progress: Progress = lambda *_: None,
 ) -> list[ProbeReport]:
     """Run each probe in a process of its own and judge the findings by what it showed."""
-    import sys
-
-    planned = (*settings, *automatic(findings, settings))
     reports = []
     for number, probe in enumerate(probes):
         progress(number, len(probes), probe.name)
-        request = Request(
-            path=str(probe.path.resolve()),
-            probe=probe.name,
-            root=str(root),
-            calls=calls,
-            backend=backend,
-            recompile_limit=recompile_limit,
-            watch=tuple(dict.fromkeys(finding.subject for finding in findings)),
-            settings=planned,
-        )
+        request = asked(probe, findings, root, settings, backend, calls, recompile_limit)
+        request = replace(request, shadows=shadows)
         reports.append(report(probe, run(request, timeout, python or sys.executable), findings, root))
     progress(len(probes), len(probes), "")
     return reports
+
+
+def asked(
+    probe: ProbeRef,
+    findings: Sequence[Finding],
+    root: Path,
+    settings: Sequence[Setting] = (),
+    backend: str = "aot_eager",
+    calls: int = 12,
+    recompile_limit: int | None = None,
+) -> Request:
+    """What one probe has to show so that these findings can be judged."""
+    return Request(
+        path=str(probe.path.resolve()),
+        probe=probe.name,
+        root=str(root),
+        calls=calls,
+        backend=backend,
+        recompile_limit=recompile_limit,
+        watch=tuple(dict.fromkeys(finding.subject for finding in findings)),
+        settings=(*settings, *automatic(findings, settings)),
+    )
 
 
 def report(probe: ProbeRef, reply: Reply, findings: Sequence[Finding], root: Path) -> ProbeReport:

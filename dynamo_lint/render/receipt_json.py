@@ -15,8 +15,8 @@ from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
 SCHEMA_VERSION = 1
 
 
-def render(reports: Sequence[ProbeReport], root: Path) -> str:
-    """The whole document."""
+def render(reports: Sequence[ProbeReport], root: Path, fixed: dict[str, Any] | None = None) -> str:
+    """The whole document; `fixed` is what the fixes bring, where that was asked for."""
     receipts = [one.reply.receipt for one in reports if one.reply.receipt is not None]
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -24,6 +24,7 @@ def render(reports: Sequence[ProbeReport], root: Path) -> str:
         "torch_version": receipts[0].torch_version.partition("+")[0] if receipts else None,
         "probes": [_probe(report, root) for report in reports],
         "summary": summary(reports),
+        **({"fixed": fixed} if fixed is not None else {}),
     }
     return json.dumps(document, indent=2) + "\n"
 

@@ -38,6 +38,8 @@ class Program:
     calls: int = 12
     extra: int = 0
     """Calls after those, in which the hooks change something; the first that fails ends the run quietly."""
+    shadows: bool = False
+    """Modules of the project win over installed ones of the same name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ def _fresh(program: Program) -> Iterator[Callable[[], Probe]]:
     random.seed(0)
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(0)
-    with loaded(program.path, program.root) as module, mock.patch.dict(os.environ):
+    with loaded(program.path, program.root, program.shadows) as module, mock.patch.dict(os.environ):
         factory = getattr(module, program.probe, None)
         if factory is None:
             raise ProbeError(f"there is no function {program.probe}")
@@ -180,7 +182,7 @@ def _checked(made: Any, name: str) -> Probe:
 
 
 @contextmanager
-def loaded(path: Path, root: Path | None = None) -> Iterator[ModuleType]:
+def loaded(path: Path, root: Path | None = None, shadows: bool = False) -> Iterator[ModuleType]:
     """Import a file the way Python runs it, its folder first on the path, and forget it afterwards.
 
     Two folders may hold modules of the same names, so nothing below `root` stays in `sys.modules`.
@@ -194,7 +196,8 @@ def loaded(path: Path, root: Path | None = None) -> Iterator[ModuleType]:
     shadowed = {one: sys.modules.pop(one) for one in list(sys.modules) if one.partition(".")[0] in own}
     before = set(sys.modules)
     with ExitStack() as stack:
-        ways = [str(folder), *sys.path, str(root), str(root / "src")]
+        own_ways = [str(root), str(root / "src")]
+        ways = [str(folder), *own_ways, *sys.path] if shadows else [str(folder), *sys.path, *own_ways]
         stack.enter_context(mock.patch.object(sys, "path", ways))
         stack.enter_context(mock.patch.object(sys, "dont_write_bytecode", True))
         importlib.invalidate_caches()

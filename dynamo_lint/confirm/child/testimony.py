@@ -13,6 +13,7 @@ from dynamo_lint.confirm.child.apart import Raised, apart
 from dynamo_lint.confirm.child.lines import Lines, lines_run
 from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, eager
 from dynamo_lint.confirm.child.schedule import Schedule
+from dynamo_lint.confirm.child.values import digest
 from dynamo_lint.confirm.child.watch import Root, Watch
 from dynamo_lint.confirm.child.witness import NO_LIMIT
 from dynamo_lint.confirm.messages import Reply, Request
@@ -46,7 +47,8 @@ def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], An
         known = replace(
             known, stage="compiled", recompile_limit=request.recompile_limit or twin.recompile_limit
         )
-        known = replace(known, ran=_sorted(ran), problems=problems)
+        outputs = tuple(tuple(digest(one)) for one in twin.outputs)
+        known = replace(known, ran=_sorted(ran), problems=problems, outputs=outputs)
         write(known)
         receipt, timeline = separate(lambda: case.compiled(twin, NO_LIMIT))
         known = write(replace(known, stage="limited", receipt=receipt))
@@ -75,7 +77,7 @@ class _Case:
     def of(request: Request) -> _Case:
         root = Path(request.root)
         extra = Schedule(request.settings, root, request.calls).calls - request.calls
-        program = Program(Path(request.path), request.probe, root, request.calls, extra)
+        program = Program(Path(request.path), request.probe, root, request.calls, extra, request.shadows)
         subjects = tuple(one for text in request.watch if (one := read_subject(text)) is not None)
         return _Case(request, root, program, subjects)
 

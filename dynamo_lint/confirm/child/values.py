@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -60,6 +60,24 @@ def frozen(value: Any, depth: int = 0) -> Any:
     )
     parts = {name: frozen(getattr(value, name, None), depth + 1) for name in names} if depth < DEEPEST else {}
     return {"object": type(value).__qualname__, **parts}
+
+
+def digest(value: Any) -> Iterator[float]:
+    """The numbers of a frozen output, each tensor summed up; a number and a tensor of one are alike."""
+    match value:
+        case torch.Tensor():
+            numbers = (
+                value.detach().double() if not value.is_complex() else torch.view_as_real(value).double()
+            )
+            yield from (float(numbers.sum()), float(numbers.abs().sum()))
+        case bool() | int() | float():
+            yield from (float(value), abs(float(value)))
+        case list():
+            for item in value:
+                yield from digest(item)
+        case dict():
+            for item in value.values():
+                yield from digest(item)
 
 
 def difference(ours: Any, theirs: Any, backend: str, where: str = "output") -> str:
