@@ -21,9 +21,10 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
             case ast.Assign(
                 targets=[ast.Name(id=name)], value=ast.Call(args=[ast.Name(id=same)], keywords=keywords)
             ) if name == same == "self":
-                options = ", ".join(file.text(keyword.value) for keyword in keywords if keyword.arg is None)
-                named = [f"{k.arg}={file.text(k.value)}" for k in keywords if k.arg is not None]
-                text = f"self.compile({', '.join([*named, *([f'**{options}'] if options else [])])})"
+                options = (
+                    f"{k.arg}={file.text(k.value)}" if k.arg else f"**{file.text(k.value)}" for k in keywords
+                )
+                text = f"self.compile({', '.join(options)})"
                 message = f"write `{text}`, which compiles the module in place (unsafe: it runs compiled now)"
                 return Fix("unsafe", message, (file.replace(node, text),))
     raise Unclear("the result has no obvious name")

@@ -33,7 +33,7 @@ def init_of(bench: Workbench, ref: ClassRef) -> Init:
             continue
         node = file.definition(project.files[ref.path].functions[binding.value.key])
         for statement in node.body if isinstance(node, ast.FunctionDef) else ():
-            if isinstance(statement, ast.Expr) and _calls_parent(statement.value) and file.alone(statement):
+            if calls_parent(statement) and file.alone(statement):
                 return Init(file, node, statement)  # type: ignore[arg-type]
     raise Unclear(f"`{ref.name}` has no `__init__` that calls `super().__init__()`")
 
@@ -62,7 +62,9 @@ def declaration_of(init: Init, family: Family) -> Declaration:
     raise Unclear("`__init__` sets it together with something else")
 
 
-def _calls_parent(node: ast.expr) -> bool:
+def calls_parent(statement: ast.stmt) -> bool:
+    """`super().__init__(...)`, or `Base.__init__(self, ...)`."""
+    node = statement.value if isinstance(statement, ast.Expr) else None
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__")):
             return True

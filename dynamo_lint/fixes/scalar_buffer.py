@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Finding, Fix
-from dynamo_lint.fixes.construction import Declaration, Init, declaration_of, init_of, torch_name
+from dynamo_lint.fixes.construction import (
+    Declaration,
+    Init,
+    calls_parent,
+    declaration_of,
+    init_of,
+    torch_name,
+)
 from dynamo_lint.fixes.hazards import reason
 from dynamo_lint.fixes.mentions import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.tensors import Judge
@@ -106,7 +113,7 @@ def _plan(bench: Workbench, finding: Finding) -> Plan:
     family = family_of(bench, declared_in, name)
     kind = _kind(bench, states, family)
     declaration = declaration_of(init, family)
-    rebind = _enters_math(bench, family)
+    rebind = _enters_math(bench, family, kind)
     return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind)
 
 
@@ -139,12 +146,13 @@ def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
     return frozenset(kind for kind in found if kind is not None) if None not in found else frozenset()
 
 
-def _enters_math(bench: Workbench, family: Family) -> bool:
+def _enters_math(bench: Workbench, family: Family, kind: Kind) -> bool:
     """Compiled code uses the value for more than the next value."""
     math = False
     for mention in family.mentions:
         if mention.hot and isinstance(mention.node.ctx, ast.Load):
-            math = flow(Judge(bench, mention.file), mention.node, family.name).math or math
+            judge = Judge(bench, mention.file)
+            math = flow(judge, mention.node, family.name, kind == Kind.BOOL).math or math
     return math
 
 
@@ -184,6 +192,7 @@ def _declare(plan: Plan) -> Iterator[Edit]:
 def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
     file, name = mention.file, mention.node.attr
     target = file.text(mention.node)
+    _check_order(plan, mention)
     if "\n" in target or not _repeatable(mention.node.value):
         raise Unclear("the object it is written on is computed")
     match statement:
@@ -198,9 +207,26 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
             elif not plan.rebind and (step := _step(file, mention.node, value)):
                 yield file.replace(statement, f"{target} {step}")
             elif not mention.hot:
-                flow(Judge(plan.bench, file), _own(value, name), name)
+                flow(Judge(plan.bench, file), _own(value, name), name, plan.kind == Kind.BOOL)
         case _:
             raise Unclear(f"line {statement.lineno} sets it together with something else")
+
+
+def _check_order(plan: Plan, mention: Mention) -> None:
+    """Refuse a write that may run before the buffer is registered."""
+    scope = mention.file.scope(mention.node)
+    if scope is None or scope is plan.init.node:
+        return
+    if scope.name == "__init__":
+        line = next((s.lineno for s in scope.body if calls_parent(s)), None)
+        if line is None or mention.node.lineno < line:
+            raise Unclear("a subclass sets it before the base class does")
+        return
+    for statement in plan.init.node.body:
+        if statement.lineno < plan.declaration.statement.lineno and any(
+            isinstance(node, ast.Attribute) and node.attr == scope.name for node in ast.walk(statement)
+        ):
+            raise Unclear(f"`__init__` calls `{scope.name}` before it sets it")
 
 
 def _rebound(file: OpenFile, statement: ast.AugAssign, target: str, value: ast.expr) -> Edit:
@@ -233,7 +259,8 @@ def _stored(plan: Plan, target: str, text: str) -> str:
 def _builtins(plan: Plan, mention: Mention) -> Iterator[Edit]:
     """`min(n + 1, 3)` becomes `(n + 1).clamp(max=3)`, and `not flag` becomes `~flag`."""
     file = mention.file
-    for node in flow(Judge(plan.bench, file), mention.node, plan.family.name).builtins:
+    judge = Judge(plan.bench, file)
+    for node in flow(judge, mention.node, plan.family.name, plan.kind == Kind.BOOL).builtins:
         match node:
             case ast.Call(func=ast.Name(id=word), args=[first, second]):
                 grown, limit = (second, first) if isinstance(first, ast.Constant) else (first, second)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.fixes.mentions import Unclear
 from dynamo_lint.fixes.tensors import Judge
+from dynamo_lint.state.model import Kind
 
 NUMBER_OR_TENSOR = frozenset(
     {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "true_divide", "pow", "where"}
@@ -27,40 +28,50 @@ class Flow:
     """`min(...)`, `max(...)` and `not ...`, which a tensor spells otherwise."""
 
 
-def flow(judge: Judge, node: ast.expr, name: str) -> Flow:
+def flow(judge: Judge, node: ast.expr, name: str, boolean: bool) -> Flow:
     """Follow a hot load of the attribute `name`; raises Unclear where only a Python number will do."""
-    found = list(_follow(judge, node, name, frozenset()))
+    found = list(_follow(judge, node, name, boolean, frozenset()))
     return Flow(None in found, tuple(one for one in found if one is not None))
 
 
-def _follow(judge: Judge, node: ast.expr, name: str, seen: frozenset[str]) -> Iterator[ast.expr | None]:
-    """The builtins on the value's way, and None where it gets away from its own attribute."""
+def _follow(
+    judge: Judge, node: ast.expr, name: str, boolean: bool, seen: frozenset[str]
+) -> Iterator[ast.expr | None]:
+    """The builtins on the value's way, and None where it gets away from its own attribute.
+
+    A bool counts as 0 and 1 in Python; a tensor of bools can be multiplied, but not added or subtracted.
+    """
     child: ast.AST = node
     for above in judge.file.above(node):
+        allowed = (ast.Mult,) if boolean else ARITHMETIC
         match above:
             case ast.BinOp(op=op) if isinstance(op, ARITHMETIC):
+                if not isinstance(op, allowed) or not _same_result(judge, above):
+                    raise _refuse(judge, above, "gives something else for a tensor")
+                boolean = False
                 if judge.is_tensor(above):
                     yield None
                     return
-            case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd()) if not boolean:
                 pass
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute()):
                 yield above
             case ast.Compare(ops=[op]) if isinstance(op, ORDER):
+                boolean = True
                 yield None
             case ast.Call(func=ast.Name(id="min" | "max"), args=[first, second], keywords=[]):
                 if not isinstance(second if first is child else first, ast.Constant):
                     raise _refuse(judge, above, "compares it with something in Python")
                 yield above
-            case ast.Call() if child is not above.func and _takes_tensors(judge, above):
+            case ast.Call() if child is not above.func and _takes_tensors(judge, above, boolean):
                 yield None
                 return
             case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
                 yield None
                 if local not in seen:
-                    yield from _follow_local(judge, above, local, name, seen | {local})
+                    yield from _follow_local(judge, above, local, name, boolean, seen | {local})
                 return
-            case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, ARITHMETIC):
+            case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
                 if not judge.is_tensor(above.target):
                     raise _refuse(judge, above, "adds it to something that may be a number")
                 yield None
@@ -73,22 +84,30 @@ def _follow(judge: Judge, node: ast.expr, name: str, seen: frozenset[str]) -> It
 
 
 def _follow_local(
-    judge: Judge, statement: ast.stmt, local: str, name: str, seen: frozenset[str]
+    judge: Judge, statement: ast.stmt, local: str, name: str, boolean: bool, seen: frozenset[str]
 ) -> Iterator[ast.expr | None]:
     """The uses of a local name anywhere in its function: what else it may hold does not matter."""
     scope = judge.file.scope(statement)
     for inner in ast.walk(scope) if scope is not None else ():
         match inner:
             case ast.Name(id=used, ctx=ast.Load()) if used == local:
-                yield from _follow(judge, inner, name, seen)
+                yield from _follow(judge, inner, name, boolean, seen)
             case ast.Global(names=names) | ast.Nonlocal(names=names) if local in names:
                 raise _refuse(judge, inner, "hands it on")
 
 
-def _takes_tensors(judge: Judge, call: ast.Call) -> bool:
+def _same_result(judge: Judge, node: ast.BinOp) -> bool:
+    """Integers to a negative power are an error for tensors, so the exponent has to be seen."""
+    if not isinstance(node.op, ast.Pow) or judge.is_tensor(node):
+        return True
+    return isinstance(node.right, ast.Constant) or judge.number(node.left) == Kind.FLOAT
+
+
+def _takes_tensors(judge: Judge, call: ast.Call, boolean: bool) -> bool:
     match call:
         case ast.Call(func=ast.Attribute(attr=attr), keywords=[]):
-            return attr in NUMBER_OR_TENSOR and judge.is_tensor(call)
+            fits = attr in {"where", "mul", "mul_"} if boolean else attr in NUMBER_OR_TENSOR
+            return fits and judge.is_tensor(call)
     return False
 
 

@@ -74,6 +74,9 @@ DECLINED = {
         "0",
         "def make() -> Model: ...\n\n\ndef put():\n    make().n = 0\n\n",
     ),
+    "a bool that is subtracted stays": ("self.n = not self.n\nx = x - self.n", "False", ""),
+    "a comparison that is subtracted stays": ("self.n += 1\nx = x * (1 - (self.n > 3))", "0", ""),
+    "a number that is an exponent of an integer stays": ("self.n -= 1\nx = x * 2**self.n", "0", ""),
     "a sum with dimensions stays": (
         "self.n = x if self.n is None else self.n + x",
         "None",
@@ -141,6 +144,19 @@ def test_a_class_that_reaches_its_attributes_by_other_means_is_left_alone(tmp_pa
     ):
         text = plain.replace("    def forward", f"    {line}\n\n    def forward")
         assert fix_text(tmp_path / str(number), text) == text
+
+
+def test_a_number_that_is_set_before_its_buffer_would_be_there_is_left_alone(tmp_path: Path) -> None:
+    early = program("self.n += 1").replace("self.n = 0", "self.reset()\n        self.n = 0")
+    early = early.replace("    def forward", "    def reset(self):\n        self.n = 0\n\n    def forward")
+    assert fix_text(tmp_path / "method", early) == early
+    rest = "class Heir(Model):\n    def __init__(self):\n        self.n = 1\n        super().__init__()\n\n"
+    heir = program("self.n += 1", "0", rest)
+    assert fix_text(tmp_path / "heir", heir) == heir
+    late = heir.replace(
+        "        self.n = 1\n        super().__init__()", "        super().__init__()\n        self.n = 1"
+    )
+    assert "self.n.fill_(1)" in fix_text(tmp_path / "late", late)
 
 
 def test_a_name_that_several_classes_use_is_left_alone_where_nobody_knows_whose_it_is(tmp_path: Path) -> None:
