@@ -13,6 +13,12 @@ from dynamo_lint.rules.driving import compile_calls, position, walk
 from dynamo_lint.state.origins import Tables
 
 
+SET_UP = frozenset(
+    {"eval", "train", "to", "cuda", "cpu", "half", "float", "bfloat16", "requires_grad_", "zero_grad"}
+    | {"load_state_dict", "state_dict", "parameters", "named_parameters", "device", "dtype"}
+)
+
+
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per statement whose compiled result nobody can reach."""
     lines: dict[FunctionRef, set[int]] = {}
@@ -22,7 +28,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for ref, wanted in lines.items():
         for node, name in _discarded(tables, ref, wanted):
             model = ast.unparse(node.args[0])
-            how = f"bound to `{name}`, which nothing uses afterwards" if name else "not kept"
+            how = f"bound to `{name}`, which nobody calls afterwards" if name else "not kept"
             claim = Claim(
                 message=f"the result of `torch.compile({model})` is {how}: `{model}` itself stays uncompiled",
                 cost="everything runs eagerly, as if `torch.compile` were not there",
@@ -63,11 +69,19 @@ def _compiles(call: ast.Call) -> bool:
 def _used(body: list[ast.stmt], name: str, call: ast.Call) -> bool:
     """Whether the name is read behind the call: here, or in a function that closes over it."""
     end = call.end_lineno or call.lineno
+    # `self.eval()` on the wrapper sets up the model below, and nobody calls the wrapper.
+    only_set_up = {
+        id(node.value)
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute) and node.attr in SET_UP
+    }
     return any(
         isinstance(node, ast.Name)
         and node.id == name
         and isinstance(node.ctx, ast.Load)
-        and (node.lineno > end)
+        and node.lineno > end
+        and id(node) not in only_set_up
         for statement in body
         for node in ast.walk(statement)
     )

@@ -115,6 +115,20 @@ class ManyOfThem(nn.Module):
             block.compile()
 
 
+class AbstractCache:
+    def update(self, x, layer_idx):
+        raise NotImplementedError("heirs do this")
+
+
+class HandsToAnAbstractMethod(nn.Module):
+    def __init__(self, layer_idx):
+        super().__init__()
+        self.layer_idx = layer_idx
+
+    def forward(self, x, cache: AbstractCache):
+        return cache.update(x, self.layer_idx)  # expect: DYN107 per-instance entries=12
+
+
 class StoredOnly(nn.Module):  # quiet: stored and handed on, never used
     def __init__(self, layer_idx):
         super().__init__()
@@ -169,7 +183,8 @@ class ManySorts(nn.Module):
         self.stages = nn.ModuleList(
             [WidthPerStage(config.dims[stage], config.heads[stage]) for stage in range(4)]
         )
-        for block in (*self.stored, *self.buffers_, *self.same, *self.stages):
+        self.abstract = nn.ModuleList([HandsToAnAbstractMethod(i) for i in range(12)])
+        for block in (*self.abstract, *self.stored, *self.buffers_, *self.same, *self.stages):
             block.compile()
 
 

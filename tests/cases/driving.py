@@ -43,6 +43,12 @@ class CompilesItself(Net):
         self = torch.compile(self)  # expect: DYN501 eager
 
 
+class CompilesItselfAndSetsUp(Net):
+    def prepare(self):
+        self = torch.compile(self)  # expect: DYN501 eager
+        self.eval()
+
+
 def returns_it(model):  # quiet
     compiled = torch.compile(model)
     print("compiled")
