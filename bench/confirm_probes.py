@@ -36,11 +36,11 @@ KINDS = {
     "opt": ("opt", "OPTDecoderLayer", {"ffn_dim": 48, "word_embed_proj_dim": 32}),
     "phi": ("phi", "PhiDecoderLayer", {}),
     "mixtral": ("mixtral", "MixtralDecoderLayer", {"num_local_experts": 2, "num_experts_per_tok": 1}),
-    "falcon": ("falcon", "FalconDecoderLayer", {}),
+    "falcon": ("falcon", "FalconDecoderLayer", {"head_dim": None}),
     "mamba": ("mamba", "MambaBlock", {"state_size": 4}),
     "bert": ("bert", "BertLayer", {}),
 }
-"""Type of model to its folder, the class of its blocks, and what it needs besides the sizes."""
+"""Type of model to its folder, the class of its blocks, and its own sizes (None: it has no such size)."""
 
 
 def build(kind):
@@ -49,7 +49,8 @@ def build(kind):
     from transformers import AutoConfig, AutoModel, AutoModelForCausalLM
 
     _, block, needs = KINDS[kind]
-    config = AutoConfig.for_model(kind, **{**SIZES, **needs})
+    sizes = {name: value for name, value in {**SIZES, **needs}.items() if value is not None}
+    config = AutoConfig.for_model(kind, **sizes)
     make = AutoModel if kind == "bert" else AutoModelForCausalLM
     torch.manual_seed(0)
     model = make.from_config(config)
