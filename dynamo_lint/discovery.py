@@ -168,15 +168,19 @@ def _walk(top: Path, excludes: Ignores) -> Walked:
             continue
         for entry in entries:
             path = folder / entry.name
-            is_folder = entry.is_dir()
-            if not is_folder and not (entry.name.endswith(".py") and entry.is_file()):
-                continue
+            try:
+                is_folder = entry.is_dir()
+                if not is_folder and not (entry.name.endswith(".py") and entry.is_file()):
+                    continue
+                size = entry.stat().st_size
+            except OSError:
+                continue  # gone by now, or a link to itself
             if excludes.match(path, is_folder) or inner.match(path, is_folder):
                 continue
             if is_folder:
                 (links if entry.is_symlink() else pending).append((path, inner))
             else:
-                (files if entry.stat().st_size <= LARGEST else passed_over).append(path)
+                (files if size <= LARGEST else passed_over).append(path)
     return Walked(tuple(files), tuple(passed_over), tuple(unlistable))
 
 

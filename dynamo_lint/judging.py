@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.config import Settings
+from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.index.facts import FileFacts
@@ -66,6 +67,12 @@ def _judge(
     settings: Settings, found: Discovered, content: Content, sources: Sources, effort: Effort
 ) -> Judged:
     facts = read_facts(content, sources, effort)
+    return with_room(lambda: _judge_facts(settings, found, facts, sources))
+
+
+def _judge_facts(
+    settings: Settings, found: Discovered, facts: Mapping[str, FileFacts], sources: Sources
+) -> Judged:
     project, regions = resolve(facts, settings.region_options)
     errors = [*found.errors, *_file_errors(facts, found.reported)]
     raw = [*_hazards(settings, project, regions, sources)]

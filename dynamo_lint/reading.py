@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from dynamo_lint import suppressions
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.shelf import Shelf, facts_codec
 from dynamo_lint.cache.store import Store
+from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.index.modules import module_name
@@ -140,8 +142,12 @@ def _summaries(
         yield from summaries(missing, jobs)
         return
     for place, source in missing:
-        facts = place.summarize(source)
-        yield place, facts_codec().encode(facts) if packed else facts
+        yield place, with_room(partial(_summary, place, source, packed=packed))
+
+
+def _summary(place: Place, source: bytes, *, packed: bool) -> FileFacts | bytes:
+    facts = place.summarize(source)
+    return facts_codec().encode(facts) if packed else facts
 
 
 def _package_around(root: Path) -> str:

@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.shelf import facts_codec
+from dynamo_lint.depth import with_room
 
 if TYPE_CHECKING:
     from dynamo_lint.reading import Place
@@ -50,8 +51,12 @@ def _spread(batches: Iterator[list[Job]], jobs: int) -> Iterator[Result]:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield from future.result()
-        finally:
+        except BaseException:
+            # Ctrl-C: what is still being summarised is not worth waiting for.
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
 
 
 def _alone(place: Place, source: bytes) -> Result:
@@ -88,4 +93,6 @@ def _start() -> None:
 
 
 def _summarize(batch: list[Job]) -> list[Result]:
-    return [(place, facts_codec().encode(place.summarize(source))) for place, source in batch]
+    return with_room(
+        lambda: [(place, facts_codec().encode(place.summarize(source))) for place, source in batch]
+    )

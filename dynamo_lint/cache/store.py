@@ -115,7 +115,7 @@ class Store:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
+    database = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         # The file may come from anybody: its schema must not run anything.
         database.execute("PRAGMA trusted_schema = OFF")

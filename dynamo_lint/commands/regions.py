@@ -50,6 +50,7 @@ def regions(
     **given: Any,
 ) -> None:
     """Show what is compiled, and why."""
+    from dynamo_lint.depth import with_room
     from dynamo_lint.reading import read_content, read_facts
     from dynamo_lint.regions.part import part
     from dynamo_lint.regions.resolve import resolve
@@ -59,8 +60,9 @@ def regions(
     settings, found = prepare(paths, force_exclude, given)
     sources = Sources(found.root)
     with effort(settings, no_cache, cache_dir, jobs) as means:
-        facts = read_facts(read_content(settings.region_comment, found, sources), sources, means)
-    _, what = resolve(facts, settings.region_options)
+        content = read_content(settings.region_comment, found, sources)
+        facts = read_facts(content, sources, means)
+    _, what = with_room(lambda: resolve(facts, settings.region_options))
     shown = part(what, found.reported)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:

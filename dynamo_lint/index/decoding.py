@@ -12,4 +12,7 @@ def decode(source: bytes) -> str:
     Raises `SyntaxError` for an unknown encoding and `UnicodeDecodeError` for bytes that do not fit it.
     """
     encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-    return io.TextIOWrapper(io.BytesIO(source), encoding).read()
+    try:
+        return io.TextIOWrapper(io.BytesIO(source), encoding).read()
+    except LookupError as error:  # a codec from bytes to bytes, such as hex
+        raise SyntaxError(str(error)) from None

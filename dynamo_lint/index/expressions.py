@@ -17,8 +17,8 @@ _APPENDERS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 _REGISTRARS = frozenset({"add_module", "register_module"})
 _STORING = _APPENDERS | _REGISTRARS
 _SETATTR = facts.Name("setattr")
-_LARGEST = 2**63
-_HUGE = facts.Constant(_LARGEST)
+LARGEST = 2**63
+_HUGE = facts.Constant(LARGEST)
 """Stands for every number that is larger: nobody counts that far, and its digits would fill pages."""
 _SWAPPERS = frozenset({"setattr", "set_submodule", *_REGISTRARS})
 _COMPREHENSIONS = {
@@ -181,7 +181,7 @@ class Expressions:
         return self._narrow(known) if self.scope.narrowed else known
 
     def _constant(self, value: str | int | float | bool | None) -> facts.Constant:
-        if isinstance(value, int) and not -_LARGEST < value < _LARGEST:
+        if isinstance(value, int) and not -LARGEST < value < LARGEST:
             return _HUGE
         key = (value.__class__, value)
         known = self._constants.get(key)

@@ -250,6 +250,9 @@ class Project:
         if ref not in self._mros:
             self._mros[ref] = (ref,)  # a class that inherits from itself stops here
             parents = [s for s in self._bases(ref) if isinstance(s, ClassRef) and s != ref]
+            if len(parents) == 1:  # the usual case, and a thousand levels of it must not take a minute
+                self._mros[ref] = (ref, *(part for part in self.mro(parents[0]) if part != ref))
+                return self._mros[ref]
             self._mros[ref] = (ref, *_merge([list(self.mro(p)) for p in parents] + [parents], ref))
         return self._mros[ref]
 

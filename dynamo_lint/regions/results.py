@@ -69,11 +69,18 @@ _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
 
 def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
     """The values a call may return."""
-    callees = ev.value(call.function, scope)
-    parts = [union([_of_callee(ev, callee, call, scope)], tier) for callee, tier in callees.items()]
-    if isinstance(call.function, facts.Attribute):
-        parts.append(_of_method(ev, call.function, call, scope, resolved=bool(callees)))
-    return union(parts)
+    method = call.function
+    if not isinstance(method, facts.Attribute):
+        return _of_callees(ev, ev.value(method, scope), call, scope)
+    # The owner is evaluated once: twice for each link of a chain of calls would double with every link.
+    owners = ev.value(method.value, scope)
+    callees = ev.attributes(owners, method.name)
+    found = _of_callees(ev, callees, call, scope)
+    return union([found, _of_method(ev, method, owners, call, scope, resolved=bool(callees))])
+
+
+def _of_callees(ev: Evaluation, callees: Values, call: Call, scope: Scope) -> Values:
+    return union(union([_of_callee(ev, callee, call, scope)], tier) for callee, tier in callees.items())
 
 
 def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Values:
@@ -146,10 +153,9 @@ def _named(ev: Evaluation, owners: Values, name: Expr, scope: Scope) -> Values:
 
 
 def _of_method(
-    ev: Evaluation, method: facts.Attribute, call: Call, scope: Scope, *, resolved: bool
+    ev: Evaluation, method: facts.Attribute, owners: Values, call: Call, scope: Scope, *, resolved: bool
 ) -> Values:
     """Methods of values the project does not define them for: containers and `nn.Module` itself."""
-    owners = ev.value(method.value, scope)
     parts: list[Values] = []
     for owner, tier in owners.items():
         match owner:

@@ -53,11 +53,18 @@ def verdict(state: AttributeState, context: Context) -> Verdict | None:
 def _lasting(state: AttributeState) -> tuple[WriteSite, ...]:
     """The writes that are still there when the call is over: not those that a function takes back itself."""
     brief: set[WriteSite] = set()
+    restoring = [site for site in state.writes if _restores(state, site.write)]
     for site in state.writes:
-        for later in state.writes:
+        for later in restoring:
             if later.hot.function == site.hot.function and later.position.line > site.position.line:
                 brief |= {site, later} if _takes_back(state, site, later) else set()
     return tuple(site for site in state.writes if site not in brief)
+
+
+def _restores(state: AttributeState, write: Write) -> bool:
+    """Whether a write may take an earlier one back: few do, and comparing all with all is for few."""
+    begins = {outside.constant for outside in state.outside}
+    return bool(write.value.pending) or write.value.constants in (frozenset(begins), frozenset({"True"}))
 
 
 def _takes_back(state: AttributeState, site: WriteSite, later: WriteSite) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 import libcst as cst
 
+from dynamo_lint.index.expressions import LARGEST
 from dynamo_lint.index.facts import UNKNOWN, Attribute, Call, Constant, Expr, Name, Subscript
 
 
@@ -33,13 +35,20 @@ def to_expr(node: cst.BaseExpression) -> Expr:
             return UNKNOWN
 
 
+@lru_cache(maxsize=2048)
+def _evaluated(text: str) -> object:
+    # Compiling takes long, and the same few literals come again and again.
+    value = ast.literal_eval(text)
+    return ... if isinstance(value, int) and value >= LARGEST else value
+
+
 def literal_of(node: cst.BaseExpression) -> object:
     """The Python value of a literal; `...` for anything that is not one."""
     match node:
         case cst.Name(value="True" | "False" | "None"):
             return {"True": True, "False": False, "None": None}[node.value]
         case cst.SimpleString(value=text) | cst.Integer(value=text) | cst.Float(value=text):
-            return ast.literal_eval(text)
+            return _evaluated(text)
         case cst.UnaryOperation(operator=cst.Minus(), expression=inner):
             value = literal_of(inner)
             return -value if isinstance(value, int | float) else ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Attribute, Constant, Expr, Function, Name, Subscript
 from dynamo_lint.regions.evaluate import evaluate
@@ -14,6 +15,9 @@ from dynamo_lint.regions.values import ClassValue, Foreign, FunctionValue, Insta
 from dynamo_lint.state.kinds import TUPLE_MODULES
 from dynamo_lint.state.model import ANY_ITEM, Callee, FunctionState, Key, Kinds, Place
 from dynamo_lint.state.names import Names
+
+_LONGEST_PLACE = 30
+"""`self.a.b…` of more steps is generated, and every prefix would be looked up."""
 
 
 @dataclass(slots=True)
@@ -60,6 +64,8 @@ class Linker:
         return found
 
     def _keys(self, place: Place) -> frozenset[Key]:
+        if len(place) > _LONGEST_PLACE:
+            return frozenset()
         # The longest prefix that is an instance of a project class owns the rest of the path.
         for cut in range(len(place) - 1, 0, -1):
             owners = self.classes(place[:cut]) or self._scopes(place[:cut], place[cut])
@@ -182,6 +188,7 @@ def expression(place: Place) -> Expr:
     return expr
 
 
+@lru_cache(maxsize=1024)
 def _index(step: str) -> Expr:
     if step == ANY_ITEM:
         return UNKNOWN

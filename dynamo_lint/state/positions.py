@@ -1,4 +1,4 @@
-"""Where each node of a tree stands, as offsets into its text: PositionProvider's answers in a fifth of its time.
+"""Where each node of a tree stands, as offsets into its text: a fifth of what PositionProvider takes.
 
 libcst's provider counts lines and columns of every token; here tokens only add up, and the few positions that
 anybody asks for are turned into lines later. It relies on the same hooks of libcst's code generation.
@@ -79,6 +79,8 @@ class _Narrow:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None:
+            return  # nested too deeply; whoever asked is told
         spans = self._offsets.spans
         start = self._from if self._start is None else spans[self._start][0]
         end = self._offsets.offset if self._end is None else spans[self._end][1]

@@ -57,7 +57,7 @@ def _parse(text: str, line: int, shift: int) -> Opened | None:
     try:
         module = cst.parse_module(text)
         offsets = Offsets(module, text)
-    except (cst.ParserSyntaxError, RecursionError):
+    except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, UnicodeError):
         return None
     for definition in _definitions(module):
         # A definition begins at its `def`, below the decorators.

@@ -1,0 +1,309 @@
+"""Odd input: whatever the files, folders and settings are like, a run ends with a clear line and a true status."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint import cli
+
+MODEL = """\
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        {body}
+        self.n += 1
+        return x * self.n
+
+compiled = torch.compile(Model())
+"""
+EVERYTHING = ("--assume-compiled", "--pedantic", "--select", "ALL", "--min-confidence", "assumed")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def lint(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, list[str], str]:
+    """Exit status, codes found and what was said, with every rule on and every module assumed."""
+    status = cli.run([".", "--output-format", "json", "--no-cache", "--quiet", *EVERYTHING, *options])
+    said = capsys.readouterr()
+    assert "internal error" not in said.err, said.err
+    return status, [one["code"] for one in json.loads(said.out)["findings"]], said.err
+
+
+def model(body: str = "pass") -> str:
+    return MODEL.format(body=body.replace("\n", "\n        "))
+
+
+def chain(count: int) -> str:
+    links = [f"def f{i}(m, x):\n    return f{i + 1}(m, x)" for i in range(count)]
+    return "\n".join([model("f0(self, x)"), *links, f"def f{count}(m, x):\n    return x"])
+
+
+# --- sources --------------------------------------------------------------------------------------------
+
+DEEP = {
+    "attributes": model("y = self" + ".a" * 300),
+    "calls on calls": model("y = x" + ".relu()" * 150),
+    "subscripts": model("y = self" + "[0]" * 150),
+    "parentheses": model("y = " + "(" * 90 + "self.n" + ")" * 90),
+    "lists": model("y = " + "[" * 90 + "self.n" + "]" * 90),
+    "nested calls": model("y = " + "f(" * 80 + "self.n" + ")" * 80),
+    "minus": model("y = " + "-" * 500 + "self.n"),
+    "not": model("y = " + "not " * 150 + "self.n"),
+    "lambdas": model("y = " + "lambda: " * 90 + "self.n"),
+    "sums": model("y = " + " + ".join(["self.n"] * 200)),
+    "and": model("y = " + " and ".join(["self.n"] * 200)),
+    "comparisons": model("y = " + " < ".join(["self.n"] * 300)),
+    "conditions": model("y = " + "1 if self.n else " * 150 + "2"),
+    "elif": model(
+        "if x:\n    pass\n" + "\n".join(f"elif self.n == {i}:\n    self.n = {i}" for i in range(200))
+    ),
+    "if in if": model(
+        "\n".join("    " * i + "if x:" for i in range(60)) + "\n" + "    " * 60 + "self.n += 1"
+    ),
+    "functions": "\n".join("    " * i + f"def f{i}():" for i in range(90)) + "\n" + "    " * 90 + "pass\n",
+    "classes": "\n".join("    " * i + f"class C{i}:" for i in range(90)) + "\n" + "    " * 90 + "pass\n",
+    "a thousand calls deep": chain(1000),
+    "heirs of heirs": "import torch\nclass C0(torch.nn.Module):\n    def forward(self, x): return x\n"
+    + "\n".join(f"class C{i + 1}(C{i}): pass" for i in range(300))
+    + "\nc = torch.compile(C300())\n",
+    "a thousand names": "import torch\na0 = torch.compile\n"
+    + "\n".join(f"a{i + 1} = a{i}" for i in range(1000))
+    + "\n@a1000\ndef f(x): return x\n",
+    "heirs of themselves": "class A(B): pass\nB = A\nclass B(A):\n    def forward(self, x): return x\nclass B(B): pass\n",
+    "a huge number": model("self.n = 0x" + "f" * 9000),
+    "infinity": model("self.n = 1e999"),
+    "lone surrogates": model("self.s = '\\udfff'"),
+    "unicode names": model("ｓｅｌｆ.größe = 1\nself.größe += 1\nself.ключ = 'é𝔘'"),
+    "many writes": model("\n".join("self.n += x.shape[0]" for _ in range(300))),
+}
+
+
+@pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
+def test_deep_and_odd_code_is_linted_or_named(
+    here: Path, capsys: pytest.CaptureFixture[str], source: str
+) -> None:
+    (here / "a.py").write_text(source)
+    status, _, said = lint(capsys)
+    assert status in (0, 1)
+    assert said == ""
+
+
+UNREADABLE = {
+    "a zero byte": b"x = 1\0\n",
+    "zero bytes": b"\0" * 1000,
+    "utf-16": "x = 1\n".encode("utf-16"),
+    "an unknown encoding": b"# coding: klingon\nx = 1\n",
+    "an encoding that is no text": b"# coding: hex\n00\n",
+    "bytes that are not utf-8": b"x = '\xff\xfe'\n",
+    "control-z": b"x = 1\x1a\n",
+    "half a statement": b"def f(\n",
+    "too many parentheses": b"x = " + b"(" * 300 + b")" * 300,
+    "a tab and eight spaces": b"if x:\n\ty\n        z\n",
+}
+
+
+@pytest.mark.parametrize("source", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_that_cannot_be_parsed_is_a_finding_and_the_others_are_linted(
+    here: Path, capsys: pytest.CaptureFixture[str], source: bytes
+) -> None:
+    (here / "bad.py").write_bytes(source)
+    (here / "good.py").write_text(model())
+    status, codes, said = lint(capsys)
+    assert (status, said) == (1, "")
+    assert {"DYN901", "DYN101"} <= set(codes)
+
+
+READABLE = {
+    "utf-8 with a mark": b"\xef\xbb\xbf" + model("self.größe = 1").encode(),
+    "latin-1": ("# coding: latin-1\n" + model("self.größe = 1")).encode("latin-1"),
+    "carriage returns": model().replace("\n", "\r").encode(),
+    "both line ends": model().replace("\n", "\r\n").encode(),
+    "tabs": model().replace("    ", "\t").encode(),
+    "a form feed": model().replace("class", "\x0cclass").encode(),
+}
+
+
+@pytest.mark.parametrize("source", READABLE.values(), ids=READABLE)
+def test_encodings_and_line_ends_do_not_hide_a_finding(
+    here: Path, capsys: pytest.CaptureFixture[str], source: bytes
+) -> None:
+    (here / "a.py").write_bytes(source)
+    status, codes, said = lint(capsys)
+    assert (status, said) == (1, "")
+    assert "DYN101" in codes
+    assert "DYN901" not in codes
+
+
+def test_fifty_thousand_lines_are_linted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.py").write_text(model() + "x = 1\n" * 50_000)
+    assert "DYN101" in lint(capsys)[1]
+
+
+def test_a_line_of_ten_megabytes_is_passed_over_unless_it_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "a.py").write_text(model() + "text = '" + "x" * 10_000_000 + "'\n")
+    assert lint(capsys)[1] == []
+    assert cli.run(["a.py", "--no-cache", "--output-format", "concise", "--quiet"]) == 1
+    assert len(capsys.readouterr().out) < 1000
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_files_never_crash(here: Path, capsys: pytest.CaptureFixture[str], seed: int) -> None:
+    from tools.fuzz import mutated
+
+    chance = random.Random(seed)
+    originals = [path.read_bytes() for path in (Path(__file__).parent / "cases").glob("*.py")]
+    for number in range(60):
+        (here / f"m{number}.py").write_bytes(mutated(chance.choice(originals), chance))
+    status, _, said = lint(capsys)
+    assert status in (0, 1)
+    assert said == ""
+
+
+# --- files and folders ----------------------------------------------------------------------------------
+
+
+def test_a_file_that_vanishes_during_the_run_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dynamo_lint import discovery
+
+    (here / "a.py").write_text(model())
+    (here / "b.py").write_text("x = 1\n")
+    discover = discovery.discover
+
+    def discover_and_remove(*arguments: object) -> object:
+        found = discover(*arguments)  # type: ignore[arg-type]
+        (here / "b.py").unlink()
+        return found
+
+    monkeypatch.setattr(discovery, "discover", discover_and_remove)
+    status, codes, _ = lint(capsys)
+    assert status == 1
+    assert {"DYN101", "DYN901"} <= set(codes)
+
+
+def test_a_file_that_changes_during_the_run_stays_what_it_was(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dynamo_lint import judging
+
+    (here / "a.py").write_text(model())
+    before = lint(capsys)
+    resolve = judging.resolve
+
+    def edit_and_resolve(*arguments: object) -> object:
+        (here / "a.py").write_text("\n\n\nnothing = here\n")
+        return resolve(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(judging, "resolve", edit_and_resolve)
+    assert lint(capsys) == before
+
+
+def test_links_in_circles_end(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.py").write_text(model())
+    (here / "loop").symlink_to(here)
+    (here / "self.py").symlink_to(here / "self.py")
+    (here / "dangling.py").symlink_to(here / "missing.py")
+    status, codes, _ = lint(capsys)
+    assert status == 1
+    assert codes.count("DYN101") == 1
+
+
+def test_a_pipe_and_a_folder_called_like_a_file_are_passed_over(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(here / "pipe.py")
+    (here / "folder.py").mkdir()
+    assert lint(capsys) == (0, [], "")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_tree_that_is_read_only_is_linted_with_one_warning(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "a.py").write_text(model())
+    here.chmod(0o555)
+    try:
+        assert cli.run([".", "--quiet", "--output-format", "concise"]) == 1
+        assert len(capsys.readouterr().err.splitlines()) == 1
+    finally:
+        here.chmod(0o755)
+
+
+# --- settings and signals -------------------------------------------------------------------------------
+
+
+def test_nothing_in_a_hostile_project_runs(here: Path) -> None:
+    mark = here / "ran"
+    code = f"open({str(mark)!r}, 'w').close()\n"
+    for name in ("conftest", "sitecustomize", "setup", "libcst", "click", "dynamo_lint", "json"):
+        (here / f"{name}.py").write_text(code)
+    (here / "pyproject.toml").write_text(
+        "[tool.dynamo-lint]\nregions = [\"__import__('os'):system\"]\n"
+        "compile-wrappers = [\"eval:open('ran', 'w')#0\"]\nregion-comment = \"(a+)+$\"\n"
+    )
+    (here / ".dynamo_lint_cache").mkdir()
+    (here / ".dynamo_lint_cache" / "entries.db").write_bytes(b"cos\nsystem\n(S'touch ran'\ntR.")
+    (here / "a.py").write_text(model() + code.replace("open", "compiled and open"))
+    program = Path(sys.executable).parent / "dynamo-lint"
+    start = "import sys; sys.path[:0] = [sys.argv.pop(1)]; from dynamo_lint.cli import main; main()"
+    command = [str(program)] if program.exists() else [sys.executable, "-P", "-c", start]
+    root = str(Path(cli.__file__).parent.parent)
+    if command[0] != str(program):
+        if sys.version_info < (3, 11):
+            command.remove(
+                "-P"
+            )  # then sys.path begins with the folder we are in, and Python itself is fooled
+            pytest.skip("needs Python 3.11")
+        command.append(root)
+    done = subprocess.run([*command, "."], cwd=here, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert not mark.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_ends_at_once_with_130_and_leaves_the_cache_whole(here: Path) -> None:
+    body = "\n".join(f"def f{i}(x):\n    return x.relu() + {i}" for i in range(400))
+    for number in range(42):
+        (here / f"a{number}.py").write_text(f"{body}\n# {number}\n")
+    (here / "model.py").write_text(model())
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
+    command = [sys.executable, "-m", "dynamo_lint", ".", "--jobs", "2"]
+    for wait in (0.5, 1.0):
+        run = subprocess.Popen(
+            command, cwd=here, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        time.sleep(wait)
+        os.killpg(run.pid, signal.SIGINT)
+        _, said = run.communicate(timeout=30)
+        assert run.returncode in (130, 1, -signal.SIGINT), said
+        if run.returncode == 130:
+            assert said.splitlines()[-1] == "dynamo-lint: interrupted"
+            assert "Traceback" not in said
+    done = subprocess.run(
+        [*command, "--output-format", "json"],
+        cwd=here, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["findings"]]) == (1, ["DYN101"])
