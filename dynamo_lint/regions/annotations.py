@@ -83,6 +83,8 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
         match symbol:
             case ClassRef():
                 found[Instance(symbol)] = Tier.CERTAIN
+                # An abstract class has no instances of its own: it stands for its heirs.
+                found |= {Instance(heir): Tier.LIKELY for heir in project.heirs_of_abstract(symbol)}
             case External(dotted) if not dotted.startswith("builtins."):
                 found[Foreign(dotted)] = Tier.CERTAIN
     return found

@@ -19,6 +19,8 @@ from dynamo_lint.regions.tables import Tables
 
 COMPILE = "torch.compile"
 _PARTIAL = "functools.partial"
+_MAX_HEIRS = 40
+"""An abstract class with more heirs says too little about what an annotated value is."""
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
 
 
@@ -266,6 +268,16 @@ class Project:
                 if (self.files[part.path].module, part.key) == _TORCH_MODULE:
                     outside.append("torch.nn.Module")
             self.memo[key] = tuple(dict.fromkeys(outside))
+        return self.memo[key]  # type: ignore[return-value]
+
+    def heirs_of_abstract(self, ref: ClassRef) -> tuple[ClassRef, ...]:
+        """The project classes below a class that derives from `abc.ABC` itself, unless they are many."""
+        if External("abc.ABC") not in self._bases(ref):
+            return ()
+        key = ("heirs", ref)
+        if key not in self.memo:
+            found = tuple(heir for heir in self.classes() if heir != ref and ref in self.mro(heir))
+            self.memo[key] = found if len(found) <= _MAX_HEIRS else ()
         return self.memo[key]  # type: ignore[return-value]
 
     def is_module(self, ref: ClassRef) -> bool:

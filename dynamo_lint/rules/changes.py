@@ -177,9 +177,11 @@ def _of_float(state: AttributeState, site: WriteSite) -> Verdict:
     return Verdict(site, "storm", None, Kind.FLOAT)
 
 
-def _of_data(state: AttributeState, site: WriteSite, start: Kinds, context: Context) -> Verdict:
+def _of_data(state: AttributeState, site: WriteSite, start: Kinds, context: Context) -> Verdict | None:
     write = site.write
     kinds = (write.value.kinds | start) - {Kind.NONE}
+    if not kinds:
+        return None
     kind = Kind.INT if Kind.INT in kinds else sorted(kinds, key=str)[0]
     if _first_value(write) or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)

@@ -71,7 +71,8 @@ def created(state: AttributeState) -> tuple[WriteSite, str] | None:
 
 
 def _asks_of(asked: Key, key: Key) -> bool:
-    return asked.owner == key.owner and asked.attribute.partition(".")[0] == key.attribute.partition(".")[0]
+    names = [attribute.partition(".")[0].partition("[")[0] for attribute in (asked.attribute, key.attribute)]
+    return asked.owner == key.owner and names[0] == names[1]
 
 
 def _may_be_missing(state: AttributeState) -> bool:

@@ -53,6 +53,9 @@ class Between:
 
     def annotate(self, state: AttributeState, read_source: Callable[[str], str]) -> AttributeState:
         """Say of every write outside hot code how often it happens, and where exactly it stands."""
+        # Names were asked about when they were collected; a container may be emptied by other means as well.
+        if not self.changes(state.key) and not state.mutations:
+            return state
         done = []
         for outside in state.outside:
             often = "rarely"

@@ -12,7 +12,7 @@ from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 
 _MAX_DEPTH = 3
 _MAX_SITES = 40
-"""Callers looked at per function; one that is called from more places is no step of a training loop."""
+"""Callers looked at per function; of a name that is called from more places nothing is known."""
 
 
 @dataclass(slots=True)
@@ -24,6 +24,8 @@ class Drivers:
     compiled: frozenset[FunctionRef]
     """Those that are handed to the compiler themselves; any code may call the others."""
     known: dict[FunctionRef, tuple[int, ...]] = field(default_factory=dict)
+    answers: dict[tuple[FunctionRef, int], str] = field(default_factory=dict)
+    callers: dict[FunctionRef, list[tuple[FunctionRef, int]]] = field(default_factory=dict)
 
     def often(self, where: FunctionRef, line: int, depth: int = 0) -> str:
         """How often a line runs: before `each` call of compiled code, before `some`, or `rarely`."""
@@ -31,6 +33,12 @@ class Drivers:
             return "some" if _branched(self.project.function(where), line, 0) else "each"
         if depth > _MAX_DEPTH:
             return "rarely"
+        if (where, line) not in self.answers:
+            self.answers[where, line] = "rarely"  # a function that calls itself ends here
+            self.answers[where, line] = self._often(where, line, depth)
+        return self.answers[where, line]
+
+    def _often(self, where: FunctionRef, line: int, depth: int) -> str:
         function = self.project.function(where)
         drives = self.calls(where)
         for first, last in function.loops:
@@ -82,6 +90,11 @@ class Drivers:
 
     def _callers(self, where: FunctionRef) -> list[tuple[FunctionRef, int]]:
         """Where a function is called, or where the property is set whose setter it is."""
+        if where not in self.callers:
+            self.callers[where] = self._find_callers(where)
+        return self.callers[where]
+
+    def _find_callers(self, where: FunctionRef) -> list[tuple[FunctionRef, int]]:
         function = self.project.function(where)
         name = function.qualname.rpartition(".")[2]
         found: list[tuple[FunctionRef, int]] = []
@@ -92,7 +105,8 @@ class Drivers:
                 if any(isinstance(v, Instance) and owner in self.project.mro(v.ref) for v in values):
                     found.append((setter, store.line))
             return found
-        for caller, site in self.project.calls_of(name)[:_MAX_SITES]:
+        sites = self.project.calls_of(name)
+        for caller, site in sites if len(sites) <= _MAX_SITES else ():
             values = evaluate(self.project, site.call.function, Scope(caller, self.project.owner(caller)))
             if any(isinstance(value, FunctionValue) and value.ref == where for value in values):
                 found.append((caller, site.call.line))

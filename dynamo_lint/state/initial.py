@@ -87,7 +87,7 @@ class Initial:
     def outside(self, key: Key) -> tuple[Outside, ...]:
         """Every write that is not in hot code, construction first."""
         if key not in self.known:
-            self.known[key] = ()  # an attribute that is initialised from itself ends here
+            self.known[key] = ()  # one that is initialised from itself ends here
             self.known[key] = tuple(sorted(self._outside(key), key=lambda o: not o.initial))
         return self.known[key]
 
@@ -104,9 +104,13 @@ class Initial:
             if found:
                 break
         for base in self.project.mro(key.owner):
-            for where, store in self.project.own_stores(base).get(name, []):
+            stores = self.project.own_stores(base).get(name, [])
+            literal = {(where, s.line) for where, s in stores if isinstance(s.value, facts.Constant)}
+            for where, store in stores:
                 if where in self.hot and not self._is_setup(where, key.owner):
                     continue
+                if isinstance(store.value, facts.Typed) and (where, store.line) in literal:
+                    continue  # told by its value
                 initial = self._is_setup(where, key.owner)
                 found.append(self._store(where, store, item, initial, key.owner))
         order = set(self.project.mro(key.owner))
@@ -148,9 +152,7 @@ class Initial:
         found = []
         for where, site in self.project.calls_of("clear"):
             match site.call.function:
-                case facts.Attribute(facts.Attribute(owner, stored)) if (
-                    stored == name and where not in self.hot
-                ):
+                case facts.Attribute(facts.Attribute(owner, held)) if held == name and where not in self.hot:
                     values = evaluate(self.project, owner, Scope(where, self.project.owner(where)))
                     owners = frozenset(value.ref for value in values if isinstance(value, Instance))
                     found.append((owners, where, site.call.line))
