@@ -25,7 +25,9 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         difference = found.difference
         cause = (difference.unit, difference.roots)
         if difference.sort == Sort.VARIANT:
-            causes[cause].append(found)
+            # Values that nobody can name are numbers more often than code.
+            if any(map(_spell, difference.samples)):
+                causes[cause].append(found)
         elif all(term.kind != "const" for term in difference.samples) or difference.sort == Sort.PART:
             # A rate that differs per block is reported as such; "no such part" at zero is the same cause.
             settled.add(cause)

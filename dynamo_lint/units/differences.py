@@ -143,7 +143,9 @@ class _Comparison:
                 self.walk(ref, inner, given, roots, depth + 1)
             case "part", _ if part_name(term) in CONTAINERS:
                 for part in dict.fromkeys(term.parts):
-                    again(part)
+                    # What is unknown in a container is a module, and no number.
+                    if part.kind in _CODE | {"seq", "each", "items", "ite", "call"}:
+                        again(part)
             case "part", _:
                 self._part(term, given, report)
             case "each" | "items", _:
@@ -244,7 +246,7 @@ class _Comparison:
         setting: str,
     ) -> None:
         different = tuple(dict.fromkeys(values))
-        if len(different) < 2:
+        if len(different) < 2 or (sort == Sort.SCALAR and any(_holds_code(value, 6) for value in different)):
             return
         count = self._count(different, len(values))
         samples = tuple(dict.fromkeys(leaf for value in different for leaf in leaves(value)))
@@ -285,6 +287,14 @@ class _Comparison:
         if self.sampled and len(different) >= _MANY:
             return Count(None, each)
         return Count(len(different), each)
+
+
+def _holds_code(value: Term, depth: int) -> bool:
+    """It is made of modules: `blocks + [Block()]` is no number."""
+    if value.kind in {"new", "part", "result", "each", "items"}:
+        return True
+    built = value.kind in {"Add", "ite", "repeat", "seq"}
+    return built and depth > 0 and any(_holds_code(part, depth - 1) for part in value.parts)
 
 
 def _scalars(value: Term) -> bool:
