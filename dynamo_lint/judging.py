@@ -157,7 +157,7 @@ def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Findin
             site.expression,
             f"`{site.expression}` compiles something that could not be named: {site.why}",
             "whatever it compiles was not linted",
-            f"declare what it compiles: `{declaration(site.path, facts)}`",
+            f"declare what it compiles: `{declaration(site, facts)}`",
         )
         for site in regions.unresolved
     ]

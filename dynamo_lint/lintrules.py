@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from dynamo_lint.findings import Finding, Fix, Span
 from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.regions.model import Unresolved
 
 LINT_RULES: Mapping[str, str] = {
     "DYN901": "unreadable-file",
@@ -39,7 +41,8 @@ def lint_finding(
     )
 
 
-def declaration(path: str, files: Mapping[str, FileFacts]) -> str:
-    """The configuration line that declares what a compile site in this file compiles."""
-    module = files[path].module if path in files else "package.module"
-    return f'regions = ["{module}:ClassOrFunction"]'
+def declaration(site: Unresolved, files: Mapping[str, FileFacts]) -> str:
+    """The configuration line that declares what a compile site compiles: by its candidates if it has any."""
+    module = files[site.path].module if site.path in files else "package.module"
+    names = site.candidates or (f"{module}:ClassOrFunction",)
+    return f"regions = [{', '.join(json.dumps(name) for name in names)}]"

@@ -54,6 +54,7 @@ def regions(
     from dynamo_lint.reading import read_content, read_facts
     from dynamo_lint.regions.part import part
     from dynamo_lint.regions.resolve import resolve
+    from dynamo_lint.regions.why import is_called, why_not
     from dynamo_lint.render import regions as render
     from dynamo_lint.sources import Sources
 
@@ -66,14 +67,13 @@ def regions(
     shown = part(what, found.reported)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:
-        chosen = [hot for hot in what.hot if _ends_with(hot.function.id, why)]
-        if not chosen:
+        chosen = [hot for hot in what.hot if is_called(hot.function.id, why)]
+        ends = {} if chosen else why_not(facts, what, settings.region_options, why)
+        if not chosen and not ends:
             names = {hot.function.id.partition("::")[2] for hot in what.hot}
             guess = closest(why, [*names, *(name.rpartition(".")[2] for name in names)])
-            raise Trouble(
-                f"no compiled function is called {why!r}" + (f"; did you mean {guess!r}?" if guess else "")
-            )
-        text = render.render_why(chosen, sources, look)
+            raise Trouble(f"no function is called {why!r}" + (f"; did you mean {guess!r}?" if guess else ""))
+        text = render.render_why(chosen, sources, look) if chosen else render.render_why_not(ends, look)
     elif output_format == "json":
         text = render.render_json(shown, facts)
     else:
@@ -82,8 +82,3 @@ def regions(
     if not shown.entries and output_format == "text" and why is None:
         files = "1 file" if len(found.reported) == 1 else f"{len(found.reported)} files"
         click.echo(f"Nothing is compiled in {files}, as far as can be seen.", err=True)
-
-
-def _ends_with(identity: str, name: str) -> bool:
-    """`name` is the identity, its qualname, or a tail of either that starts at a whole word."""
-    return identity == name or any(identity.endswith(mark + name) for mark in ("::", ".", "/"))

@@ -11,6 +11,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
 from dynamo_lint.regions import frameworks
+from dynamo_lint.regions.candidates import candidates
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
@@ -201,7 +202,9 @@ class _Search:
         why = "its value is not known to be any module or function of this project"
         if _bare_module(values):
             why = "it is only known to be some torch.nn.Module"
-        return Unresolved(where.path, line, describe(site.call), why)
+        return Unresolved(
+            where.path, line, describe(site.call), why, candidates(self._project, where, target)
+        )
 
 
 def targets_of(project: Project, values: Values) -> tuple[Target, ...]:

@@ -123,6 +123,8 @@ class Unresolved:
     line: int
     expression: str
     why: str
+    candidates: tuple[str, ...] = ()
+    """Classes and functions, as `module:name`, that by their names may be meant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,9 @@ class External:
     dotted: str
 
 
+_DEEPEST = 100
+"""How many names an alias may go through."""
+
 Symbol = ClassRef | FunctionRef | File | External
 
 
@@ -188,7 +191,7 @@ class Project:
         memo_key = ("symbols", key)
         if memo_key in self.memo:
             return self.memo[memo_key]  # type: ignore[return-value]
-        if key in self._resolving:
+        if key in self._resolving or len(self._resolving) > _DEEPEST:
             return ()
         self._resolving.add(key)
         found = _unique(symbol for value in values for symbol in self.symbols(value, path, function))

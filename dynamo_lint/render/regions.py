@@ -41,7 +41,13 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
             for name in (ref.id, *_comprehensions(ref, files))
         ],
         "unresolved": [
-            {"path": site.path, "line": site.line, "expression": site.expression, "why": site.why}
+            {
+                "path": site.path,
+                "line": site.line,
+                "expression": site.expression,
+                "why": site.why,
+                "candidates": list(site.candidates),
+            }
             for site in regions.unresolved
         ],
     }
@@ -70,7 +76,7 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
         lines.append(look.paint("Compile sites that could not be resolved:", bold=True))
         for site in regions.unresolved:
             lines.append(f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {site.why}")
-            lines.append(f"        declare what it compiles: {declaration(site.path, files)}")
+            lines.append(f"        declare what it compiles: {declaration(site, files)}")
         lines.append("")
     return "\n".join(lines)
 
@@ -91,6 +97,15 @@ def render_why(hot: Iterable[HotFunction], sources: Sources, look: Look) -> str:
             source = clean(sources.line(step.path, step.line)).strip().expandtabs(4)
             lines.append((head + clipped(source, max(look.width - text_width(head), 20))).rstrip())
         blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def render_why_not(ends: Mapping[str, Sequence[str]], look: Look) -> str:
+    """Where the chains to functions that are not compiled end."""
+    blocks = []
+    for name, reasons in ends.items():
+        title = f"{look.paint(clean(name), bold=True)} is not compiled, as far as can be seen:"
+        blocks.append("\n".join([title, *(f"    {clean(reason)}" for reason in reasons)]) + "\n")
     return "\n".join(blocks)
 
 

@@ -1,0 +1,53 @@
+"""Which classes a compile site that could not be resolved may mean, by their names."""
+
+from __future__ import annotations
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Expr
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.project import Project
+
+_MOST = 3
+
+
+def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str, ...]:
+    """Modules of the project whose class is called like a name in the expression: `self.image_encoder`.
+
+    Classes of the same file and nearby packages come first; nothing here counts as evidence.
+    """
+    words = {_plain(name) for name in _names(target)} - {"self", "forward", "module", "fn", "call", "compile"}
+    if not words:
+        return ()
+    found: list[tuple[int, int, str]] = []
+    for ref in project.classes():
+        name = _plain(ref.name)
+        exact = name in words
+        if (exact or any(len(word) > 3 and name.endswith(word) for word in words)) and project.is_module(ref):
+            found.append((not exact, _distance(ref, where), f"{project.files[ref.path].module}:{ref.key}"))
+    return tuple(name for _, _, name in sorted(found)[:_MOST])
+
+
+def _names(expr: Expr) -> list[str]:
+    match expr:
+        case facts.Name(name):
+            return [name]
+        case facts.Attribute(value, name):
+            return [name] if name not in ("forward", "__call__") else _names(value)
+        case facts.Narrowed(value) | facts.Element(value) | facts.Subscript(value):
+            return _names(value)
+    return []
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _distance(ref: ClassRef, where: FunctionRef) -> int:
+    """How far apart two files are in the folder tree."""
+    mine, theirs = ref.path.split("/"), where.path.split("/")
+    shared = 0
+    for a, b in zip(mine, theirs, strict=False):
+        if a != b:
+            break
+        shared += 1
+    return len(mine) + len(theirs) - 2 * shared
