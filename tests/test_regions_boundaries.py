@@ -196,3 +196,25 @@ def test_duplicate_module_names_resolve_to_the_nearest() -> None:
         "x/run.py": "from util import g\n@torch.compile\ndef f(x): return g(x)\n",
     }
     assert set(hot(files)) == {"x/run.py::f", "x/util.py::g"}
+
+
+def test_a_decorator_that_may_be_called_with_options_leads_to_nothing_but_what_it_decorates() -> None:
+    assert set(
+        hot("""
+        import functools
+        def guard(fn=None, *, strict=False):
+            def decorator(fn):
+                @functools.wraps(fn)
+                def wrapper(*args): return fn(*check(args))
+                return wrapper
+            return decorator if fn is None else decorator(fn)
+        def check(args): return args
+        @guard
+        def used(x): return x
+        @guard(strict=True)
+        def unused(x): return deep(x)
+        def deep(x): return x
+        @torch.compile
+        def f(x): return used(x)
+    """)
+    ) == {"f", "used", "guard.<locals>.decorator.<locals>.wrapper", "check"}

@@ -64,6 +64,8 @@ class _Walk:
         self._project = project
         self._visits: dict[Node, _Visit] = {}
         self._edges: dict[Node, list[Edge]] = {}
+        self._wrapping: set[FunctionRef] = set()
+        """Closures that decorators put around hot functions."""
         self._boundaries = Boundaries(project, options)
         self._properties = {
             project.function(ref).qualname.rpartition(".")[2]
@@ -151,6 +153,8 @@ class _Walk:
 
     def _call(self, site: CallSite, scope: Scope) -> Iterator[Edge]:
         call = site.call
+        if scope.function in self._wrapping and self._is_wrapped(call.function, scope.function):
+            return  # whatever the decorator was put around on this path is followed for itself
         if isinstance(call.function, facts.Attribute) and not self._project.is_known(call.function.name):
             # No code of this project has that name, but it may be handed to the code that has.
             if self._takes_functions(call.function, scope):
@@ -174,6 +178,7 @@ class _Walk:
             name = self._project.function(target.function).qualname
             yield Edge(Node(target.function, target.receiver), target.tier, line, f"{verb} {name}")
             for wrapper in self._wrappers(target.function):
+                self._wrapping.add(wrapper)
                 name = self._project.function(wrapper).qualname
                 yield Edge(Node(wrapper, None), max(tier, Tier.LIKELY), line, f"{verb} {name}, its decorator")
         if isinstance(value, Instance):
@@ -220,10 +225,31 @@ class _Walk:
                     v.ref
                     for v in inner
                     if isinstance(v, FunctionValue)
-                    and self._project.function(v.ref).outer == value.ref.key
                     and v.ref.path == value.ref.path
+                    and v.ref.key.startswith(f"{value.ref.key}.<locals>.")
+                    and not self._makes_functions(v.ref)
                 ]
         return found
+
+    def _is_wrapped(self, callee: Expr, wrapper: FunctionRef) -> bool:
+        """Whether a closure calls what the function around it was given."""
+        outer = self._project.function(wrapper).outer
+        while outer not in (None, MODULE_KEY) and isinstance(callee, facts.Name):
+            around = self._project.function(FunctionRef(wrapper.path, outer or MODULE_KEY))
+            if any(parameter.name == callee.id for parameter in around.parameters):
+                return True
+            outer = around.outer
+        return False
+
+    def _makes_functions(self, ref: FunctionRef) -> bool:
+        """Whether a function gives back a closure of its own: a decorator, not what it puts around others."""
+        made = evaluation_of(self._project).returns(ref, None)
+        return any(
+            isinstance(v, FunctionValue)
+            and v.ref.path == ref.path
+            and self._project.function(v.ref).outer == ref.key
+            for v in made
+        )
 
     def _property(self, owner: Expr, name: str, scope: Scope, line: int, role: str) -> Iterator[Edge]:
         """The getter or setter that a load or store of `owner.name` runs."""
@@ -247,4 +273,6 @@ def _calls_back(dotted: str) -> bool:
         return name in _HIGHER_ORDER
     if package == "torch":
         return name in _HIGHER_ORDER
+    if package == "functools":
+        return name == "reduce"
     return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops")
