@@ -232,7 +232,7 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
         (["rule"], "dynamo-lint: name the rules to explain, or use --all"),
         (
             ["regions", "--why", "forwrd"],
-            "dynamo-lint: no compiled function is called 'forwrd'; did you mean",
+            "dynamo-lint: no function is called 'forwrd'; did you mean",
         ),
     ],
 )
