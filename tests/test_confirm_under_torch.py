@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import OrderedDict
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,42 @@ def test_a_held_value_costs_nothing():
     receipt = seen(put("n", 0), put("names", [9]))
     assert receipt.recompiles == ()
     assert len(receipt.compiles) == 1
+
+
+class OnDemand(OrderedDict):
+    """A table of activations: every lookup makes a new object, which is not what its guard finds in the dict."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(key)()
+
+
+TABLE = OnDemand((str(number), nn.ReLU) for number in range(5))
+
+
+class UsesTheTable(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1
+        return TABLE["3"](x)
+
+
+def test_a_guard_that_cannot_be_evaluated_is_no_cause():
+    model = UsesTheTable()
+    made = []
+
+    def call():
+        if not made:
+            made.append(torch.compile(model))
+        return made[0](X)
+
+    receipt = observe([call, call, call])
+    assert [[cause.attribute for cause in joint] for one in receipt.recompiles for joint in one.causes] == [
+        ["n"],
+        ["n"],
+    ]
 
 
 def test_another_shape_is_told_as_that():

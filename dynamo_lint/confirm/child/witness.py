@@ -55,6 +55,8 @@ class Witness:
     failure: Failure | None = None
     problems: list[str] = field(default_factory=list)
     _pending: list[tuple[str, CodeType, str, list[Cause]]] = field(default_factory=list)
+    _unsure: dict[int, tuple[Any, frozenset[tuple[str, str]]]] = field(default_factory=dict)
+    """Per cached version (kept alive: its id is the key), guards that fail as soon as it is made."""
     _stacks: dict[str, traceback.StackSummary] = field(default_factory=dict)
     _names: dict[tuple[str, int, str], str] = field(default_factory=dict)
 
@@ -147,9 +149,21 @@ class Witness:
         try:
             if manager.closure_vars is not None:
                 found = failures(manager, f_locals, function, reason, self._stacks, self.problems)
+                _, unsure = self._unsure.get(id(manager), (None, frozenset()))
+                found = [cause for cause in found if (cause.kind, cause.source) not in unsure]
         except Exception as error:
             self.problems.append(f"guards could not be evaluated: {error!r}"[:200])
         return found or [_told(reason)]
+
+    def _hear_new_version(self, manager: Any, f_locals: dict[str, Any]) -> None:
+        """Guards hold in the frame that they were made for; where one seems not to, we cannot evaluate it."""
+        try:
+            found = failures(manager, f_locals, "", "", self._stacks, [])
+        except Exception as error:
+            self.problems.append(f"new guards could not be evaluated: {error!r}"[:200])
+            return
+        if unsure := frozenset((cause.kind, cause.source) for cause in found):
+            self._unsure[id(manager)] = manager, unsure
 
     def _hear_line(self, code: CodeType, line: int | None) -> None:
         if line is not None:
@@ -196,6 +210,7 @@ def witness(backend: str = "aot_eager", limit: int | None = NO_LIMIT) -> Iterato
             _hearing(warned, logging.WARNING, lambda record: heard._hear_warning(record.getMessage()))
         )
         _hook_guards(heard, stack)
+        _hook_new_guards(heard, stack)
         _hook_lines(heard, stack)
         yield heard
         heard.settle()
@@ -311,6 +326,22 @@ def _hook_guards(heard: Witness, stack: ExitStack) -> None:
         stack.enter_context(
             mock.patch.object(guards, "get_verbose_code_parts", recording(heard._stacks, parts))
         )
+
+
+def _hook_new_guards(heard: Witness, stack: ExitStack) -> None:
+    """Evaluate the guards of each new version once, to know which of them can be trusted."""
+    maker = getattr(torch._dynamo.guards, "CheckFunctionManager", None)
+    if maker is None:
+        return
+    make = maker.__init__
+
+    def made(self: Any, f_code: Any, output_graph: Any, *rest: Any, **named: Any) -> None:
+        make(self, f_code, output_graph, *rest, **named)
+        manager, scope = getattr(self, "guard_manager", None), getattr(output_graph, "local_scope", None)
+        if manager is not None and scope is not None and getattr(manager, "closure_vars", None) is not None:
+            heard._hear_new_version(manager, scope)
+
+    stack.enter_context(mock.patch.object(maker, "__init__", made))
 
 
 def _hook_lines(heard: Witness, stack: ExitStack) -> None:
