@@ -34,7 +34,7 @@ class Look:
         return ":".join((clean(near.as_posix()), *map(str, numbers)))
 
     def brief(self, path: str, line: int) -> str:
-        """`path:line` beside a place that was given in full: below the linted root where that is elsewhere."""
+        """`path:line` beside a place that was given in full: below the root if that is elsewhere."""
         return self.place(path, line) if self.root.is_relative_to(self.cwd) else f"{clean(path)}:{line}"
 
     def wrapped(self, text: str, first: str = "  ", rest: str = "  ") -> str:

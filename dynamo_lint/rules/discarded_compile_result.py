@@ -12,7 +12,6 @@ from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import compile_calls, position, walk
 from dynamo_lint.state.origins import Tables
 
-
 SET_UP = frozenset(
     {"eval", "train", "to", "cuda", "cpu", "half", "float", "bfloat16", "requires_grad_", "zero_grad"}
     | {"load_state_dict", "state_dict", "parameters", "named_parameters", "device", "dtype"}
