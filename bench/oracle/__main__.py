@@ -23,7 +23,9 @@ def main() -> None:
     parser.add_argument("what", choices=["run", "report"])
     parser.add_argument("--records", type=Path, default=Path("oracle-records"))
     parser.add_argument("--source", default="transformers,x-transformers,timm")
-    parser.add_argument("--family", default="", help="families of transformers, comma-separated; default: all")
+    parser.add_argument(
+        "--family", default="", help="families of transformers, comma-separated; default: all"
+    )
     parser.add_argument("--name", default="", help="architectures, comma-separated; default: all")
     parser.add_argument("--mode", choices=["blocks", "whole", "both"], default="both")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

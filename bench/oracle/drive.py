@@ -12,7 +12,13 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-CLEARED = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_COMPILE_JOB_ID", "TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
+CLEARED = (
+    "TORCH_LOGS",
+    "TORCH_TRACE",
+    "TORCH_COMPILE_JOB_ID",
+    "TORCH_COMPILE_DISABLE",
+    "TORCHDYNAMO_DISABLE",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,9 @@ def drive(tasks: list[Task], folder: Path, jobs: int, seconds: int) -> None:
                     process.wait()
                     del running[process]
                     done += 1
-                    _give_up(task, folder, f"more than {seconds} s" if late else f"status {process.returncode}")
+                    _give_up(
+                        task, folder, f"more than {seconds} s" if late else f"status {process.returncode}"
+                    )
                     _show(f"{done}/{total} {task.family} {task.name}", done == total)
         finally:
             for process in running:

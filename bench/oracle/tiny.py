@@ -53,7 +53,10 @@ WIDTHS = _sizes(
     (r"(?:num_experts_per_tok\w*|moe_topk|moe_k|top_k|num_selected_experts)", 2),
     (r"(?:n|num)_(?:expert_)?groups?|topk_group|num_expert_group|topk_limited_groups", 1),
     (r"(?:q|kv|o)_lora_rank", 32),
-    (r"(?:max_position_embeddings|n_positions|n_ctx|max_seq_len\w*|max_source_positions|max_target_positions)", 128),
+    (
+        r"(?:max_position_embeddings|n_positions|n_ctx|max_seq_len\w*|max_source_positions|max_target_positions)",
+        128,
+    ),
     (r"(?:\w+_)?sliding_window(?:_size)?|attention_window|local_attention|window_size", 8),
     (r"index_topk", 4),
     (r"attn_layer_period|expert_layer_period", 2),

@@ -1,6 +1,6 @@
 """One architecture in a process of its own: build it, compile it, live through the schedule, write a record.
 
-    python -m bench.oracle.worker SOURCE FAMILY NAME MODE RECORD.json
+python -m bench.oracle.worker SOURCE FAMILY NAME MODE RECORD.json
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def main() -> None:
 def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
     import torch
 
+    from bench.oracle.attributes import Attributes
     from bench.oracle.blocks import repeated_blocks
     from dynamo_lint.confirm.child.witness import note_failure, witness
 
@@ -42,6 +43,7 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY + _mapped(), resource.RLIM_INFINITY))
     model, steps, how = _subject(source, family, name)
     blocks = repeated_blocks(model)
+    attributes = Attributes(model)
     failures: dict[str, str] = {}
     with witness("aot_eager") as heard:
         if mode == "whole":
@@ -56,6 +58,7 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
                 # The other phases still tell something.
                 note_failure(heard, error)
                 failures[label] = f"{type(error).__name__}: {error}"[:500]
+            attributes.look()
         receipt = heard.receipt(len(steps) - len(failures))
     compiled = [model] if mode == "whole" else [block for _, block in blocks]
     return {
@@ -64,6 +67,9 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
         "compiled": sorted({_identity(type(one)) for one in compiled}),
         "phases": len(steps),
         "failures": failures,
+        "held": attributes.held(),
+        "differing": attributes.differing(),
+        "changed": attributes.changed(),
         "receipt": receipt.to_json(),
     }
 

@@ -1,0 +1,154 @@
+"""Joins the records with the findings: true, missed, false, unknown, and causes that no reading can know."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dynamo_lint.confirm.receipt import Cause, Receipt, Recompile, receipt_from_json
+from dynamo_lint.confirm.verdicts import explaining
+from dynamo_lint.findings import Finding
+
+MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE", "BACKEND"})
+
+ARGUMENT = re.compile(r"L\['(?:args|kwargs|(?!self')\w+)'\](?:\[[^\]]*\])?\Z")
+"""A value that the caller of the compiled function handed over, itself and not something inside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A piece of Python state whose guard failed."""
+
+    owner: str
+    """Bare name of the class that holds it, or of the module of a global."""
+    attribute: str
+    inside: str
+    kind: str
+    path: str
+    """Of the line that made Dynamo guard, as the record names it."""
+    line: int
+
+    @property
+    def text(self) -> str:
+        """`Class.attribute[...]`."""
+        return f"{self.owner}.{self.attribute}{self.inside}"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one architecture shows, in one mode."""
+
+    source: str
+    family: str
+    name: str
+    true: dict[State, Finding] = field(default_factory=dict)
+    missed: list[State] = field(default_factory=list)
+    false: list[Finding] = field(default_factory=list)
+    unknown: list[Finding] = field(default_factory=list)
+    recompiles: int = 0
+    inputs: int = 0
+    """Recompiles that the shapes and types of tensors explain alone."""
+    modes: int = 0
+    """... that train or eval, gradients on or off explain."""
+    arguments: int = 0
+    """... that another kind of argument explains: None or not, another class, other keywords."""
+
+
+def outcome(record: dict[str, Any], findings: Sequence[Finding], root: Path) -> Outcome:
+    """Join one record with the findings on the same sources; `root` is where those were linted."""
+    receipt = receipt_from_json(record["receipt"])
+    found = Outcome(record["source"], record["family"], record["name"], recompiles=len(receipt.recompiles))
+    traced = {path: set(lines) for path, lines in receipt.traced.items()}
+    near = [finding for finding in findings if str(root / finding.span.path) in traced]
+    explained: set[str] = set()
+    states: dict[State, None] = {}
+    for recompile in receipt.recompiles:
+        sort = _sort(recompile)
+        if sort != "state":
+            setattr(found, sort, getattr(found, sort) + 1)
+            continue
+        for finding in near:
+            if explaining(finding, recompile, root) is not None:
+                explained.add(finding.fingerprint)
+        states.update(dict.fromkeys(_states(recompile)))
+    for state in states:
+        finding = next((one for one in near if _speaks_of(one, state, receipt, root)), None)
+        if finding is None:
+            found.missed.append(state)
+        else:
+            found.true[state] = finding
+    ran = {
+        one.fingerprint
+        for one in near
+        if traced[str(root / one.span.path)] & set(range(one.span.line, one.span.end_line + 1))
+    }
+    _others(found, near, explained, ran, record)
+    return found
+
+
+def _others(
+    found: Outcome,
+    findings: Iterable[Finding],
+    explained: set[str],
+    ran: set[str],
+    record: dict[str, Any],
+) -> None:
+    """Sort the findings that no recompile bears out."""
+    held, differing, changed = (set(record.get(key, ())) for key in ("held", "differing", "changed"))
+    for finding in findings:
+        if finding.fingerprint in explained or finding.severity == "note":
+            continue
+        moved = differing if finding.effect == "per-instance" else changed
+        still = finding.subject in held and finding.subject not in moved
+        (found.unknown if still or finding.fingerprint not in ran else found.false).append(finding)
+
+
+def _sort(recompile: Recompile) -> str:
+    """`inputs`, `modes` or `arguments` if these explain a recompile alone; else `state`."""
+    kinds = [{_kind(cause) for cause in joint} for joint in recompile.causes]
+    for sort in ("inputs", "modes", "arguments"):
+        allowed = {"inputs", sort} if sort != "arguments" else {"inputs", "modes", "arguments"}
+        if any(joint <= allowed for joint in kinds):
+            return sort
+    return "state" if kinds else "inputs"
+
+
+def _kind(cause: Cause) -> str:
+    if cause.kind in ("TENSOR_MATCH", "SHAPE_ENV"):
+        return "inputs"
+    if cause.kind in MODES or cause.attribute == "training":
+        return "modes"
+    if not cause.bases and ARGUMENT.match(cause.source):
+        return "arguments"
+    return "state"
+
+
+def _states(recompile: Recompile) -> Iterator[State]:
+    """The Python state of the smallest explanations."""
+    fewest = min(len(joint) for joint in recompile.causes)
+    for joint in recompile.causes:
+        for cause in joint if len(joint) == fewest else ():
+            if _kind(cause) == "state":
+                owner = cause.owner.rpartition(".")[2]
+                yield State(owner, cause.attribute, cause.inside, cause.kind, cause.path, cause.line)
+
+
+def _speaks_of(finding: Finding, state: State, receipt: Receipt, root: Path) -> bool:
+    return any(
+        (cause := explaining(finding, recompile, root)) is not None
+        and (cause.owner.rpartition(".")[2], cause.attribute) == (state.owner, state.attribute)
+        for recompile in receipt.recompiles
+    )
+
+
+def by_subject(outcomes: Iterable[Outcome], which: str) -> dict[str, list[str]]:
+    """What was missed or false, with the architectures that show it."""
+    table: dict[str, list[str]] = defaultdict(list)
+    for one in outcomes:
+        for item in getattr(one, which):
+            table[item.text if isinstance(item, State) else f"{item.code} {item.subject}"].append(one.name)
+    return dict(sorted(table.items(), key=lambda row: (-len(row[1]), row[0])))

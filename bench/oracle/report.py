@@ -1,0 +1,125 @@
+"""Writes bench/oracle/README.md: the figures, by rule and by family, and every missed and false one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.oracle.join import Outcome, by_subject, outcome
+from bench.oracle.lint import lint
+
+HEAD = """# How right the linter is on models that people use
+
+Written by `python -m bench.oracle report`; do not edit. Each architecture is built from a tiny random
+configuration, each of its repeated blocks is compiled (`blocks`) or the whole model (`whole`), and it lives
+through training steps, another batch size and length, evaluation without gradients and, for causal language
+models, generation with a dynamic and a static cache. What Dynamo did is heard by `dynamo-lint confirm`'s
+witness; the same sources are linted with those blocks declared as regions, and the two are joined.
+
+- **true**: Python state whose guard failed, and a finding said so.
+- **missed**: ... and no finding said so.
+- **false**: a warning or error whose line ran compiled and whose state differed, and no guard of it failed.
+- **unknown**: a finding whose line never ran compiled here, or whose state never differed.
+
+Recompiles that something else explains alone have columns of their own: shapes and types of input tensors,
+modes (train or eval, gradients on or off), and arguments of another kind (None or not, another class, other
+keywords), all of which the caller decides.
+"""
+
+
+def report(folder: Path) -> str:
+    """The page, from the records in a folder."""
+    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    parts = [HEAD]
+    for mode in ("blocks", "whole"):
+        for source in dict.fromkeys(record["source"] for record in records):
+            chosen = [one for one in records if (one["source"], one["mode"]) == (source, mode)]
+            if ran := [one for one in chosen if one["status"] == "ran"]:
+                findings, root = lint(source, ran)
+                outcomes = [outcome(one, findings, root) for one in ran]
+                parts.append(_section(source, mode, chosen, outcomes))
+    return "\n".join(parts)
+
+
+def _section(source: str, mode: str, records: Sequence[dict[str, Any]], outcomes: list[Outcome]) -> str:
+    left_out = [one for one in records if one["status"] != "ran"]
+    partly = [one for one in records if one.get("failures")]
+    lines = [
+        f"## {source}, {mode}",
+        "",
+        f"{len(outcomes)} of {len(records)} architectures ran, {len(partly)} of them not through every phase.",
+        "",
+        *_table("family", _families(outcomes)),
+        "",
+        *_table("rule", _rules(outcomes)),
+        "",
+        *_listed("Missed", by_subject(outcomes, "missed")),
+        *_listed("False", by_subject(outcomes, "false")),
+        *_listed("Left out", _reasons(left_out)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+Row = Counter[str]
+COLUMNS = ("true", "missed", "false", "unknown", "recompiles", "inputs", "modes", "arguments")
+
+
+def _families(outcomes: Iterable[Outcome]) -> dict[str, Row]:
+    table: dict[str, Row] = defaultdict(Counter)
+    for one in outcomes:
+        for name in (one.family, "all"):
+            table[name]["ran"] += 1
+            for column in COLUMNS:
+                value = getattr(one, column)
+                table[name][column] += value if isinstance(value, int) else len(value)
+    return table
+
+
+def _rules(outcomes: Iterable[Outcome]) -> dict[str, Row]:
+    """Per rule; what was missed has none."""
+    table: dict[str, Row] = defaultdict(Counter)
+    for one in outcomes:
+        for finding in one.true.values():
+            table[finding.code]["true"] += 1
+        for column in ("false", "unknown"):
+            for finding in getattr(one, column):
+                table[finding.code][column] += 1
+    return dict(sorted(table.items()))
+
+
+def _table(head: str, rows: dict[str, Row]) -> list[str]:
+    columns = [column for column in ("ran", *COLUMNS) if any(column in row for row in rows.values())]
+    lines = [f"| {head} | {' | '.join(columns)} | precision | recall |", "|---" * (len(columns) + 3) + "|"]
+    for name, row in rows.items():
+        cells = " | ".join(str(row[column]) for column in columns)
+        precision = _share(row["true"], row["false"])
+        recall = _share(row["true"], row["missed"]) if "missed" in row else ""
+        lines.append(f"| {name} | {cells} | {precision} | {recall} |")
+    return lines
+
+
+def _share(right: int, wrong: int) -> str:
+    return f"{right / (right + wrong):.3f}" if right + wrong else ""
+
+
+def _listed(title: str, table: dict[str, list[str]]) -> list[str]:
+    if not table:
+        return []
+    rows = [f"- `{text}`: {len(names)} ({_names(names)})" for text, names in table.items()]
+    return [f"### {title}", "", *rows, ""]
+
+
+def _names(names: Sequence[str]) -> str:
+    unique = sorted(set(names))
+    return ", ".join(unique[:6]) + (", ..." if len(unique) > 6 else "")
+
+
+def _reasons(records: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = defaultdict(list)
+    for one in records:
+        why = " ".join(one.get("why", one["status"]).split())
+        table[why[:160].replace("`", "'")].append(one["name"])
+    return dict(sorted(table.items(), key=lambda row: -len(row[1])))
