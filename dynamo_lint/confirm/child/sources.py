@@ -27,9 +27,9 @@ class Place:
     """`local`, `global` or `other`: where the expression starts."""
 
     @property
-    def key(self) -> tuple[str, str]:
-        """What must hold still for the guard to hold."""
-        return self.owner or self.root, self.attribute
+    def key(self) -> tuple[str, str, str]:
+        """What must hold still for the guard to hold; of `*args` and `**kwargs`, each argument by itself."""
+        return self.owner or self.root, self.attribute, "" if self.owner else self.inside
 
 
 @dataclass(frozen=True, slots=True)
