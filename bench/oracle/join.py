@@ -51,11 +51,11 @@ class Outcome:
     unknown: list[Finding] = field(default_factory=list)
     recompiles: int = 0
     inputs: int = 0
-    """Recompiles that the shapes and types of tensors explain alone."""
+    """Recompiles for the shapes and types of tensors alone."""
     modes: int = 0
-    """... that train or eval, gradients on or off explain."""
+    """... and for train or eval, gradients on or off."""
     arguments: int = 0
-    """... that another kind of argument explains: None or not, another class, other keywords."""
+    """... and for another kind of argument: None or not, another class, other keywords."""
 
 
 def outcome(record: dict[str, Any], findings: Sequence[Finding], root: Path) -> Outcome:
@@ -108,13 +108,13 @@ def _others(
 
 
 def _sort(recompile: Recompile) -> str:
-    """`inputs`, `modes` or `arguments` if these explain a recompile alone; else `state`."""
-    kinds = [{_kind(cause) for cause in joint} for joint in recompile.causes]
-    for sort in ("inputs", "modes", "arguments"):
-        allowed = {"inputs", sort} if sort != "arguments" else {"inputs", "modes", "arguments"}
-        if any(joint <= allowed for joint in kinds):
-            return sort
-    return "state" if kinds else "inputs"
+    """`state` if Python state is part of the best explanation; else what it consists of.
+
+    The receipt puts the smallest explanation first, and of equal ones that of the version used last:
+    older versions, from another mode or for other shapes, could always explain a compile as well.
+    """
+    kinds = {_kind(cause) for joint in recompile.causes[:1] for cause in joint}
+    return next((sort for sort in ("state", "arguments", "modes") if sort in kinds), "inputs")
 
 
 def _kind(cause: Cause) -> str:
@@ -128,13 +128,11 @@ def _kind(cause: Cause) -> str:
 
 
 def _states(recompile: Recompile) -> Iterator[State]:
-    """The Python state of the smallest explanations."""
-    fewest = min(len(joint) for joint in recompile.causes)
-    for joint in recompile.causes:
-        for cause in joint if len(joint) == fewest else ():
-            if _kind(cause) == "state":
-                owner = cause.owner.rpartition(".")[2]
-                yield State(owner, cause.attribute, cause.inside, cause.kind, cause.path, cause.line)
+    """The Python state of the best explanation."""
+    for cause in recompile.causes[0]:
+        if _kind(cause) == "state":
+            owner = cause.owner.rpartition(".")[2]
+            yield State(owner, cause.attribute, cause.inside, cause.kind, cause.path, cause.line)
 
 
 def _speaks_of(finding: Finding, state: State, receipt: Receipt, root: Path) -> bool:
