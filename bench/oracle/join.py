@@ -15,8 +15,8 @@ from dynamo_lint.findings import Finding
 
 MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE", "BACKEND"})
 
-ARGUMENT = re.compile(r"L\['(?:args|kwargs|(?!self')\w+)'\](?:\[[^\]]*\])?\Z")
-"""A value that the caller of the compiled function handed over, itself and not something inside it."""
+ARGUMENT = re.compile(r"L\['(?!self')\w+'\](?:\[[^\]]*\])*\Z")
+"""A value that the caller of the compiled function handed over, by itself or in a tuple or dict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,15 @@ class State:
     owner: str
     """Bare name of the class that holds it, or of the module of a global."""
     attribute: str
-    inside: str
-    kind: str
-    path: str
+    kind: str = field(compare=False)
+    path: str = field(compare=False)
     """Of the line that made Dynamo guard, as the record names it."""
-    line: int
+    line: int = field(compare=False)
 
     @property
     def text(self) -> str:
-        """`Class.attribute[...]`."""
-        return f"{self.owner}.{self.attribute}{self.inside}"
+        """`Class.attribute`."""
+        return f"{self.owner}.{self.attribute}"
 
 
 @dataclass(slots=True)
@@ -52,6 +51,8 @@ class Outcome:
     recompiles: int = 0
     inputs: int = 0
     """Recompiles for the shapes and types of tensors alone."""
+    weights: int = 0
+    """... between instances of one class whose weights have other shapes, whatever else differs then."""
     modes: int = 0
     """... and for train or eval, gradients on or off."""
     arguments: int = 0
@@ -67,13 +68,13 @@ def outcome(record: dict[str, Any], findings: Sequence[Finding], root: Path) -> 
     explained: set[str] = set()
     states: dict[State, None] = {}
     for recompile in receipt.recompiles:
+        for finding in near:
+            if finding.fingerprint not in explained and explaining(finding, recompile, root) is not None:
+                explained.add(finding.fingerprint)
         sort = _sort(recompile)
         if sort != "state":
             setattr(found, sort, getattr(found, sort) + 1)
             continue
-        for finding in near:
-            if explaining(finding, recompile, root) is not None:
-                explained.add(finding.fingerprint)
         states.update(dict.fromkeys(_states(recompile)))
     for state in states:
         finding = next((one for one in near if _speaks_of(one, state, receipt, root)), None)
@@ -110,15 +111,20 @@ def _others(
 def _sort(recompile: Recompile) -> str:
     """`state` if Python state is part of the best explanation; else what it consists of.
 
+    Where weights of another shape are part of it, no other state could have spared the compile.
+
     The receipt puts the smallest explanation first, and of equal ones that of the version used last:
     older versions, from another mode or for other shapes, could always explain a compile as well.
     """
     kinds = {_kind(cause) for joint in recompile.causes[:1] for cause in joint}
-    return next((sort for sort in ("state", "arguments", "modes") if sort in kinds), "inputs")
+    return next((sort for sort in ("weights", "state", "arguments", "modes") if sort in kinds), "inputs")
 
 
 def _kind(cause: Cause) -> str:
-    if cause.kind in ("TENSOR_MATCH", "SHAPE_ENV"):
+    if cause.kind == "TENSOR_MATCH" and "_parameters[" in cause.source and cause.aspect in ("size", "rank"):
+        return "weights"
+    if cause.kind in ("TENSOR_MATCH", "SHAPE_ENV") or (cause.kind == "UNKNOWN" and not cause.owner):
+        # Dynamo's own words without a guard: a size was asked of an input that is no tensor this time.
         return "inputs"
     if cause.kind in MODES or cause.attribute == "training":
         return "modes"
@@ -132,7 +138,7 @@ def _states(recompile: Recompile) -> Iterator[State]:
     for cause in recompile.causes[0]:
         if _kind(cause) == "state":
             owner = cause.owner.rpartition(".")[2]
-            yield State(owner, cause.attribute, cause.inside, cause.kind, cause.path, cause.line)
+            yield State(owner, cause.attribute, cause.kind, cause.path, cause.line)
 
 
 def _speaks_of(finding: Finding, state: State, receipt: Receipt, root: Path) -> bool:

@@ -24,9 +24,10 @@ witness; the same sources are linted with those blocks declared as regions, and 
 - **false**: a warning or error whose line ran compiled and whose state differed, and no guard of it failed.
 - **unknown**: a finding whose line never ran compiled here, or whose state never differed.
 
-Recompiles that something else explains alone have columns of their own: shapes and types of input tensors,
-modes (train or eval, gradients on or off), and arguments of another kind (None or not, another class, other
-keywords), all of which the caller decides.
+Recompiles for anything else have columns of their own: shapes and types of input tensors, weights of another
+shape (instances of one class that differ in size, so that nothing could spare the compile), modes (train or
+eval, gradients on or off), and arguments of another kind (None or not, another class, other keywords), which
+the caller decides.
 """
 
 
@@ -50,7 +51,7 @@ def _section(source: str, mode: str, records: Sequence[dict[str, Any]], outcomes
     lines = [
         f"## {source}, {mode}",
         "",
-        f"{len(outcomes)} of {len(records)} architectures ran, {len(partly)} of them not through every phase.",
+        f"{len(outcomes)} of {len(records)} architectures ran, {len(partly)} not through every phase.",
         "",
         *_table("family", _families(outcomes)),
         "",
@@ -64,7 +65,7 @@ def _section(source: str, mode: str, records: Sequence[dict[str, Any]], outcomes
 
 
 Row = Counter[str]
-COLUMNS = ("true", "missed", "false", "unknown", "recompiles", "inputs", "modes", "arguments")
+COLUMNS = ("true", "missed", "false", "unknown", "recompiles", "inputs", "weights", "modes", "arguments")
 
 
 def _families(outcomes: Iterable[Outcome]) -> dict[str, Row]:

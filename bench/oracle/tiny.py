@@ -75,10 +75,16 @@ STEPS: tuple[tuple[str, int, tuple[tuple[Shrink, ...], ...]], ...] = (
 def configurations(config_class: type[Any]) -> Iterator[tuple[str, Any]]:
     """Configurations from the smallest on, each with a word for what was shrunk; None if refused."""
     for word, layers, tables in STEPS:
-        try:
-            yield word, _build(config_class, layers, tables)
-        except Exception as error:  # a configuration class may refuse any combination of sizes
-            yield f"{word}: {type(error).__name__}: {error}"[:300], None
+        yield _attempt(word, config_class, layers, tables)
+
+
+def _attempt(
+    word: str, config_class: type[Any], layers: int, tables: tuple[tuple[Shrink, ...], ...]
+) -> tuple[str, Any]:
+    try:
+        return word, _build(config_class, layers, tables)
+    except Exception as error:  # a configuration class may refuse any combination of sizes
+        return f"{word}: {type(error).__name__}: {error}"[:300], None
 
 
 def _build(config_class: type[Any], layers: int, tables: tuple[tuple[Shrink, ...], ...]) -> Any:

@@ -170,7 +170,7 @@ def explaining(finding: Finding, recompile: Recompile, root: Path) -> Cause | No
 
 def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:
     """The state whose guard failed is the one that the finding speaks of."""
-    if subject is not None and _same_state(subject, cause):
+    if subject is not None and (_same_state(subject, cause) or _part_of(subject, finding, cause)):
         return True
     # A lookup has no state of its own to join on; its line does.
     frame = _near(cause.stack, root)
@@ -190,6 +190,15 @@ def _same_state(subject: Subject, cause: Cause) -> bool:
         names = {base.rpartition(".")[2] for base in cause.bases} | {cause.owner.rpartition(".")[2]}
         return subject.owner in names and _compatible(subject.inside, cause.inside)
     return not cause.bases and _compatible(subject.inside, cause.inside)
+
+
+def _part_of(subject: Subject, finding: Finding, cause: Cause) -> bool:
+    """A number inside a layer of torch, which the finding knows by the attribute that holds the layer."""
+    if not cause.owner.startswith("torch.nn.") or cause.kind == "TENSOR_MATCH":
+        return False
+    held = re.findall(r"\._modules\['(\w+)'\]", cause.source)
+    names = [name for name in held if not name.isdigit()]
+    return bool(names) and names[-1] == subject.attribute and cause.path.endswith(f"/{finding.span.path}")
 
 
 def _compatible(one: str, other: str) -> bool:
