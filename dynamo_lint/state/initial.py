@@ -11,7 +11,8 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import Foreign, Instance, Scope
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.model import ANY_ITEM, Key, Kind, Kinds, Outside
+from dynamo_lint.state.items import item_of, names_item
+from dynamo_lint.state.model import Key, Kind, Kinds, Outside
 from dynamo_lint.state.names import Names
 
 SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
@@ -87,8 +88,8 @@ class Initial:
     def outside(self, key: Key) -> tuple[Outside, ...]:
         """Every write that is not in hot code, construction first."""
         if key not in self.known:
-            self.known[key] = ()  # one that is initialised from itself ends here
-            self.known[key] = tuple(sorted(self._outside(key), key=lambda o: not o.initial))
+            self.known[key] = ()  # an attribute that is initialised from itself ends here
+            self.known[key] = tuple(sorted(_one_each(self._outside(key)), key=lambda o: not o.initial))
         return self.known[key]
 
     def _outside(self, key: Key) -> list[Outside]:
@@ -125,7 +126,7 @@ class Initial:
             if owners & order and self.project.owner(where) not in order:
                 found.append(self._store(where, store, item, False, None))
         for owners, where, store in self._item_stored(name) if item else ():
-            if owners & order and store.index is not None and _names_item(item, store.index):
+            if owners & order and store.index is not None and names_item(item, store.index):
                 initial = self._is_setup(where, key.owner)
                 found.append(self._store(where, store, "", initial, None))
         for owners, where, line in self._cleared(name) if not item else ():
@@ -180,7 +181,7 @@ class Initial:
                     found.append(replace(made, augmented=binding.augmented))
         for where, store in self.project.stores_of(ITEM) if item else ():
             here = where.path == owner.path and where not in self.hot
-            if here and store.owner == facts.Name(name) and store.index and _names_item(item, store.index):
+            if here and store.owner == facts.Name(name) and store.index and names_item(item, store.index):
                 found.append(self._store(where, store, "", False, None))
         for where, store in self.project.stores_of(name):
             scope = self.project.symbols(store.owner, where.path, where.key)
@@ -224,7 +225,7 @@ class Initial:
         self, where: FunctionRef, value: Expr, line: int, item: str, initial: bool, receiver: ClassRef | None
     ) -> Outside:
         if item:
-            value = _item(value, item)
+            value = item_of(value, item)
         constant = repr(value.value) if isinstance(value, facts.Constant) else None
         found = self.of_expr(value, Scope(where, receiver or self.project.owner(where)))
         if found == {Kind.ENUM} and isinstance(value, facts.Attribute):
@@ -358,42 +359,10 @@ class Initial:
         return K.UNKNOWN
 
 
-def _names_item(item: str, index: Expr) -> bool:
-    """Whether a store with this index may be a store to the item."""
-    if item == ANY_ITEM or not isinstance(index, facts.Constant):
-        return True
-    return item == f"[{index.value!r}]"
-
-
-def _item(value: Expr, item: str) -> Expr:
-    """The element of a container display that a literal index names."""
-    if isinstance(value, facts.Call):
-        return _made_item(value, item)
-    if not isinstance(value, facts.Display) or item.count("[") != 1:
-        return facts.UNKNOWN
-    if item == ANY_ITEM:
-        return facts.Choice(value.items) if value.items else facts.UNKNOWN
-    text = item[1:-1]
-    if value.kind == "dict":
-        keys = {repr(key): part for key, part in zip(value.keys, value.items, strict=False)}
-        return keys.get(text, facts.UNKNOWN)
-    if text.isdigit() and int(text) < len(value.items):
-        return value.items[int(text)]
-    return facts.UNKNOWN
-
-
-def _made_item(value: facts.Call, item: str) -> Expr:
-    """The element of `OrderedDict(n=0)`, or what `defaultdict(int)` holds under a key that is not there."""
-    match value.function:
-        case facts.Name("dict" | "OrderedDict") | facts.Attribute(_, "OrderedDict"):
-            named = {repr(name): part for name, part in value.keywords}
-            return named.get(item.strip("[]"), facts.UNKNOWN)
-        case facts.Name("Counter") | facts.Attribute(_, "Counter"):
-            return facts.Constant(0)
-        case facts.Name("defaultdict") | facts.Attribute(_, "defaultdict"):
-            match value.arguments:
-                case (facts.Name("int"), *_):
-                    return facts.Constant(0)
-                case (facts.Name("float"), *_):
-                    return facts.Constant(0.0)
-    return facts.UNKNOWN
+def _one_each(found: list[Outside]) -> list[Outside]:
+    """`self.table: Tensor | None = None` is one store: the annotation only helps where the value is unknown."""
+    typed = {(o.path, o.line): o.kinds for o in found if isinstance(o.value, facts.Typed)}
+    valued = [o for o in found if not isinstance(o.value, facts.Typed)]
+    told = {(o.path, o.line) for o in valued}
+    merged = [o if o.kinds else replace(o, kinds=typed.get((o.path, o.line), K.UNKNOWN)) for o in valued]
+    return [*merged, *(o for o in found if isinstance(o.value, facts.Typed) and (o.path, o.line) not in told)]
