@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
-from dynamo_lint.state.model import Origin
+from dynamo_lint.state.model import Kind, Origin
 from dynamo_lint.state.origins import Tables
 
 EFFECTS = ("per-value", "break", "eager")
@@ -30,11 +31,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         for lookup in state.lookups:
             if lookup.function == "__dict__" or lookup.name.constants is not None:
                 continue
-            effects = {
-                effect
-                for origin in tables.origins.value(hot, lookup.name)
-                if (effect := _effect(origin, hot.compiled)) is not None
-            }
+            origins = {*tables.origins.value(hot, lookup.name), *_passed(tables, hot, lookup.name.origins)}
+            effects = {effect for origin in origins if (effect := _effect(origin, hot.compiled)) is not None}
             if not effects:
                 continue
             effect = max(effects, key=EFFECTS.index)
@@ -49,6 +47,14 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 step="looks up an attribute by a changing name",
             )
             yield finding(rule, tables, context, hot, lookup.position, claim)
+
+
+def _passed(tables: Tables, hot: HotFunction, origins: frozenset[Origin]) -> Iterator[Origin]:
+    """Parameters without an annotation that a driver fills with ints."""
+    ints = {one.name for one in tables.passed if one.hot == hot and one.value.kinds == {Kind.INT}}
+    for origin in origins:
+        if origin.source == "param" and origin.name in ints:
+            yield Origin("argument", "int", origin.via)
 
 
 def _effect(origin: Origin, entry: bool) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.index.facts import Choice, Constant
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, subject
 from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS, specialises
 from dynamo_lint.state.model import SCALARS, AttributeState, Kind, Outside, Position
@@ -57,9 +58,9 @@ def _rebinding(state: AttributeState, context: Context) -> _Rebinding | None:
     begins = {outside.constant for outside in state.outside if outside.initial}
     site = max(sites, key=lambda o: (o.constant is None, o.constant not in begins, o.often == "each"))
     kind = min(kinds - {Kind.NONE}, key=lambda k: (k == Kind.BOOL, k.value))
-    constants = [outside.constant for outside in state.outside if outside.constant is not None]
-    if all(outside.constant is not None for outside in sites):
-        values = len(set(constants))
+    literals = [_literals(outside) for outside in sites]
+    if all(literals):
+        values = len(frozenset[str]().union(*literals, *map(_literals, state.outside)))
         return (
             _Rebinding(site, kind, "once" if kind == Kind.BOOL else "per-value", values)
             if values > 1
@@ -75,6 +76,16 @@ def _rebinding(state: AttributeState, context: Context) -> _Rebinding | None:
     if kind == Kind.INT and not specialises(state, context):
         return _Rebinding(site, kind, "once", 2)
     return _Rebinding(site, kind, "storm" if site.often == "each" else "per-value")
+
+
+def _literals(site: Outside) -> frozenset[str]:
+    """The literals it chooses from (`"relu" if odd else "tanh"`); empty if it stores anything else."""
+    if site.constant is not None:
+        return frozenset({site.constant})
+    match site.value:
+        case Choice(options) if all(isinstance(option, Constant) for option in options):
+            return frozenset(repr(option.value) for option in options if isinstance(option, Constant))
+    return frozenset()
 
 
 def _cost(found: _Rebinding, context: Context) -> str:
