@@ -10,8 +10,9 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.regions.model import FunctionRef, HotFunction
-from dynamo_lint.rules.base import Claim, Context, Rule, placed, region
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, placed, region
 from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.memos import bypassed
 from dynamo_lint.state.origins import Tables
 
 _EAGER = re.compile(r"\bis_\w*(compiling|scripting|tracing|exporting)\b|\bcompiling\b")
@@ -19,7 +20,9 @@ OPAQUE = frozenset({"assume_constant_result", "allow_in_graph", "nonstrict_trace
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per attribute that is written where compiled code never comes by."""
+    """One finding per attribute that is written where compiled code never comes by, and per bypassed memo."""
+    for hot, place, claim in bypassed(tables):
+        yield finding(rule, tables, context, hot, place, claim)
     seen: set[tuple[str, str]] = set()
     for hot in tables.regions.hot:
         function = tables.project.function(hot.function)

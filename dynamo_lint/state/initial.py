@@ -360,7 +360,7 @@ class Initial:
 
 
 def _one_each(found: list[Outside]) -> list[Outside]:
-    """`self.table: Tensor | None = None` is one store: the annotation only helps where the value is unknown."""
+    """`self.table: Tensor | None = None` is one store: the annotation helps where the value is unknown."""
     typed = {(o.path, o.line): o.kinds for o in found if isinstance(o.value, facts.Typed)}
     valued = [o for o in found if not isinstance(o.value, facts.Typed)]
     told = {(o.path, o.line) for o in valued}

@@ -243,7 +243,7 @@ def drive():
 
 # %% a variable behind a memo
 @functools.lru_cache
-def fast():
+def fast():  # expect: DYN304 stale note
     return os.environ.get("TRUTH_FAST") == "1"  # expect: DYN201 per-value
 
 
