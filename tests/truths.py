@@ -100,13 +100,17 @@ def agreement(claimed: list[Claim], receipt: Receipt, limit: int = LIMIT) -> str
 
     A break is compared where one is claimed. Where nothing is lost a note is no claim.
     """
-    # A note about anything but one extra compile says what would happen if somebody changed something.
-    claimed = [claim for claim in claimed if not claim.note or claim.effect == "once"]
     storm = receipt.limit or receipt.never_settles
     eager = receipt.graphs_run < receipt.calls and not receipt.limit
     if not (storm or eager or receipt.stale or receipt.recompiles):
         loud = [claim for claim in claimed if not claim.note]
         return "agree" if all(claim.effect == "break" and receipt.breaks for claim in loud) else "false"
+    # A note about more than one extra compile says what would happen if something changed: it may be idle.
+    claimed = [
+        claim
+        for claim in claimed
+        if not claim.note or claim.effect == "once" or _borne_out(claim, storm, eager, receipt, limit)
+    ]
     if not claimed:
         return "missed"
     told = (
