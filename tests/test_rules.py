@@ -202,3 +202,96 @@ def test_the_way_out_fits_the_start_and_the_use(start, body, advice):
     found = lint(COUNTER.replace("self.n = 0", f"self.n = {start}").replace("self.n += 1", body))
     assert all(advice in f.fix.message for f in found)
     assert bool(found) == bool(advice)
+
+
+QUEUE = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.todo = [torch.ones(4) for _ in range(20)]
+
+    def forward(self, x):
+        return x * self.todo.pop()
+
+model = Model()
+step = torch.compile(model)
+for _ in range(12):
+    step(torch.ones(4))
+"""
+
+
+def test_a_list_that_is_used_up_is_a_storm():
+    assert [(f.subject, f.effect) for f in lint(QUEUE)] == [("Model.todo", "storm")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    step(", "    model.todo.append(torch.ones(4))\n    step("),
+        ("    step(", "    model.todo = [torch.ones(4)]\n    step("),
+        ("[torch.ones(4) for _ in range(20)]", "{}"),
+        ("return x * self.todo.pop()", "return x * self.todo[-1]"),
+    ],
+    ids=["filled up again", "bound anew", "a dict", "only looked at"],
+)
+def test_a_list_that_others_fill_is_quiet(old, new):
+    assert not lint(QUEUE.replace(old, new))
+
+
+LEFT_OVER = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.losses = []
+
+    def forward(self, x):
+        self.losses.clear()
+        self.losses.append(x.mean())
+        return x * 2
+
+step = torch.compile(Model())
+"""
+
+
+def test_what_the_next_call_empties_is_one_extra_compile():
+    assert [(f.code, f.effect, f.severity) for f in lint(LEFT_OVER)] == [("DYN105", "once", "note")]
+
+
+def test_a_list_that_is_empty_between_calls_or_begins_anew_is_quiet():
+    assert not lint(LEFT_OVER.replace("return x", "self.losses.clear()\n        return x"))
+    assert not lint(LEFT_OVER.replace("self.losses.clear()", "self.losses = []"))
+
+
+ONE_LINE = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.eager = self.calls = 0
+
+    def forward(self, x):
+        if not torch.compiler.is_compiling(): self.eager += 1
+        else:
+            self.calls += 1
+        return x * 2
+
+step = torch.compile(Model())
+"""
+
+
+def test_the_else_of_a_dead_branch_on_one_line_is_traced():
+    assert [f.subject for f in lint(ONE_LINE) if f.code == "DYN101"] == ["Model.calls"]
+
+
+@pytest.mark.parametrize("test", ["torch.jit.is_tracing()", "is_scripting() and x.ndim", "False"])
+def test_a_branch_that_is_dead_while_compiling_is_quiet(test):
+    source = ONE_LINE.replace("not torch.compiler.is_compiling()", test).replace("self.calls += 1", "pass")
+    assert not [f for f in lint(source) if f.code == "DYN101"]

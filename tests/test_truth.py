@@ -13,11 +13,8 @@ DISAGREEMENTS: dict[str, str] = {
     "blocks: a number in a copied config": "says nothing",
     "blocks: a number computed from a name": "says nothing",
     "blocks: a factory of functions with a number each": "says nothing",
-    "containers: a list of losses that the next call clears": "says nothing",
     "containers: a module list that grows between calls": "says nothing",
-    "containers: a list that is popped from": "says nothing",
     "lazy: a growing cache of keys": "says DYN103 once",
-    "lazy: a buffer registered by every forward": "says nothing",
     "lazy: a default on a config, which gets the attribute later": "says nothing",
     "lazy: absence by index error": "says nothing",
     "outside: the rate of a dropout module that a schedule sets": "says nothing",
@@ -40,7 +37,7 @@ def disagreement(case: Case) -> str | None:
 def _param(case: Case):
     reason = disagreement(case)
     return pytest.param(
-        case, id=case.id, marks=[pytest.mark.xfail(reason=reason, strict=False)] if reason else []
+        case, id=case.id, marks=[pytest.mark.xfail(reason=reason, strict=True)] if reason else []
     )
 
 

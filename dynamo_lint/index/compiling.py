@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 _TRUE_WHEN_COMPILING = frozenset({"is_compiling", "is_dynamo_compiling", "is_torchdynamo_compiling"})
 # Dynamo folds these to False (torch/_dynamo/trace_rules.py, torch/compiler/__init__.py).
-FALSE_WHEN_COMPILING = frozenset({"is_scripting", "is_tracing", "is_in_onnx_export", "is_exporting"})
+_FALSE_WHEN_COMPILING = frozenset({"is_scripting", "is_tracing", "is_in_onnx_export", "is_exporting"})
 
 
 def truth_when_compiling(test: ast.expr, aliases: Mapping[str, bool]) -> bool | None:
@@ -25,7 +25,7 @@ def truth_when_compiling(test: ast.expr, aliases: Mapping[str, bool]) -> bool | 
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             if name in _TRUE_WHEN_COMPILING:
                 return True
-            return False if name in FALSE_WHEN_COMPILING else None
+            return False if name in _FALSE_WHEN_COMPILING else None
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = truth_when_compiling(operand, aliases)
             return None if inner is None else not inner

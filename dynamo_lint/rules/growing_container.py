@@ -49,7 +49,11 @@ def _counted(tables: Tables, found: Growth, context: Context) -> bool:
 def _message(name: str, where: str, found: Growth) -> str:
     what, guarded = ("gets new keys in", "keys") if found.keyed else ("changes its length in", "length")
     if found.effect == "once":
-        what = "gets keys that it does not start with in"
+        what = (
+            "gets keys that it does not start with in"
+            if found.keyed
+            else "starts empty and is left filled by"
+        )
     return f"`{name}` outlives the call and {what} the compiled `{where}`, and Dynamo guards on its {guarded}"
 
 
@@ -63,7 +67,8 @@ def _cost(found: Growth, context: Context) -> str:
                 "for ever"
             )
         case "once":
-            return "one extra compile, at the call after the keys appeared"
+            when = "the call after the keys appeared" if found.keyed else "the second call"
+            return f"one extra compile, at {when}"
         case _ if found.entries is not None:
             return f"one compiled version per {each}, {found.entries} in all"
         case _:
@@ -71,8 +76,12 @@ def _cost(found: Growth, context: Context) -> str:
 
 
 def _advice(name: str, found: Growth) -> str:
-    if found.effect == "once":
+    if found.effect == "once" and found.keyed:
         return f"give `{name}` all its keys in `__init__`"
+    if found.effect == "once":
+        return (
+            f"bind `{name}` to a new list instead of emptying the old one: what is overwritten is not guarded"
+        )
     if found.keyed:
         return f"fill `{name}` in `__init__` or outside the compiled region, and only look up in it here"
     return (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import Attribute, Name
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.changes import STOPS, comparison
 from dynamo_lint.state.containers import Container, container_of
@@ -33,11 +35,26 @@ def growth(tables: Tables, state: AttributeState, context: Context) -> Growth | 
         return None
     clears = [site for site in state.mutations if site.mutation.how == "clear"]
     rebuilt = [site for site in state.writes if not _own(site) and not site.write.guards]
-    if any(not site.mutation.guards for site in clears) or rebuilt:
-        return None  # emptied in every call
+    always = [site for site in clears if not site.mutation.guards]
+    if rebuilt or always:
+        return _left_over(state, always, container) if always and not rebuilt else None
     found = [g for site in state.mutations if (g := _of_mutation(tables, state, site, container, context))]
     found += [g for site in state.writes if (g := _of_rebinding(state, site, context))]
     return max(found, key=lambda g: ("once", "per-value", "storm").index(g.effect), default=None)
+
+
+def _left_over(
+    state: AttributeState, clears: list[MutationSite], container: Container | None
+) -> Growth | None:
+    """Emptied in every call; what is put in behind that is found there by the second call, not the first."""
+    if container is None or not container.empty:
+        return None
+    last = max(clears, key=lambda site: site.position.line)
+    for site in state.mutations:
+        behind = site.hot.function == last.hot.function and site.position.line > last.position.line
+        if behind and site.mutation.how == "grow" and not site.mutation.guards:
+            return Growth(site, "once", 2, keyed=False)
+    return None
 
 
 def _of_mutation(
@@ -47,6 +64,8 @@ def _of_mutation(
     match mutation.how:
         case "grow":
             return _of_length(state, site, container, context)
+        case "shrink":
+            return _of_emptying(tables, state, site, container)
         case "item" | "element" | "merge":
             if container is None or container.kind in {"list", "deque"} or mutation.index is None:
                 return None
@@ -71,6 +90,30 @@ def _of_length(
     if known is not None or shrinks or rebound or emptied:
         return _bounded(site, known or None, context)
     return Growth(site, "storm", None, keyed=False)
+
+
+def _of_emptying(
+    tables: Tables, state: AttributeState, site: MutationSite, container: Container | None
+) -> Growth | None:
+    """A list that is used up: `self.todo.pop()`, and nobody ever adds to it."""
+    used_up = container is not None and container.kind in {"list", "deque"} and not container.empty
+    if not used_up or site.mutation.guards or state.writes or _refilled(tables, state):
+        return None
+    return Growth(site, "storm", None, keyed=False)
+
+
+def _refilled(tables: Tables, state: AttributeState) -> bool:
+    """Some code, compiled or not, adds to a container of that name or binds it to another one."""
+    name = state.key.attribute
+    if any(not outside.initial for outside in state.outside):
+        return True
+    return any(
+        isinstance(site.call.function, Attribute)
+        and isinstance(site.call.function.value, Attribute | Name)
+        and terminal_name(site.call.function.value) == name
+        for method in ("append", "appendleft", "extend", "insert")
+        for _, site in tables.project.calls_of(method)
+    )
 
 
 def _bounded(site: MutationSite | WriteSite, entries: int | None, context: Context) -> Growth:

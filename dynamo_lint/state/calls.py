@@ -14,11 +14,10 @@ from dynamo_lint.state.convert import literal_of, to_expr
 from dynamo_lint.state.expressions import Evaluator
 from dynamo_lint.state.flow import join
 from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
-from dynamo_lint.state.names import MUTATORS
+from dynamo_lint.state.names import MUTATORS, REGISTRARS
 from dynamo_lint.state.values import INT, STR, TENSOR, computed, via
 
 LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
-REGISTRARS = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
 HOST_MODULES = frozenset({"random", "time", "uuid", "secrets", "datetime", "socket"})
 
 Arguments = list[tuple[str | None, Value]]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.compiling import FALSE_WHEN_COMPILING
+from dynamo_lint.index.compiling import truth_when_compiling
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.calls import evaluate_call
 from dynamo_lint.state.convert import literal_of
@@ -85,6 +86,10 @@ class _Walker:
                 return
             line = self.ev.opened.position(statement).line
             if self.ev.linker.function.runs_eagerly(line):
+                match statement:
+                    case cst.If(body=cst.SimpleStatementSuite()):
+                        # `if not is_compiling(): a()` on one line says nothing of its `else`.
+                        self._otherwise(statement)
                 continue
             if isinstance(statement, cst.SimpleStatementLine):
                 for small in statement.body:
@@ -262,17 +267,15 @@ class _Walker:
                 self._suite(body)
 
     def _never(self, test: cst.BaseExpression) -> bool:
+        """Whether the branch is dead while compiling, or in a project that only evaluates."""
         match test:
-            case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)), args=[]):
-                return name in FALSE_WHEN_COMPILING
-            case cst.Name(value="TYPE_CHECKING" | "False"):
-                return True
             case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value="training")):
                 return owner == self.ev.linker.self_name and self.ev.linker.only_evaluates
-            case cst.BooleanOperation(left=left, operator=cst.And()):
-                return self._never(left)
+            case cst.BooleanOperation(left=left, operator=cst.And()) if self._never(left):
+                return True
             case _:
-                return False
+                parsed = ast.parse(self.ev.opened.text(test).strip(), mode="eval").body
+                return truth_when_compiling(parsed, {}) is False
 
     def _guards(self, test: cst.BaseExpression, negated: bool) -> frozenset[Guard]:
         """The attributes that a test asks about, seen from the branch where it held (or did not)."""

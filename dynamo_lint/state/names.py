@@ -14,6 +14,8 @@ MUTATORS = frozenset(
     | {"pop", "popleft", "popitem", "clear", "remove", "discard"}
 )
 """Methods that change the length or the keys of a container."""
+REGISTRARS = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+"""Methods that give a module one more entry."""
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from dynamo_lint.state.model import (
     ReadSite,
     WriteSite,
 )
-from dynamo_lint.state.names import MUTATORS, Names
+from dynamo_lint.state.names import MUTATORS, REGISTRARS, Names
 from dynamo_lint.state.origins import Origins, Tables
 from dynamo_lint.state.passed import Passed, passed
 from dynamo_lint.state.policy import Policies
@@ -149,7 +149,10 @@ def _matters(function: Function, names: frozenset[str]) -> bool:
         return True
     return any(
         site.call.function == facts.Name("next")
-        or (isinstance(site.call.function, facts.Attribute) and site.call.function.name in MUTATORS)
+        or (
+            isinstance(site.call.function, facts.Attribute)
+            and site.call.function.name in MUTATORS | REGISTRARS
+        )
         for site in function.calls
     )
 
