@@ -64,6 +64,8 @@ class Env:
     """Loop variables, and names that the loop rebinds by `+=` or grows."""
     repeated: set[str] = field(default_factory=set)
     """Names that the loop rebinds."""
+    known: dict[str, Varying] = field(default_factory=dict)
+    """Answers for names, so that names bound to each other many times cost one look each."""
 
     def value(self, node: ast.expr, depth: int = 0) -> Varying:
         """How an expression changes."""
@@ -128,6 +130,12 @@ class Env:
     def _name(self, name: str, depth: int) -> Varying:
         if name in self.turning:
             return self.turning[name]
+        if name not in self.known:
+            self.known[name] = Varying()  # a name that is bound to itself ends here
+            self.known[name] = self._bound(name, depth)
+        return self.known[name]
+
+    def _bound(self, name: str, depth: int) -> Varying:
         values = self.bound.get(name, [])
         if not values:
             return Varying()
