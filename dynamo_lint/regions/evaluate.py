@@ -22,6 +22,7 @@ from dynamo_lint.regions.values import (
     ClassValue,
     FunctionValue,
     Group,
+    Held,
     Instance,
     Scope,
     Text,
@@ -285,4 +286,4 @@ class Evaluation:
         return typed(self.project, function.annotation, Scope(scope.function, scope.receiver))
 
 
-Given = tuple[tuple[str, frozenset[tuple[Value, Tier]]], ...]
+Given = tuple[tuple[str, Held], ...]

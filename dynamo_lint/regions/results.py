@@ -16,6 +16,7 @@ from dynamo_lint.regions.values import (
     Foreign,
     FunctionValue,
     Group,
+    Held,
     Instance,
     Parent,
     Scope,
@@ -123,7 +124,7 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
         case "super", _:
             return _parent(ev, scope)
         case "enumerate", (source, *_):
-            pair = Group("tuple", (frozenset(), freeze(elements(ev.value(source, scope)))))
+            pair = Group("tuple", (Held(), freeze(elements(ev.value(source, scope)))))
             return _each({pair: Tier.CERTAIN})
         case "zip", _:
             parts = tuple(freeze(elements(ev.value(argument, scope))) for argument in arguments)
@@ -301,4 +302,4 @@ def _each(values: Values) -> Values:
 
 def _pairs(values: Values) -> Values:
     """`named_…()` and `items()`: (name, value) pairs."""
-    return _each({Group("tuple", (frozenset(), freeze(values))): Tier.CERTAIN})
+    return _each({Group("tuple", (Held(), freeze(values))): Tier.CERTAIN})

@@ -39,9 +39,9 @@ class Tables:
         """Functions and classes with a decorator that ends in `name`."""
         return self._decorated.get(name, [])
 
-    def texts_of(self, name: str) -> frozenset[str]:
+    def texts_of(self, name: str) -> list[str]:
         """The literal strings passed anywhere as keyword `name`: what a configuration field may say."""
-        return frozenset(self._texts.get(name, ()))
+        return sorted(self._texts.get(name, ()))
 
     def is_known(self, name: str) -> bool:
         """Whether anything in the project is called so: a definition, an attribute, an item of a dict."""

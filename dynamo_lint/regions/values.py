@@ -9,13 +9,37 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File
 
 
+class Held(tuple[tuple["Value", Tier], ...]):
+    """What one position of a container may hold: equal in any order, but walked in the order it was found.
+
+    A set is walked in an order that differs from run to run, and with it would the chains that are shown.
+    """
+
+    _set: frozenset[tuple[Value, Tier]]
+
+    def __new__(cls, items: Iterable[tuple[Value, Tier]] = ()) -> Held:
+        """Hold these values."""
+        held = super().__new__(cls, items)
+        held._set = frozenset(held)
+        return held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Held) and self._set == other._set
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._set)
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Where an expression stands: a function, and the class of its `self` on this path."""
 
     function: FunctionRef
     receiver: ClassRef | None = None
-    given: tuple[tuple[str, frozenset[tuple[Value, Tier]]], ...] = ()
+    given: tuple[tuple[str, Held], ...] = ()
     """What the one call in question passes for some of the parameters."""
 
 
@@ -62,10 +86,10 @@ class Group:
 
     kind: str
     """`list`, `tuple`, `dict`, `sequential` (callable), or `each`: one position stands for all."""
-    items: tuple[frozenset[tuple[Value, Tier]], ...]
+    items: tuple[Held, ...]
     keys: tuple[str | None, ...] = ()
 
-    def at(self, index: object) -> Iterator[frozenset[tuple[Value, Tier]]]:
+    def at(self, index: object) -> Iterator[Held]:
         """The positions that a literal index may name; all of them for an unknown one."""
         if self.kind in ("list", "tuple", "sequential") and isinstance(index, int):
             if -len(self.items) <= index < len(self.items):
@@ -99,9 +123,9 @@ def union(parts: Iterable[Values], weakest: Tier = Tier.CERTAIN) -> Values:
     return found
 
 
-def freeze(values: Values) -> frozenset[tuple[Value, Tier]]:
+def freeze(values: Values) -> Held:
     """Values as one position of a `Group`."""
-    return frozenset(values.items())
+    return Held(values.items())
 
 
 def elements(values: Values) -> Values:
