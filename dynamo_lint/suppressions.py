@@ -25,7 +25,7 @@ _NEXT = re.compile(r"\s#\s*[A-Za-z]")
 _NOQA = re.compile(r"#\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
 _ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
 _VERBS = ("ignore", "file-ignore")
-_REGION_VERBS = ("region", "eager")
+_REGION_VERBS = ("region", "eager", "region-begin", "region-end")
 """Directives that the region stage reads."""
 
 

@@ -187,6 +187,38 @@ def test_a_projects_own_comment_can_be_the_marker() -> None:
     assert [m.key for m in file.markers] == ["A"]
 
 
+BLOCK = """
+def before(): ...
+# dynamo-lint: region-begin
+class A:
+    def forward(self): ...
+def f(): ...
+# dynamo-lint: region-end
+def after(): ...
+"""
+
+
+def test_region_begin_and_end_mark_the_outermost_definitions_between_them() -> None:
+    assert [(m.kind, m.key, m.line) for m in one(BLOCK).markers] == [("region", "A", 3), ("region", "f", 3)]
+
+
+def test_region_begin_inside_a_class_marks_methods_and_not_the_class() -> None:
+    source = (
+        "class A:\n    # dynamo-lint: region-begin\n    def f(self): ...\n    # dynamo-lint: region-end\n"
+    )
+    assert [m.key for m in one(source + "    def g(self): ...\n").markers] == ["A.f"]
+
+
+def test_a_definition_that_is_only_half_between_begin_and_end_is_not_marked() -> None:
+    source = "def f():\n    # dynamo-lint: region-begin\n    x = 1\ndef g(): ...\n# dynamo-lint: region-end\n"
+    assert [m.key for m in one(source).markers] == ["g"]
+
+
+@pytest.mark.parametrize("kind", ["region-begin", "region-end"])
+def test_half_a_pair_of_markers_marks_nothing_and_is_kept_to_be_reported(kind: str) -> None:
+    assert [(m.kind, m.key) for m in one(f"# dynamo-lint: {kind}\ndef f(): ...\n").markers] == [(kind, None)]
+
+
 def test_a_marker_inside_a_string_is_text() -> None:
     assert one('def f():\n    return "# dynamo-lint: region"\n').markers == ()
 

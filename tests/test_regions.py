@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dynamo_lint.regions.model import Tier
+from dynamo_lint.regions.values import Held, Text
 from tests.programs import hot, resolve_text
 
 BLOCK = """
@@ -454,6 +456,39 @@ def test_configured_regions_wrappers_and_cuts_are_followed() -> None:
     assert set(hot(BLOCK, declared=("m:Model",))) == WHOLE
     assert set(hot(BLOCK, declared=("m.*lock",))) == BLOCK_ONLY
     assert set(hot(BLOCK, declared=("m:Model",), cut=("m:helper",))) == WHOLE - {"helper"}
+
+
+def test_what_stands_between_region_begin_and_end_is_compiled_and_nothing_else() -> None:
+    assert set(
+        hot("""
+        def before(x): return x
+        # dynamo-lint: region-begin
+        def inside(x): return called(x)
+        class Block(torch.nn.Module):
+            def __init__(self): setup()
+            def forward(self, x): return x
+        # dynamo-lint: region-end
+        def called(x): return x
+        def setup(): ...
+        def after(x): return inside(x)
+        """)
+    ) == {"inside", "called", "Block.forward"}
+
+
+def test_half_a_pair_of_region_markers_is_reported() -> None:
+    _, regions = resolve_text("# dynamo-lint: region-begin\ndef f(): ...\n")
+    assert [(site.line, site.why) for site in regions.unresolved] == [
+        (3, "the comment has no `# dynamo-lint: region-end`")  # below two lines of imports
+    ]
+    assert not regions.hot
+
+
+def test_what_a_position_holds_is_equal_in_any_order_and_walked_in_its_own() -> None:
+    a, b = (Text("a"), Tier.CERTAIN), (Text("b"), Tier.LIKELY)
+    assert Held([a, b]) == Held([b, a])
+    assert hash(Held([a, b])) == hash(Held([b, a]))
+    assert list(Held([b, a])) == [b, a]
+    assert Held([a]) != Held([a, b])
 
 
 def test_a_declared_name_that_matches_nothing_is_reported() -> None:

@@ -266,7 +266,7 @@ class Marker:
 
     line: int
     kind: str
-    """`region` or `eager`."""
+    """`region` or `eager`; `region-begin` or `region-end` for one without its other half."""
     key: str | None
     """Key of the class or function it marks; None if it stands beside neither."""
 

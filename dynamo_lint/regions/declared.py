@@ -23,9 +23,13 @@ def declared_entries(project: Project, options: RegionOptions) -> tuple[list[Roo
     unresolved: list[Unresolved] = []
     for path, file in project.files.items():
         for marker in file.markers:
-            if marker.kind != "region":
+            if marker.kind.startswith("region-"):
+                missing = "end" if marker.kind == "region-begin" else "begin"
+                why = f"the comment has no `# dynamo-lint: region-{missing}`"
+                unresolved.append(Unresolved(path, marker.line, f"# {marker.kind}", why))
+            elif marker.kind != "region":
                 continue
-            if marker.key is None:
+            elif marker.key is None:
                 why = "the comment stands beside no class or function"
                 unresolved.append(Unresolved(path, marker.line, "# region", why))
             else:
