@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
-from dynamo_lint.regions import flow, swaps
+from dynamo_lint.regions import abstract, flow, swaps
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project
@@ -124,6 +124,8 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         if found is not None:
             parts.append(found)
             break
+    heirs = abstract.implementations(project, ref, name)
+    parts += [union([_method(ev, method, heir, heir)], Tier.LIKELY) for method, heir in heirs]
     for part in project.mro(ref):
         stores = project.own_stores(part)
         parts += [ev.value(s.value, Scope(where, ref)) for where, s in stores.get(name, ())]

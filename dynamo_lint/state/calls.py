@@ -7,7 +7,8 @@ from functools import reduce
 
 import libcst as cst
 
-from dynamo_lint.index.facts import Attribute, Function, Name
+from dynamo_lint.index.facts import Attribute, Function
+from dynamo_lint.regions.abstract import only_declares
 from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.convert import literal_of, to_expr
@@ -105,7 +106,7 @@ def _project_call(
         bound = _bind(function, callee, arguments, owner)
         ev.calls.append(CallEvent(callee, bound, ev.flow.written, ev.flow.guards))
         state = ev.linker.state_of(callee, given)
-        if state is None or _abstract(function):
+        if state is None or only_declares(function):
             for _, value in arguments:
                 ev.consume(value, Use.ARGUMENT)
             returned.append(K.UNKNOWN)
@@ -122,12 +123,6 @@ def _project_call(
     ev.flow.written |= frozenset().union(*leaves.values())
     found = frozenset[Kind]().union(*returned) if all(returned) else K.UNKNOWN
     return Value(found, origins=frozenset({Origin("unknown")}))
-
-
-def _abstract(function: Function) -> bool:
-    """A method that only says what its heirs do: what is handed to it may be used there."""
-    raises = any(site.call.function == Name("NotImplementedError") for site in function.calls)
-    return raises and not (function.returns or function.stores or function.bindings)
 
 
 def _bind(
