@@ -286,3 +286,89 @@ def test_comprehensions_of_compiled_functions_are_known_and_eager_ones_are_not()
     (function,) = regions.hot
     facts = project.function(function.function)
     assert [name for name, _ in facts.comprehensions] == ["f.<locals>.<listcomp>"]
+
+
+BASES = """
+    from abc import ABC, abstractmethod
+    class Layer(ABC):
+        def reset(self): return 0
+        @abstractmethod
+        def update(self, x): ...
+    class Cache:
+        layers: list[Layer]
+        def update(self, x): return self.layers[0].update(x)
+"""
+
+
+def test_an_abstract_method_runs_what_the_heirs_make_of_it() -> None:
+    assert hot(
+        BASES
+        + """
+    class Growing(Layer):
+        def update(self, x): return self.init(x)
+        def init(self, x): return x
+    class Fixed(Growing):
+        def init(self, x): return x + 1
+    class Half(Layer):
+        @abstractmethod
+        def more(self): ...
+    @torch.compile
+    def step(cache: Cache, x): return cache.update(x)
+    """
+    ) == {
+        "step": "certain",
+        "Cache.update": "certain",
+        "Layer.update": "certain",
+        "Growing.update": "likely",
+        "Growing.init": "likely",
+        "Fixed.init": "likely",
+    }
+
+
+def test_a_method_that_a_base_implements_runs_on_a_base_that_can_be_instantiated() -> None:
+    assert hot("""
+    class Cache:
+        def update(self, x): return x
+    class Special(Cache):
+        def update(self, x): return x + 1
+    @torch.compile
+    def step(cache: Cache, x): return cache.update(x)
+    """) == {"step": "certain", "Cache.update": "certain"}
+
+
+def test_an_abstract_base_of_too_many_classes_leads_nowhere() -> None:
+    heirs = "\n".join(f"    class L{n}(Layer):\n        def update(self, x): return x" for n in range(40))
+    assert hot(
+        BASES
+        + heirs
+        + """
+    @torch.compile
+    def step(layer: Layer, x): return layer.update(x)
+    """
+    ) == {"step": "certain", "Layer.update": "certain"}
+
+
+def test_an_attribute_that_only_an_heir_has_is_that_of_the_heir() -> None:
+    assert hot("""
+    class Cache:
+        def update(self, x): return x
+    class Indexed(Cache):
+        def update_index(self, x): return x
+    class Other(Cache):
+        def elsewhere(self, x): return x
+    @torch.compile
+    def step(cache: Cache | None, x): return cache.update_index(x)
+    """) == {"step": "certain", "Indexed.update_index": "likely"}
+
+
+def test_an_attribute_that_the_base_has_is_not_looked_for_in_its_heirs() -> None:
+    assert hot("""
+    class Cache:
+        def __init__(self): self.head = None
+    class Indexed(Cache):
+        def __init__(self): self.head = Head()
+    class Head:
+        def run(self, x): return x
+    @torch.compile
+    def step(cache: Cache, x): return cache.head.run(x)
+    """) == {"step": "certain"}

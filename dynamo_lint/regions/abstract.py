@@ -1,4 +1,4 @@
-"""Methods that a class only declares: an instance of it is one of its heirs, and theirs is what runs."""
+"""What a class leaves to its heirs: methods it only declares, and attributes that only some of them have."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from dynamo_lint.regions.project import Project
 MAX_HEIRS = 32
 """A base with more heirs than this is a generic slot: to run all of them would say nothing."""
 
+_MAX_HOLDERS = 8
+"""An attribute that more classes below a base have than this says little about which of them is meant."""
+_KNOWN_BASES = frozenset({"abc.ABC", "builtins.object", "object", "typing.Generic", "typing.Protocol"})
+"""Outside bases without attributes of their own."""
 _DECORATORS = frozenset({"abstractmethod", "abstractproperty"})
 
 
@@ -21,7 +25,7 @@ def only_declares(function: Function) -> bool:
 
 
 def implementations(project: Project, ref: ClassRef, name: str) -> tuple[tuple[FunctionRef, ClassRef], ...]:
-    """What `instance.name` runs on an instance of `ref`, if `ref` cannot be instantiated: with its heirs' class.
+    """What `instance.name` runs where `ref` cannot be instantiated: the methods of its heirs, with these.
 
     Only classes with `@abstractmethod`s are known to be that; one that raises NotImplementedError may be used
     as it is.
@@ -42,6 +46,32 @@ def _implementations(project: Project, ref: ClassRef, name: str) -> tuple[tuple[
         if method is not None and method != own and not only_declares(project.function(method)):
             found.append((method, heir))
     return tuple(found) if len(found) <= MAX_HEIRS else ()
+
+
+def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:
+    """The classes below `ref` that have an attribute which `ref` itself does not have.
+
+    `value.name` on a value declared as the base is only sound if it is one of them, whether a test says so
+    or not.
+    """
+    key = ("holders", ref, name)
+    if key not in project.memo:
+        heirs = () if _may_have(project, ref, name) else _heirs(project).get(ref, ())
+        found = [heir for heir in heirs if any(_gives(project, part, name) for part in project.mro(heir))]
+        project.memo[key] = tuple(found) if len(found) <= _MAX_HOLDERS else ()
+    return project.memo[key]  # type: ignore[return-value]
+
+
+def _may_have(project: Project, ref: ClassRef, name: str) -> bool:
+    """Whether a class has an attribute, or has a base outside the project that may."""
+    outside = not _KNOWN_BASES.issuperset(project.external_bases(ref))
+    return outside or name.startswith("__") or any(_gives(project, part, name) for part in project.mro(ref))
+
+
+def _gives(project: Project, ref: ClassRef, name: str) -> bool:
+    """Whether the code of one class mentions the attribute: in its body, or stored by its methods."""
+    declared = any(name == annotated for annotated, _ in project.class_(ref).annotations)
+    return declared or name in project.class_bindings(ref) or name in project.own_stores(ref)
 
 
 def _is_abstract(project: Project, ref: ClassRef) -> bool:

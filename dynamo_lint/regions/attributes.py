@@ -139,6 +139,9 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
             parts.append(_field(ev, part, ref, name))
     parts.append(_foreign_stores(ev, ref, name))
     found = union(parts)
+    if not found:
+        holders = abstract.holders(project, ref, name)
+        found = union((ev.attributes({Instance(heir): Tier.CERTAIN}, name) for heir in holders), Tier.LIKELY)
     if found and ev.swaps:
         found = union([found, swaps.swapped(ev, ref, found)])
     found = ev.capped(found)

@@ -9,6 +9,8 @@ from dynamo_lint.state.model import SCALARS, AttributeState, Guard, Kind, Kinds,
 
 FLOAT_MATH = frozenset({Use.TENSOR_MATH, Use.ARITHMETIC, Use.STORED, Use.NONE_TEST, Use.RETURNED})
 """Uses in which Dynamo makes a float that comes from outside dynamic after the first change."""
+ALLOWS_NONE = frozenset({Use.NONE_TEST, Use.CONTROL, Use.RETURNED, Use.STORED})
+"""Uses that work with None: where an attribute is only used in other ways, it never is None there."""
 FLOAT_TESTS = FLOAT_MATH | {Use.COMPARE, Use.CONTROL}
 
 STOPS = {"<": 1, "!=": 1, "<=": 2}
@@ -183,7 +185,9 @@ def _of_data(state: AttributeState, site: WriteSite, start: Kinds, context: Cont
     if not kinds:
         return None
     kind = Kind.INT if Kind.INT in kinds else sorted(kinds, key=str)[0]
-    if _first_value(write) or kind == Kind.BOOL:
+    # What starts as None and is only used in ways that None does not allow is set before its first use.
+    unseen = start == {Kind.NONE} and not any(read.use in ALLOWS_NONE for read in state.reads)
+    if _first_value(write) or unseen or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)
     if kind == Kind.FLOAT:
         return _of_float(state, site)

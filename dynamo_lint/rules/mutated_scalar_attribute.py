@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
@@ -13,7 +14,7 @@ from dynamo_lint.state.origins import Tables
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per attribute, at the write that changes it."""
-    for state in tables.attributes:
+    for state in (part for whole in tables.attributes for part in _by_file(tables, whole)):
         found = verdict(state, context)
         if found is None:
             continue
@@ -23,12 +24,24 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             cost=_cost(found, context),
             effect=found.effect,
             entries=found.entries,
+            # One extra compile in all, like that of an attribute which the first call creates.
+            severity="note" if found.once_only else None,
             subject=subject(state),
             advice=_advice(tables, state, name, found),
             step=f"changes `{name}`",
             related=related_sites(state, found.site),
         )
         yield finding(rule, tables, context, found.site.hot, found.site.position, claim)
+
+
+def _by_file(tables: Tables, state: AttributeState) -> Iterator[AttributeState]:
+    """A cache or another plain object may meet the code of one file and never that of another."""
+    paths = dict.fromkeys(site.hot.function.path for site in state.writes)
+    if len(paths) < 2 or tables.project.is_module(state.key.owner):
+        yield state
+        return
+    for path in paths:
+        yield replace(state, writes=tuple(s for s in state.writes if s.hot.function.path == path))
 
 
 def _message(name: str, where: str, found: Verdict) -> str:

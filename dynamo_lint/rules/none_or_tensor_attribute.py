@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.state.model import AttributeState, Kind, Kinds, Use, Write, WriteSite
+from dynamo_lint.rules.changes import ALLOWS_NONE
+from dynamo_lint.state.model import AttributeState, Kind, Kinds, Write, WriteSite
 from dynamo_lint.state.origins import Tables
 
 NUMBERS = frozenset({Kind.INT, Kind.FLOAT})
-ALLOWS_NONE = frozenset({Use.NONE_TEST, Use.CONTROL, Use.RETURNED, Use.STORED})
-"""Uses that work with None: where an attribute is only used in other ways, it never is None there."""
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from dynamo_lint.state import kinds as K
 from dynamo_lint.state.convert import literal_of, to_expr
 from dynamo_lint.state.expressions import Evaluator
 from dynamo_lint.state.flow import join
-from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
+from dynamo_lint.state.model import ANY_ITEM, Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
 from dynamo_lint.state.names import MUTATORS, REGISTRARS
 from dynamo_lint.state.values import INT, STR, TENSOR, computed, via
 
@@ -247,6 +247,17 @@ def _mutation(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Cal
     return Value(origins=via(base.origins, "element"))
 
 
+def _item(ev: Evaluator, owner: cst.BaseExpression, node: cst.Call) -> Value | None:
+    """`held.get(key, default)` on a dict that outlives the call is `held[key]`, or the default."""
+    place = ev.place(owner)
+    if place is None or not ev.linker.keys(place) or ev.value(owner).kinds != {Kind.CONTAINER}:
+        return None
+    literal = literal_of(node.args[0].value)
+    ev.used(node.args[0].value, Use.KEY)
+    found = ev.load_place((*place, ANY_ITEM if literal is ... else f"[{literal!r}]"), node)
+    return join(found, ev.value(node.args[1].value)) if len(node.args) > 1 else found
+
+
 def _merged(ev: Evaluator, node: cst.Call) -> Value | None:
     """The one key, or all keys if they are literals, that `update` brings along."""
     keys: list[Value] = []
@@ -297,6 +308,8 @@ def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call)
                 inner = owner.value if isinstance(owner, cst.Attribute) else owner.args[0].value
                 ev.lookup("__dict__", node, inner, node.args[0].value)
                 return Value()
+        if name == "get" and (found := _item(ev, owner, node)) is not None:
+            return found
     if name in REGISTRARS and len(node.args) >= 2 and isinstance(literal_of(node.args[0].value), str):
         return _register(ev, owner, node)
     if name in MUTATORS and (found := _mutation(ev, owner, name, node)) is not None:

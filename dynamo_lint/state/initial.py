@@ -11,7 +11,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import Foreign, Instance, Scope
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.items import item_of, names_item
+from dynamo_lint.state.items import NOTHING, item_of, names_item
 from dynamo_lint.state.model import Key, Kind, Kinds, Outside
 from dynamo_lint.state.names import Names
 
@@ -134,7 +134,8 @@ class Initial:
                 found.append(
                     Outside(where.path, line, 1, frozenset({Kind.CONTAINER}), None, False, where=where)
                 )
-        return found
+        # An empty container says nothing of items that other code puts into it.
+        return [outside for outside in found if outside.value != NOTHING] or found
 
     def _item_stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]:
         """The stores into a container of this name outside hot code, with the classes that may own it."""

@@ -6,6 +6,9 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.state.model import ANY_ITEM
 
+NOTHING = facts.Choice(())
+"""The item of an empty container."""
+
 
 def names_item(item: str, index: Expr) -> bool:
     """Whether a store with this index may be a store to the item."""
@@ -15,13 +18,15 @@ def names_item(item: str, index: Expr) -> bool:
 
 
 def item_of(value: Expr, item: str) -> Expr:
-    """The element of a container display that a literal index names."""
+    """The element that an index names in a new container, or what any of its elements may be."""
     if isinstance(value, facts.Call):
-        return _made(value, item)
+        return _made_item(value, item)
     if not isinstance(value, facts.Display) or item.count("[") != 1:
         return facts.UNKNOWN
+    if not value.items and value.kind != "tuple":
+        return NOTHING
     if item == ANY_ITEM:
-        return facts.Choice(value.items) if value.items else facts.UNKNOWN
+        return facts.Choice(value.items)
     text = item[1:-1]
     if value.kind == "dict":
         keys = {repr(key): part for key, part in zip(value.keys, value.items, strict=False)}
@@ -31,9 +36,11 @@ def item_of(value: Expr, item: str) -> Expr:
     return facts.UNKNOWN
 
 
-def _made(value: facts.Call, item: str) -> Expr:
-    """The element of `OrderedDict(n=0)`, or what `defaultdict(int)` holds under a key that is not there."""
+def _made_item(value: facts.Call, item: str) -> Expr:
+    """The element of `OrderedDict(n=0)`, of `dict.fromkeys(names, 0)`, or a new one of `defaultdict(int)`."""
     match value.function:
+        case facts.Attribute(facts.Name("dict" | "OrderedDict"), "fromkeys") if value.arguments:
+            return value.arguments[1] if len(value.arguments) > 1 else facts.Constant(None)
         case facts.Name("dict" | "OrderedDict") | facts.Attribute(_, "OrderedDict"):
             named = {repr(name): part for name, part in value.keywords}
             return named.get(item.strip("[]"), facts.UNKNOWN)

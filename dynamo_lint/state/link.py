@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Attribute, Constant, Expr, Function, Name, Subscript
+from dynamo_lint.regions.abstract import holders
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project
@@ -70,9 +71,14 @@ class Linker:
         for cut in range(len(place) - 1, 0, -1):
             owners = self.classes(place[:cut]) or self._scopes(place[:cut], place[cut])
             if owners:
-                return frozenset(Key(owner, _path(place[cut:])) for owner in owners)
+                return frozenset(Key(one, _path(place[cut:])) for one in self._holding(owners, place[cut]))
         owner = self.names.owner(place[0], self.reference)
         return frozenset({Key(owner, _path(place))}) if owner is not None else frozenset()
+
+    def _holding(self, owners: tuple[ClassRef, ...], name: str) -> Iterator[ClassRef]:
+        """The owners themselves, or the classes below them that alone have an attribute of that name."""
+        for owner in owners:
+            yield from (not self.names.is_scope(owner) and holders(self.project, owner, name)) or (owner,)
 
     def _scopes(self, place: Place, name: str) -> tuple[ClassRef, ...]:
         """The modules and functions that code sets attributes of: `helper.COUNT`, `step.calls`."""

@@ -33,6 +33,7 @@ class Origins:
         init=False
     )
     known: dict[tuple[FunctionRef, ClassRef | None, str], frozenset[Origin]] = field(default_factory=dict)
+    held: dict[tuple[HotFunction, str], frozenset[str]] = field(default_factory=dict)
     keywords: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
@@ -141,13 +142,43 @@ class Origins:
         if root not in parameters:
             bound = any(b.name == root for b in self.project.function(hot.function).bindings)
             return "unknown" if bound else self._outer(hot, root)
-        sources = {origin.source for origin in self.parameter(hot, root)}
-        if root == self.project.self_name(hot.function) and hot.compiled:
-            return "state"
-        for source in ("state", "argument"):
-            if source in sources:
-                return source
-        return "unknown"
+        sources = self._holders(hot, root)
+        return next((source for source in ("state", "argument") if source in sources), "unknown")
+
+    def _holders(
+        self, hot: HotFunction, name: str, above: frozenset[tuple[HotFunction, str]] = frozenset()
+    ) -> frozenset[str]:
+        """Where the object that a parameter holds is kept: what an argument holds is as good as passed in."""
+        if not above and (hot, name) in self.held:
+            return self.held[hot, name]
+        found: set[str] = set()
+        if name == self.project.self_name(hot.function) and self._is_kept(hot):
+            found.add("state")
+        elif hot.compiled and self._may_be_given(hot, name):
+            found.add("argument")
+        if (hot, name) not in above and len(above) < _MAX_DEPTH:
+            for caller, value in self.passed.get((hot.function, hot.receiver, name), ()):
+                for origin in value.origins if caller != hot else ():
+                    found |= self._of_origin(caller, origin, above | {(hot, name)})
+        if not above:
+            self.held[hot, name] = frozenset(found)
+        return frozenset(found)
+
+    def _of_origin(
+        self, caller: HotFunction, origin: Origin, above: frozenset[tuple[HotFunction, str]]
+    ) -> frozenset[str]:
+        if origin.source == "param":
+            return self._holders(caller, origin.name, above)
+        if origin.source != "state":
+            return frozenset({origin.source})
+        root = origin.name.partition(".")[0].partition("[")[0]
+        parameters = {p.name for p in self.project.function(caller.function).parameters}
+        sources = self._holders(caller, root, above) if root in parameters else frozenset()
+        return frozenset({"argument" if "argument" in sources and "state" not in sources else "state"})
+
+    def _is_kept(self, hot: HotFunction) -> bool:
+        """`self` is what was compiled, or one of its modules."""
+        return hot.compiled or (hot.receiver is not None and self.project.is_module(hot.receiver))
 
     def _outer(self, hot: HotFunction, root: str) -> str:
         """An object that a function finds outside itself: in its module, or in the function around it."""

@@ -1,0 +1,190 @@
+"""Caches that are passed in, known to compiled code by an abstract base alone."""
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import nn
+
+X = torch.linspace(0.1, 1.0, 8).reshape(2, 4)
+
+
+class Slot(ABC):
+    def __init__(self):
+        self.held = None
+
+    @abstractmethod
+    def push(self, x): ...
+
+
+class Cache:
+    def __init__(self, slots: list[Slot]):
+        self.slots = slots
+
+    def push(self, x, index: int):
+        return self.slots[index].push(x)
+
+
+class Block(nn.Module):
+    def forward(self, x, cache: Cache):
+        return cache.push(x * 2, 0)
+
+
+def run(cache, calls=6):
+    torch.manual_seed(0)
+    block = torch.compile(Block())
+    for _ in range(calls):
+        yield block(X, cache)
+
+
+# %% a slot that is set up by its first use
+class Lazy(Slot):
+    def __init__(self):
+        super().__init__()
+        self.ready = False
+
+    def push(self, x):
+        if not self.ready:
+            self.ready = True  # expect: DYN101 per-value
+            return x + 1
+        return x + 2
+
+
+def drive():
+    yield from run(Cache([Lazy()]))
+
+
+# %% a slot that counts what it has seen
+class Counting(Slot):
+    def __init__(self):
+        super().__init__()
+        self.seen = 0
+
+    def push(self, x):
+        self.seen += 1  # expect: DYN101 once
+        return x * self.seen
+
+
+def drive():
+    yield from run(Cache([Counting()]), calls=12)
+
+
+# %% a slot that keeps its count in a tensor
+class Counting(Slot):
+    def __init__(self):
+        super().__init__()
+        self.seen = torch.zeros((), dtype=torch.long)
+
+    def push(self, x):
+        self.seen.add_(1)
+        return x * self.seen
+
+
+def drive():
+    yield from run(Cache([Counting()]), calls=12)
+
+
+# %% a slot that is told by eager code that it is ready
+class Told(Slot):
+    def __init__(self):
+        super().__init__()
+        self.ready = False
+
+    def prepare(self):
+        self.ready = True  # expect: DYN102 once note
+
+    def push(self, x):
+        return x + 2 if self.ready else x + 1
+
+
+def drive():
+    slot = Told()
+    slot.prepare()
+    yield from run(Cache([slot]))
+
+
+# %% a slot whose flag only its repr looks at
+class Shown(Slot):
+    def __init__(self):
+        super().__init__()
+        self.used = False
+
+    def push(self, x):
+        self.used = True
+        return x + 1
+
+    def __repr__(self):
+        return f"used: {self.used}"
+
+
+def drive():
+    yield from run(Cache([Shown()]))
+
+
+# %% flags in a dict that only one kind of cache has
+class Plain(Slot):
+    def push(self, x):
+        return x + 1
+
+
+class Pair(Cache):
+    def __init__(self):
+        super().__init__([Plain()])
+        self.filled = {}
+        for index in range(1):
+            self.filled[index] = bool(len(self.slots) > 1)
+
+
+class Crossing(nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+
+    def forward(self, x, cache: Cache | None):
+        done = False
+        if isinstance(cache, Pair):
+            done = cache.filled.get(self.index)
+        if done:
+            return x * 2
+        x = cache.push(x, self.index)
+        if isinstance(cache, Pair):
+            cache.filled[self.index] = True  # expect: DYN101 per-value
+        return x
+
+
+def drive():
+    torch.manual_seed(0)
+    block = torch.compile(Crossing(0))
+    pair = Pair()
+    for _ in range(6):
+        yield block(X, pair)
+
+
+# %% flags in a dict of the same flag for every key
+class Keyed(Slot):
+    def __init__(self, keys=2):
+        super().__init__()
+        self.ready = dict.fromkeys(range(keys), False)
+
+    def push(self, x):
+        if not self.ready[0]:
+            self.ready[0] = True  # expect: DYN101 per-value
+            return x + 1
+        return x + 2
+
+
+def drive():
+    yield from run(Cache([Keyed()]))
+
+
+# %% a dict of flags that is only looked up in
+class Keyed(Slot):
+    def __init__(self, keys=2):
+        super().__init__()
+        self.wide = dict.fromkeys(range(keys), False)
+
+    def push(self, x):
+        return x + 1 if self.wide.get(0, True) else x + 2
+
+
+def drive():
+    yield from run(Cache([Keyed()]))
