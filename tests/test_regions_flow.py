@@ -337,7 +337,7 @@ def test_a_method_that_a_base_implements_runs_on_a_base_that_can_be_instantiated
 
 
 def test_an_abstract_base_of_too_many_classes_leads_nowhere() -> None:
-    heirs = "\n".join(f"    class L{n}(Layer):\n        def update(self, x): return x" for n in range(40))
+    heirs = "\n".join(f"    class L{n}(Layer):\n        def update(self, x): return x" for n in range(50))
     assert hot(
         BASES
         + heirs

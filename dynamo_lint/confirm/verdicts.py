@@ -202,7 +202,8 @@ def _part_of(subject: Subject, finding: Finding, cause: Cause) -> bool:
 
 
 def _compatible(one: str, other: str) -> bool:
-    """Two ways into a container, of which either may be known less far."""
+    """Two ways into a container, of which either may be known less far: `[...]` is any item."""
+    one, other = (way.partition("[...]")[0] for way in (one, other))
     return not one or not other or one.startswith(other) or other.startswith(one)
 
 

@@ -6,11 +6,8 @@ from collections import defaultdict
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Function, Name
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.regions.project import Project
-
-MAX_HEIRS = 32
-"""A base with more heirs than this is a generic slot: to run all of them would say nothing."""
 
 _MAX_HOLDERS = 8
 """An attribute that more classes below a base have than this says little about which of them is meant."""
@@ -22,30 +19,6 @@ _DECORATORS = frozenset({"abstractmethod", "abstractproperty"})
 def only_declares(function: Function) -> bool:
     """A method that only says what its heirs do: marked as abstract, or raising NotImplementedError."""
     return _is_marked(function) or _only_raises(function)
-
-
-def implementations(project: Project, ref: ClassRef, name: str) -> tuple[tuple[FunctionRef, ClassRef], ...]:
-    """What `instance.name` runs where `ref` cannot be instantiated: the methods of its heirs, with these.
-
-    Only classes with `@abstractmethod`s are known to be that; one that raises NotImplementedError may be used
-    as it is.
-    """
-    key = ("implementations", ref, name)
-    if key not in project.memo:
-        project.memo[key] = _implementations(project, ref, name)
-    return project.memo[key]  # type: ignore[return-value]
-
-
-def _implementations(project: Project, ref: ClassRef, name: str) -> tuple[tuple[FunctionRef, ClassRef], ...]:
-    own = project.method(ref, name)
-    if own is None or not _is_abstract(project, ref):
-        return ()
-    found = []
-    for heir in _heirs(project).get(ref, ()):
-        method = None if _is_abstract(project, heir) else project.method(heir, name)
-        if method is not None and method != own and not only_declares(project.function(method)):
-            found.append((method, heir))
-    return tuple(found) if len(found) <= MAX_HEIRS else ()
 
 
 def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:
@@ -72,18 +45,6 @@ def _gives(project: Project, ref: ClassRef, name: str) -> bool:
     """Whether the code of one class mentions the attribute: in its body, or stored by its methods."""
     declared = any(name == annotated for annotated, _ in project.class_(ref).annotations)
     return declared or name in project.class_bindings(ref) or name in project.own_stores(ref)
-
-
-def _is_abstract(project: Project, ref: ClassRef) -> bool:
-    """Whether some method of a class has no body of its own: Python refuses to instantiate it."""
-    key = ("abstract", ref)
-    if key not in project.memo:
-        names = {name for part in project.mro(ref) for name in project.class_bindings(part)}
-        methods = (project.method(ref, name) for name in sorted(names))
-        project.memo[key] = any(
-            method is not None and _is_marked(project.function(method)) for method in methods
-        )
-    return bool(project.memo[key])
 
 
 def _heirs(project: Project) -> dict[ClassRef, list[ClassRef]]:

@@ -124,8 +124,6 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         if found is not None:
             parts.append(found)
             break
-    heirs = abstract.implementations(project, ref, name)
-    parts += [union([_method(ev, method, heir, heir)], Tier.LIKELY) for method, heir in heirs]
     for part in project.mro(ref):
         stores = project.own_stores(part)
         parts += [ev.value(s.value, Scope(where, ref)) for where, s in stores.get(name, ())]
