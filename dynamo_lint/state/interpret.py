@@ -274,7 +274,9 @@ class _Walker:
             case cst.BooleanOperation(left=left, operator=cst.And()) if self._never(left):
                 return True
             case _:
-                parsed = ast.parse(self.ev.opened.text(test).strip(), mode="eval").body
+                # A test over several lines may have comments in it: its lines are kept apart.
+                code = self.ev.opened.module.code_for_node(test)
+                parsed = ast.parse(f"({code}\n)", mode="eval").body
                 return truth_when_compiling(parsed, {}) is False
 
     def _guards(self, test: cst.BaseExpression, negated: bool) -> frozenset[Guard]:

@@ -267,3 +267,20 @@ for case in (
     CountsOnlyWhereNothingIsCompiled,
 ):
     compiled = torch.compile(case())
+
+
+class Chosen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide = True
+
+    def forward(self, x):
+        if (
+            self.wide  # the usual case
+            and x.dim() > 1  # everything that comes in
+        ):
+            return x * 2
+        return x
+
+
+chosen = torch.compile(Chosen())  # quiet
