@@ -28,7 +28,7 @@ def test_readme_holds_exactly_one_lint_and_one_test_command() -> None:
     commands = re.findall(r"^python3 -m venv .*$", README, re.MULTILINE)
     assert len(commands) == 2
     assert commands[0].endswith(".venv/bin/dynamo-lint fixtures/moe/hazard")
-    assert commands[1].endswith(".venv/bin/pytest -q")
+    assert commands[1].endswith(".venv/bin/pytest -q -n 2")
 
 
 def test_readme_explains_every_effect_and_names_every_rule_about_compiled_code() -> None:
