@@ -14,8 +14,14 @@ from dynamo_lint.findings import Finding
 
 VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
 
-OUTSIDE = frozenset({"DYN110", "DYN111", "DYN302", "DYN501"})
+OUTSIDE = frozenset({"DYN109", "DYN110", "DYN111", "DYN302", "DYN501"})
 """Rules whose line is meant to run outside compiled code."""
+
+TRACELESS = frozenset({"DYN501"})
+"""Rules about code that is never compiled, so that Dynamo cannot say anything of it."""
+
+MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE"})
+"""Guards on what holds for the whole process, gradients on or off among them."""
 
 INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
 """Breaks that the code itself asks for: `torch.compiler.disable`, `graph_break()`, `skip_frame`."""
@@ -130,6 +136,10 @@ def _without_evidence(
     finding: Finding, subject: Subject | None, reply: Reply, receipt: Receipt, root: Path
 ) -> Verdict:
     line = f"line {finding.span.line}"
+    if finding.code in TRACELESS:
+        return Verdict(finding, "unobserved", "what is never compiled leaves no trace")
+    if finding.code == "DYN111" and (again := _compiled_again(receipt)):
+        return Verdict(finding, "confirmed", f"{again} compiles of what had been compiled before")
     if finding.subject in reply.diverged:
         return Verdict(finding, "stale", f"`{finding.subject}` differs from what eager code makes of it")
     if not _any_line(finding, reply.ran or {}, root):
@@ -147,6 +157,12 @@ def _without_evidence(
         return Verdict(finding, "unobserved", f"`{finding.subject}` never changed{only}")
     how = f"`{finding.subject}` was {_listed(values)}" if values else f"{line} ran compiled"
     return Verdict(finding, "refuted", f"{how}, and Dynamo kept its code and its results")
+
+
+def _compiled_again(receipt: Receipt) -> int:
+    """Compiles of known functions that no failed guard explains: their versions had been thrown away."""
+    functions = {(one.path, one.first_line) for one in receipt.compiles}
+    return max(0, len(receipt.compiles) - len(functions) - len(receipt.recompiles))
 
 
 def _values(finding: Finding, subject: Subject | None, reply: Reply) -> Sequence[str] | None:
@@ -170,6 +186,8 @@ def explaining(finding: Finding, recompile: Recompile, root: Path) -> Cause | No
 
 def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:
     """The state whose guard failed is the one that the finding speaks of."""
+    if finding.code == "DYN110":
+        return cause.kind in MODES or cause.attribute == "training" or cause.aspect == "requires_grad"
     if subject is not None and (_same_state(subject, cause) or _part_of(subject, finding, cause)):
         return True
     # A lookup has no state of its own to join on; its line does.
@@ -186,6 +204,8 @@ def _same_state(subject: Subject, cause: Cause) -> bool:
         )
     if cause.attribute != subject.attribute:
         return False
+    if subject.argument:
+        return not cause.bases and cause.owner == subject.owner
     if subject.owner:
         names = {base.rpartition(".")[2] for base in cause.bases} | {cause.owner.rpartition(".")[2]}
         return subject.owner in names and _compatible(subject.inside, cause.inside)
