@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
@@ -12,10 +11,9 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.regions.model import FunctionRef, HotFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, placed, region
 from dynamo_lint.rules.driving import line_of
-from dynamo_lint.rules.memos import bypassed
+from dynamo_lint.rules.memos import COMPILING, bypassed, eager_business
 from dynamo_lint.state.origins import Tables
 
-_EAGER = re.compile(r"\bis_\w*(compiling|scripting|tracing|exporting)\b|\bcompiling\b")
 OPAQUE = frozenset({"assume_constant_result", "allow_in_graph", "nonstrict_trace"})
 
 
@@ -33,6 +31,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             if store.name == facts.ITEM or (hot.function.id, store.name) in seen:
                 continue
             seen.add((hot.function.id, store.name))
+            if eager_business(tables, hot.function, store.name):
+                continue
             if _while_not_compiling(tables, hot.function, store.line):
                 yield _finding(rule, tables, context, hot, hot.function, store, "only while not compiling")
     for function_ref, hot, how in _opaque(tables):
@@ -50,7 +50,7 @@ def _while_not_compiling(tables: Tables, ref: FunctionRef, line: int) -> bool:
         (node.lineno, ast.unparse(node.test))
         for statement in tables.bodies.of(ref) or []
         for node in ast.walk(statement)
-        if isinstance(node, ast.If) and node.lineno <= line and _EAGER.search(ast.unparse(node.test))
+        if isinstance(node, ast.If) and node.lineno <= line and COMPILING.search(ast.unparse(node.test))
     ]
     return bool(tests) and "compiling" in max(tests)[1]
 

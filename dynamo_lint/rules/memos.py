@@ -1,16 +1,20 @@
-"""Functions with a memo (`functools.lru_cache`) in compiled code: Dynamo leaves the memo out."""
+"""Memos that compiled code leaves out: `functools.lru_cache`, and caches that only eager code keeps."""
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Call
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import FunctionRef, HotFunction
 from dynamo_lint.rules.base import Claim, region
 from dynamo_lint.state.model import Position
 from dynamo_lint.state.origins import Tables
 
+COMPILING = re.compile(r"\bis_\w*(compiling|scripting|tracing|exporting)\b|\bcompiling\b")
+"""A test that tells eager code from code that is compiled, scripted or exported."""
 MEMOS = frozenset({"lru_cache", "cache"})
 
 
@@ -37,3 +41,21 @@ def bypassed(tables: Tables) -> Iterator[tuple[HotFunction, Position, Claim]]:
             step=f"leaves out the memo of `{name}`",
         )
         yield hot, Position(function.line, 1, function.line, 1), claim
+
+
+def eager_business(tables: Tables, ref: FunctionRef, attribute: str) -> bool:
+    """The function reads it too, and always where compiled code never comes by: a cache of eager code."""
+    nodes = [node for statement in tables.bodies.of(ref) or [] for node in ast.walk(statement)]
+    passed_over = {
+        id(inner)
+        for node in nodes
+        if isinstance(node, ast.If | ast.BoolOp)
+        and COMPILING.search(ast.unparse(node.test if isinstance(node, ast.If) else node))
+        for inner in ast.walk(node)
+    }
+    reads = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Load)
+    ]
+    return bool(reads) and all(id(read) in passed_over for read in reads)

@@ -670,3 +670,23 @@ class Model(nn.Module):
 
 def drive():
     return torch.compile(Model()), [(X,)]
+
+
+# %% a cache that only eager code keeps and reads
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = None
+
+    def forward(self, x):
+        compiling = torch.compiler.is_compiling()
+        if not compiling and self.cache is not None:
+            return x * self.cache
+        table = torch.arange(4.0)
+        if not compiling:
+            self.cache = table
+        return x * table
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
