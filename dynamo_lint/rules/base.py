@@ -60,25 +60,7 @@ def finding(
 ) -> Finding:
     """A finding in a hot function, or in one outside that changes its state, with its evidence."""
     where = outside or hot.function
-    path = where.path
-    entry = tables.regions.entries[hot.entries[0]] if hot.entries else None
-    return Finding(
-        code=rule.code,
-        name=rule.name,
-        span=Span(path, position.line, position.column, position.end_line, position.end_column),
-        message=claim.message,
-        cost=claim.cost,
-        severity=claim.severity or severity(claim.effect, claim.entries, context),
-        effect=claim.effect,
-        confidence=hot.tier.word,
-        symbol=where.id,
-        subject=claim.subject,
-        entries=claim.entries,
-        region=(entry.path, entry.line) if entry is not None else None,
-        chain=(*hot.chain, Step(path, position.line, where.id, claim.step)),
-        related=claim.related,
-        fix=Fix("display", claim.advice),
-    )
+    return placed(rule, context, where.path, position, where.id, claim, hot, tables)
 
 
 def placed(
