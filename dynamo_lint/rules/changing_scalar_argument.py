@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS
+from dynamo_lint.rules.costs import bounded, storm
 from dynamo_lint.state.model import SCALARS, FunctionState, Kind, Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.state.passed import Passed
@@ -88,18 +89,15 @@ def _how(one: Passed) -> str:
 
 
 def _cost(effect: str, entries: int | None, one: Passed, context: Context) -> str:
-    limit = context.recompile_limit
     match effect:
         case "storm":
-            return (
-                f"one recompile per call until the recompile limit ({limit}), then it runs eagerly for ever"
-            )
+            return storm(context.recompile_limit, "it")
         case "eager":
             return "from the second value on, the whole function runs eagerly, without a warning"
         case "once":
             return "one extra compile, after which the value is dynamic"
         case _ if entries is not None:
-            return f"one compiled version per value, {entries} in all"
+            return bounded(entries)
         case _:
             return "one extra compile, and more where 0, 1 or the outcome of a comparison is special"
 

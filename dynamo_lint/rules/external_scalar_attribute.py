@@ -9,6 +9,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index.facts import Choice, Constant
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, subject
 from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS, specialises
+from dynamo_lint.rules.costs import bounded
 from dynamo_lint.state.model import SCALARS, AttributeState, Kind, Outside, Position
 from dynamo_lint.state.origins import Tables
 
@@ -99,7 +100,7 @@ def _cost(found: _Rebinding, context: Context) -> str:
         case "once":
             return "one extra compile, at the first change"
         case _ if found.entries is not None:
-            return f"one compiled version per value, {found.entries} in all"
+            return bounded(found.entries)
         case _:
             return f"one compiled version per value; beyond the recompile limit ({limit}) it runs eagerly"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import verdict
+from dynamo_lint.rules.costs import changing
 from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.state.model import AttributeState, Kind, WriteSite
 from dynamo_lint.state.origins import Tables
@@ -33,7 +34,12 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         claim = Claim(
             message=f"the compiled `{where}` changes {owner} state: `{name}` {found.how}, and Dynamo guards "
             "on it",
-            cost=_cost(found, context),
+            cost=changing(
+                found.effect,
+                found.entries,
+                context.recompile_limit,
+                once="one extra compile, at the second call",
+            ),
             effect=found.effect,
             entries=found.entries,
             subject=subject(state),
@@ -59,24 +65,6 @@ def _change(state: AttributeState, context: Context) -> _Change | None:
     if state.reads and tensors and kinds and Kind.TENSOR not in kinds:
         return _Change(tensors[0], "once", 2, "becomes a tensor")
     return None
-
-
-def _cost(found: _Change, context: Context) -> str:
-    limit = context.recompile_limit
-    match found.effect:
-        case "storm":
-            return (
-                f"one recompile per call until the recompile limit ({limit}), then this code runs eagerly "
-                "for ever"
-            )
-        case "once":
-            return "one extra compile, at the second call"
-        case _ if found.entries is not None:
-            return f"one compiled version per value, {found.entries} in all"
-        case _:
-            return (
-                f"one compiled version per value; beyond the recompile limit ({limit}) this code runs eagerly"
-            )
 
 
 def _advice(name: str, found: _Change) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import verdict
+from dynamo_lint.rules.costs import bounded, storm
 from dynamo_lint.rules.growth import Growth, growth
 from dynamo_lint.state.model import WriteSite
 from dynamo_lint.state.origins import Tables
@@ -62,15 +63,12 @@ def _cost(found: Growth, context: Context) -> str:
     each = "key" if found.keyed else "length"
     match found.effect:
         case "storm":
-            return (
-                f"one recompile per call until the recompile limit ({limit}), then this code runs eagerly "
-                "for ever"
-            )
+            return storm(limit)
         case "once":
             when = "the call after the keys appeared" if found.keyed else "the second call"
             return f"one extra compile, at {when}"
         case _ if found.entries is not None:
-            return f"one compiled version per {each}, {found.entries} in all"
+            return bounded(found.entries, each)
         case _:
             return f"one compiled version per {each}; beyond the recompile limit ({limit}) it runs eagerly"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dynamo_lint.findings import Related
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.changes import FLOAT_MATH
+from dynamo_lint.rules.costs import bounded
 from dynamo_lint.rules.settings import entry_keywords
 from dynamo_lint.state.model import Key, Kind, Kinds, Use
 from dynamo_lint.state.origins import Tables
@@ -80,4 +81,4 @@ def price(effect: str, entries: int | None, context: Context) -> str:
             f"{entries} compiled versions, but the recompile limit is {limit}: the other instances run "
             "eagerly for ever"
         )
-    return f"one compiled version per value, {entries} in all"
+    return bounded(entries)

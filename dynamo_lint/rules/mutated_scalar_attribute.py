@@ -8,6 +8,7 @@ from dataclasses import replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import Verdict, verdict
+from dynamo_lint.rules.costs import changing
 from dynamo_lint.state.model import AttributeState, Kind, Use
 from dynamo_lint.state.origins import Tables
 
@@ -21,7 +22,12 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         name, where = spell(found.site.write.place), region(tables, found.site.hot)
         claim = Claim(
             message=_message(name, where, found),
-            cost=_cost(found, context),
+            cost=changing(
+                found.effect,
+                found.entries,
+                context.recompile_limit,
+                once="one extra compile, after which the value is dynamic",
+            ),
             effect=found.effect,
             entries=found.entries,
             # One extra compile in all, like that of an attribute which the first call creates.
@@ -55,24 +61,6 @@ def _message(name: str, where: str, found: Verdict) -> str:
         how = "changes between calls of the compiled"
     kind = found.kind.value
     return f"`{name}` is a Python {kind} that {how} `{where}`, and Dynamo guards on its value"
-
-
-def _cost(found: Verdict, context: Context) -> str:
-    limit = context.recompile_limit
-    match found.effect:
-        case "storm":
-            return (
-                f"one recompile per call until the recompile limit ({limit}), then this code runs eagerly "
-                "for ever"
-            )
-        case "once":
-            return "one extra compile, after which the value is dynamic"
-        case _ if found.entries is not None:
-            return f"one compiled version per value, {found.entries} in all"
-        case _:
-            return (
-                f"one compiled version per value; beyond the recompile limit ({limit}) this code runs eagerly"
-            )
 
 
 def _advice(tables: Tables, state: AttributeState, name: str, found: Verdict) -> str:
