@@ -118,16 +118,17 @@ def agreement(claimed: list[Claim], receipt: Receipt, limit: int = LIMIT) -> str
         and (not eager or any(claim.effect == "eager" for claim in claimed))
         and (not receipt.stale or any(claim.effect == "stale" for claim in claimed))
     )
-    borne_out = all(_borne_out(claim, storm, eager, receipt, limit) for claim in claimed)
+    onces = sum(claim.effect == "once" for claim in claimed)
+    borne_out = all(_borne_out(claim, storm, eager, receipt, limit, onces) for claim in claimed)
     return "agree" if told and borne_out else "wrong effect"
 
 
-def _borne_out(claim: Claim, storm: bool, eager: bool, receipt: Receipt, limit: int) -> bool:
+def _borne_out(claim: Claim, storm: bool, eager: bool, receipt: Receipt, limit: int, onces: int = 1) -> bool:
     match claim.effect:
         case "storm":
             return storm
-        case "once":  # beside a storm one more compile cannot be told apart
-            return storm or receipt.recompiles == 1
+        case "once":  # beside a storm one more compile cannot be told apart; several may come at one call
+            return storm or 1 <= receipt.recompiles <= onces
         case "per-value" | "per-instance":
             return receipt.recompiles > 0 and (not storm or claim.many(limit))
         case "stale":

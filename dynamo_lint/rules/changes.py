@@ -88,7 +88,8 @@ def _start_kinds(state: AttributeState) -> Kinds:
     first = [o for o in state.outside if o.initial] or list(state.outside)
     if first:
         return frozenset().union(*(o.kinds for o in first)) if all(o.kinds for o in first) else frozenset()
-    literals = [s.write.value for s in state.writes if s.write.value.constants]
+    values = [s.write.value for s in state.writes]
+    literals = [value for value in values if value.constants] or [v for v in values if v.derived and v.kinds]
     return frozenset().union(*(value.kinds for value in literals))
 
 
@@ -129,6 +130,8 @@ def _of_growth(state: AttributeState, site: WriteSite, context: Context) -> Verd
         return Verdict(site, "storm" if storm else "per-value", None if storm else bound or None, kind)
     match kind:
         case Kind.INT if not specialises(state, context):
+            if not state.outside:  # absent, then a number, then any number
+                return Verdict(site, "per-value", 3, kind)
             return Verdict(site, "once", 2, kind)
         case Kind.ENUM:
             return Verdict(site, "per-value", None, kind)

@@ -10,6 +10,7 @@ from dynamo_lint.index.facts import ITEM
 from dynamo_lint.regions.model import FunctionRef, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.drivers import Drivers
+from dynamo_lint.state.items import item_path
 from dynamo_lint.state.model import AttributeState, Key
 from dynamo_lint.state.names import Names
 
@@ -87,9 +88,8 @@ def _stores(function: facts.Function) -> list[tuple[str, int]]:
     """Attributes that a function rebinds, or that hold a container whose items it rebinds."""
     found = []
     for store in function.stores:
-        match store:
-            case facts.Store(name=name) if name != ITEM:
-                found.append((name, store.line))
-            case facts.Store(owner=facts.Attribute(name=name)):
-                found.append((name, store.line))
+        if store.name != ITEM:
+            found.append((store.name, store.line))
+        elif (path := item_path(store.owner, function)) is not None and path.owner is not None:
+            found.append((path.name, store.line))
     return found

@@ -250,12 +250,19 @@ def _mutation(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Cal
 def _item(ev: Evaluator, owner: cst.BaseExpression, node: cst.Call) -> Value | None:
     """`held.get(key, default)` on a dict that outlives the call is `held[key]`, or the default."""
     place = ev.place(owner)
-    if place is None or not ev.linker.keys(place) or ev.value(owner).kinds != {Kind.CONTAINER}:
+    if place is None or not ev.linker.keys(place):
+        return None
+    kinds = ev.value(owner).kinds
+    if kinds != {Kind.CONTAINER} and (kinds or not place[-1].startswith("[") or ev.linker.classes(place)):
         return None
     literal = literal_of(node.args[0].value)
     ev.used(node.args[0].value, Use.KEY)
     found = ev.load_place((*place, ANY_ITEM if literal is ... else f"[{literal!r}]"), node)
-    return join(found, ev.value(node.args[1].value)) if len(node.args) > 1 else found
+    if len(node.args) < 2:
+        return found
+    default = ev.value(node.args[1].value)
+    # The default says what kind of value the key has where nothing else does.
+    return join(found if found.kinds else replace(found, kinds=default.kinds), default)
 
 
 def _merged(ev: Evaluator, node: cst.Call) -> Value | None:

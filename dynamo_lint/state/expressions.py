@@ -263,8 +263,10 @@ class Evaluator:
             for item in value.items[1:]:
                 joined = join(joined, item)
             return joined
-        origins = value.origins if place is not None else via(value.origins, "computed")
-        return Value(origins=origins, place=(*place, ANY_ITEM) if place is not None else None)
+        if place is None:
+            return Value(origins=via(value.origins, "computed"))
+        each = (*place, ANY_ITEM)
+        return Value(self.linker.kinds(each), origins=value.origins, place=each)
 
     def bind(self, target: cst.BaseExpression, value: Value) -> None:
         """Give local names their values; stores to places are the statements' business."""

@@ -11,7 +11,8 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import Foreign, Instance, Scope
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.items import NOTHING, item_of, names_item
+from dynamo_lint.state import optimizers
+from dynamo_lint.state.items import NOTHING, ItemPath, below, item_of, item_path
 from dynamo_lint.state.model import Key, Kind, Kinds, Outside
 from dynamo_lint.state.names import Names
 
@@ -34,6 +35,9 @@ class Initial:
     known: dict[Key, tuple[Outside, ...]] = field(default_factory=dict)
     setup: dict[ClassRef, frozenset[FunctionRef]] = field(default_factory=dict)
     stored: dict[str, list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]] = field(
+        default_factory=dict
+    )
+    items: dict[str, list[tuple[frozenset[ClassRef], FunctionRef, facts.Store, ItemPath]]] = field(
         default_factory=dict
     )
     registered: dict[str, list[tuple[FunctionRef, facts.Call]]] = field(init=False)
@@ -82,6 +86,8 @@ class Initial:
         if self.names.is_scope(key.owner):
             return False
         bases = set(self.project.external_bases(key.owner)) - PLAIN_BASES
+        if optimizers.fills(key.attribute):
+            bases -= optimizers.BASES
         bases = {base for base in bases if not base.startswith("typing.")}
         return bool(bases) and not any(o.initial for o in self.outside(key))
 
@@ -125,29 +131,33 @@ class Initial:
         for owners, where, store in self._stored(name):
             if owners & order and self.project.owner(where) not in order:
                 found.append(self._store(where, store, item, False, None))
-        for owners, where, store in self._item_stored(name) if item else ():
-            if owners & order and store.index is not None and names_item(item, store.index):
+        for owners, where, store, path in self._item_stored(name) if item else ():
+            left = below(item, path, store.index) if owners & order and store.index is not None else None
+            if left is not None:
                 initial = self._is_setup(where, key.owner)
-                found.append(self._store(where, store, "", initial, None))
+                found.append(self._store(where, store, left, initial, None))
         for owners, where, line in self._cleared(name) if not item else ():
             if owners & order and not self._is_setup(where, key.owner):
                 found.append(
                     Outside(where.path, line, 1, frozenset({Kind.CONTAINER}), None, False, where=where)
                 )
+        if name == optimizers.GROUPS and (given := optimizers.default(self.project, key.owner, item)):
+            found.append(self._write(given[0], given[2], given[1], "", True, key.owner))
         # An empty container says nothing of items that other code puts into it.
-        return [outside for outside in found if outside.value != NOTHING] or found
+        filled = [outside for outside in found if outside.value != NOTHING]
+        return filled if filled or item.count("[") > 1 else found
 
-    def _item_stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]:
+    def _item_stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store, ItemPath]]:
         """The stores into a container of this name outside hot code, with the classes that may own it."""
-        if ITEM + name not in self.stored:
-            self.stored[ITEM + name] = []
+        if name not in self.items:
+            self.items[name] = []
             for where, store in self.project.stores_of(ITEM):
-                match store.owner:
-                    case facts.Attribute(owner, held) if held == name and where not in self.hot:
-                        values = evaluate(self.project, owner, Scope(where, self.project.owner(where)))
-                        owners = frozenset(value.ref for value in values if isinstance(value, Instance))
-                        self.stored[ITEM + name].append((owners, where, store))
-        return self.stored[ITEM + name]
+                path = item_path(store.owner, self.project.function(where)) if where not in self.hot else None
+                if path is not None and path.owner is not None and path.name == name:
+                    values = evaluate(self.project, path.owner, Scope(where, self.project.owner(where)))
+                    owners = frozenset(value.ref for value in values if isinstance(value, Instance))
+                    self.items[name].append((owners, where, store, path))
+        return self.items[name]
 
     def _cleared(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, int]]:
         """`owner.name.clear()` outside hot code, with the classes the owner may have."""
@@ -182,8 +192,10 @@ class Initial:
                     found.append(replace(made, augmented=binding.augmented))
         for where, store in self.project.stores_of(ITEM) if item else ():
             here = where.path == owner.path and where not in self.hot
-            if here and store.owner == facts.Name(name) and store.index and names_item(item, store.index):
-                found.append(self._store(where, store, "", False, None))
+            path = item_path(store.owner, self.project.function(where)) if here else None
+            if path is not None and (path.owner, path.name) == (None, name) and store.index is not None:
+                rest = below(item, path, store.index)
+                found += [self._store(where, store, rest, False, None)] if rest is not None else []
         for where, store in self.project.stores_of(name):
             scope = self.project.symbols(store.owner, where.path, where.key)
             names_it = File(owner.path) in scope if owner.key == MODULE_KEY else home in scope

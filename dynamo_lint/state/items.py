@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.state.model import ANY_ITEM
@@ -10,18 +13,71 @@ NOTHING = facts.Choice(())
 """The item of an empty container."""
 
 
-def names_item(item: str, index: Expr) -> bool:
-    """Whether a store with this index may be a store to the item."""
-    if item == ANY_ITEM or not isinstance(index, facts.Constant):
-        return True
-    return item == f"[{index.value!r}]"
+_STEP = re.compile(r"""\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]""")
+_MAX_STEPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPath:
+    """`owner.name[...]['step']`: an item below an attribute (or below a name, where `owner` is None)."""
+
+    owner: Expr | None
+    name: str
+    steps: tuple[str, ...] = ()
+
+
+def item_path(expr: Expr, function: facts.Function) -> ItemPath | None:
+    """What a container expression names, seen through loop variables and other local names."""
+    steps: list[str] = []
+    for _ in range(_MAX_STEPS):
+        match expr:
+            case facts.Attribute(owner, name):
+                return ItemPath(owner, name, tuple(reversed(steps)))
+            case facts.Subscript(expr, index):
+                steps.append(_step(index))
+            case facts.Element(expr):
+                steps.append(ANY_ITEM)
+            case facts.Name(name):
+                bound = [b.value for b in function.bindings if b.name == name]
+                if len(bound) != 1 or not isinstance(
+                    bound[0], facts.Attribute | facts.Subscript | facts.Element
+                ):
+                    return ItemPath(None, name, tuple(reversed(steps)))
+                expr = bound[0]
+            case _:
+                return None
+    return None
+
+
+def _step(index: Expr) -> str:
+    return f"[{index.value!r}]" if isinstance(index, facts.Constant) else ANY_ITEM
+
+
+def below(item: str, path: ItemPath, index: Expr) -> str | None:
+    """What is left of an item when a store fills `path[index]`; None if that is another item."""
+    steps = tuple(_STEP.findall(item))
+    stored = (*path.steps, _step(index))
+    if len(stored) > len(steps):
+        return None
+    same = all(ANY_ITEM in pair or pair[0] == pair[1] for pair in zip(stored, steps, strict=False))
+    return "".join(steps[len(stored) :]) if same else None
 
 
 def item_of(value: Expr, item: str) -> Expr:
     """The element that an index names in a new container, or what any of its elements may be."""
+    for step in _STEP.findall(item):
+        if isinstance(value, facts.Choice):
+            options = (_item(option, step) for option in value.options)
+            value = facts.Choice(tuple(option for option in options if option != NOTHING))
+        else:
+            value = _item(value, step)
+    return value
+
+
+def _item(value: Expr, item: str) -> Expr:
     if isinstance(value, facts.Call):
         return _made_item(value, item)
-    if not isinstance(value, facts.Display) or item.count("[") != 1:
+    if not isinstance(value, facts.Display):
         return facts.UNKNOWN
     if not value.items and value.kind != "tuple":
         return NOTHING
@@ -30,7 +86,7 @@ def item_of(value: Expr, item: str) -> Expr:
     text = item[1:-1]
     if value.kind == "dict":
         keys = {repr(key): part for key, part in zip(value.keys, value.items, strict=False)}
-        return keys.get(text, facts.UNKNOWN)
+        return keys.get(text, NOTHING if None not in value.keys else facts.UNKNOWN)
     if text.isdigit() and int(text) < len(value.items):
         return value.items[int(text)]
     return facts.UNKNOWN

@@ -306,8 +306,8 @@ class AttributeState:
     external: bool = False
     """A base outside the project, other than `nn.Module`, may initialise it."""
     root: str = "state"
-    """How hot code gets at the object: `state` (it belongs to what is compiled), `argument` (of the compiled
-    function), `global` or `closure`."""
+    """How hot code gets at the object: `state` (it belongs to a module that is compiled), `bound` (it belongs
+    to a plain object with a compiled method), `argument` (of the compiled function), `global`, `closure`."""
 
     scoped: bool = False
     """It is a name of a module or function, not an attribute of a class."""
@@ -315,4 +315,4 @@ class AttributeState:
     @property
     def argument(self) -> bool:
         """Dynamo treats a number in it like one that is passed in."""
-        return self.root in {"argument", "closure"}
+        return self.root in {"bound", "argument", "closure"}

@@ -123,7 +123,7 @@ class Origins:
         return frozenset(found)
 
     def root(self, hot: HotFunction, place: Place, key: Key) -> str:
-        """Whether the object at a place outlives the call: `state`, `argument`, `global` or `closure`."""
+        """How an object at a place outlives the call: one of `ROOTS` in state/tables.py, or `unknown`."""
         root = place[0]
         if self.names.is_scope(key.owner):
             if key.owner.key == MODULE_KEY:
@@ -143,7 +143,7 @@ class Origins:
             bound = any(b.name == root for b in self.project.function(hot.function).bindings)
             return "unknown" if bound else self._outer(hot, root)
         sources = self._holders(hot, root)
-        return next((source for source in ("state", "argument") if source in sources), "unknown")
+        return next((source for source in ("state", "bound", "argument") if source in sources), "unknown")
 
     def _holders(
         self, hot: HotFunction, name: str, above: frozenset[tuple[HotFunction, str]] = frozenset()
@@ -152,8 +152,8 @@ class Origins:
         if not above and (hot, name) in self.held:
             return self.held[hot, name]
         found: set[str] = set()
-        if name == self.project.self_name(hot.function) and self._is_kept(hot):
-            found.add("state")
+        if name == self.project.self_name(hot.function) and (hot.compiled or self._is_module(hot.receiver)):
+            found.add("state" if self._is_module(hot.receiver) else "bound")
         elif hot.compiled and self._may_be_given(hot, name):
             found.add("argument")
         if (hot, name) not in above and len(above) < _MAX_DEPTH:
@@ -174,11 +174,11 @@ class Origins:
         root = origin.name.partition(".")[0].partition("[")[0]
         parameters = {p.name for p in self.project.function(caller.function).parameters}
         sources = self._holders(caller, root, above) if root in parameters else frozenset()
-        return frozenset({"argument" if "argument" in sources and "state" not in sources else "state"})
+        passed = sources & {"argument", "bound"} if "state" not in sources else frozenset()
+        return passed or frozenset({"state"})
 
-    def _is_kept(self, hot: HotFunction) -> bool:
-        """`self` is what was compiled, or one of its modules."""
-        return hot.compiled or (hot.receiver is not None and self.project.is_module(hot.receiver))
+    def _is_module(self, receiver: ClassRef | None) -> bool:
+        return receiver is not None and self.project.is_module(receiver)
 
     def _outer(self, hot: HotFunction, root: str) -> str:
         """An object that a function finds outside itself: in its module, or in the function around it."""

@@ -13,6 +13,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Region
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.between import Between
 from dynamo_lint.state.initial import Initial
+from dynamo_lint.state.items import item_path
 from dynamo_lint.state.model import (
     AttributeState,
     Callee,
@@ -20,6 +21,7 @@ from dynamo_lint.state.model import (
     FunctionState,
     Guard,
     Key,
+    Kinds,
     MutationSite,
     ReadSite,
     WriteSite,
@@ -32,7 +34,7 @@ from dynamo_lint.units.find import find_units
 from dynamo_lint.units.source import Bodies
 
 _MAX_CALL_DEPTH = 10
-ROOTS = ("state", "global", "argument", "closure")
+ROOTS = ("state", "global", "bound", "argument", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
 
@@ -52,7 +54,7 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     found = tuple(
         between.annotate(state, read_source) for state in _attributes(initial, origins, states, between)
     )
-    owned = tuple(state for state in found if state.root in {"state", "argument"})
+    owned = tuple(state for state in found if state.root in {"state", "bound", "argument"})
     shared = tuple(state for state in found if state.root in {"global", "closure"})
     bodies = Bodies(project, read_source)
     return Tables(
@@ -86,11 +88,10 @@ def _stored_names(project: Project, regions: Regions) -> frozenset[str]:
         function = project.function(hot.function)
         names.update(binding.name for binding in function.bindings if binding.name in function.globals)
         for store in function.stores:
-            match store:
-                case facts.Store(name=name) if name != ITEM:
-                    names.add(name)
-                case facts.Store(owner=facts.Attribute(name=name) | facts.Name(name)):
-                    names.add(name)
+            if store.name != ITEM:
+                names.add(store.name)
+            elif (path := item_path(store.owner, function)) is not None:
+                names.add(path.name)
         for site in function.calls:
             match site.call.function:
                 case facts.Attribute(facts.Attribute(name=name) | facts.Name(name), method) if (
@@ -174,6 +175,8 @@ class _Interpretation:
     states: dict[tuple[FunctionRef, ClassRef | None], FunctionState | None] = field(default_factory=dict)
     opened: dict[FunctionRef, object] = field(default_factory=dict)
     hot: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = field(init=False)
+    created: dict[Key, Kinds] = field(default_factory=dict)
+    """What attributes and items hold that only hot code gives a first value."""
     depth: int = 0
 
     def __post_init__(self) -> None:
@@ -182,9 +185,25 @@ class _Interpretation:
     def run(self) -> dict[HotFunction, FunctionState]:
         for function, receiver in tuple(self.wanted):
             self.state_of(Callee(function, receiver))
+        self._again()
         return {
             hot: state for pair, hot in self.wanted.items() if (state := self.states.get(pair)) is not None
         }
+
+    def _again(self) -> None:
+        """Look again at functions that compute what only other hot code gives a first value, a literal."""
+        written = [w for state in self.states.values() if state is not None for w in state.writes]
+        for write in written:
+            for key in write.keys if write.value.constants else ():
+                if not self.initial.outside(key):
+                    self.created[key] = self.created.get(key, frozenset()) | write.value.kinds
+        for (function, receiver), state in tuple(self.states.items()):
+            computed = [w for w in state.writes if not w.value.kinds and w.value.derived] if state else []
+            if any(write.keys & self.created.keys() for write in computed):
+                self.states[function, receiver] = self._interpret(Callee(function, receiver))
+
+    def _kinds(self, key: Key) -> Kinds:
+        return self.initial.kinds(key) or self.created.get(key, frozenset())
 
     def state_of(self, callee: Callee, given: frozenset[str] = frozenset()) -> FunctionState | None:
         """The summary of a hot function; None while it is being made, and for one that cannot matter.
@@ -220,7 +239,7 @@ class _Interpretation:
             callee.function,
             callee.receiver,
             function,
-            self.initial.kinds,
+            self._kinds,
             self.initial.constant,
             self.initial.is_enum,
             self.initial.names,
