@@ -59,13 +59,15 @@ def family_of(
     project = bench.tables.project
     members = frozenset(ref for ref in project.classes() if declared_in in project.mro(ref))
     bases = frozenset(base for ref in members for base in project.mro(ref)) - members
+    for ref in members | bases:
+        _check_class(bench, ref, name)
     hot = {one.function for one in bench.tables.regions.hot}
     found: list[Mention] = []
-    for path in bench.files_with(name):
+    for path in bench.files_naming(name):
         file = bench.file(path)
         if file is None:
             raise Unclear(f"{path} mentions it and cannot be read")
-        for node in ast.walk(file.tree):
+        for node in file.nodes:
             match node:
                 case ast.Attribute(attr=attr) if attr == name:
                     where = file.reference(node)
@@ -81,8 +83,6 @@ def family_of(
                     file.parents[named] = node
                     if _belongs(bench, named, file.reference(node), members, bases) != "no":
                         raise Unclear(f"it is looked up by name at {path}:{node.lineno}")
-    for ref in members | bases:
-        _check_class(bench, ref, name)
     return Family(declared_in, name, members, tuple(found))
 
 
@@ -106,7 +106,7 @@ def _check_class(bench: Workbench, ref: ClassRef, name: str) -> None:
     file = bench.file(ref.path)
     if file is None:
         raise Unclear(f"{ref.path} cannot be read")
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if not class_.line <= getattr(node, "lineno", 0) <= class_.end_line:
             continue
         match node:

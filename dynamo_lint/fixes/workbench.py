@@ -26,6 +26,8 @@ class OpenFile:
     lines: list[str]
     tree: ast.Module
     parents: dict[ast.AST, ast.AST]
+    nodes: tuple[ast.AST, ...]
+    """All of the tree, outermost first."""
     functions: tuple[Function, ...]
     """The index's functions of this file, innermost last among those around a line."""
 
@@ -118,14 +120,12 @@ class OpenFile:
 
     def definition(self, function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The tree of one of the index's functions."""
-        return next(
-            (n for n in ast.walk(self.tree) if isinstance(n, FUNCTIONS) and n.lineno == function.line), None
-        )
+        return next((n for n in self.nodes if isinstance(n, FUNCTIONS) and n.lineno == function.line), None)
 
     def at(self, position: Position, *kinds: type[ast.AST]) -> ast.AST | None:
         """The largest node of these kinds that starts at a position."""
         found = None
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, kinds) and isinstance(node, ast.expr | ast.stmt):
                 span = self.span(node)
                 if (span.line, span.column) == (position.line, position.column):
@@ -159,6 +159,15 @@ class Workbench:
             self.mentioning[text] = tuple(p for p in self.tables.project.files if needle in self._raw(p))
         return self.mentioning[text]
 
+    def files_naming(self, name: str) -> tuple[str, ...]:
+        """The project's files that may speak of an attribute: as `.name`, or as the text `"name"`."""
+        word = re.escape(name.encode())
+        # Between the dot and the name may stand white space, a line that goes on, or comments.
+        spoken = re.compile(
+            rb"\.(?:\s|\\|#[^\r\n]*)*" + word + rb"(?![0-9A-Z_a-z\x80-\xff])|[\"']" + word + rb"[\"']"
+        )
+        return tuple(path for path in self.files_with(name) if spoken.search(self._raw(path)))
+
     def has_word(self, name: str) -> bool:
         """Some file of the project uses a name, for whatever."""
         word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
@@ -178,6 +187,11 @@ class Workbench:
                 tree = ast.parse(text)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-        parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        nodes: list[ast.AST] = [tree]
+        parents: dict[ast.AST, ast.AST] = {}
+        for node in nodes:  # grows on the way
+            for child in ast.iter_child_nodes(node):
+                parents[child] = node
+                nodes.append(child)
         functions = tuple(self.tables.project.files[path].functions.values())
-        return OpenFile(path, text.split("\n"), tree, parents, functions)
+        return OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), functions)

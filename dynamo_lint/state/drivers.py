@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dynamo_lint.index.facts import MODULE_KEY, Call, Function
+from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Function
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
@@ -76,6 +76,8 @@ class Drivers:
         return self.known[where]
 
     def _drives(self, call: Call, scope: Scope, depth: int) -> bool:
+        if isinstance(call.function, Attribute) and not self.project.is_known(call.function.name):
+            return False
         for value in evaluate(self.project, call.function, scope):
             match value:
                 case Instance(ref) if self.project.is_module(ref):

@@ -75,7 +75,10 @@ def _calls(
 ) -> Iterator[tuple[facts.Call, HotFunction]]:
     scope = Scope(ref, project.owner(ref))
     for site in project.function(ref).calls:
-        for value in evaluate(project, site.call.function, scope):
+        callee = site.call.function
+        if isinstance(callee, facts.Attribute) and not project.is_known(callee.name):
+            continue
+        for value in evaluate(project, callee, scope):
             match value:
                 case Instance(owner):
                     method = project.method(owner, "forward") if project.is_module(owner) else None

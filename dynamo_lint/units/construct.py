@@ -42,10 +42,14 @@ class Construction:
     terms: Terms = field(default_factory=Terms)
     summaries: dict[ClassRef, Mapping[str, Term]] = field(default_factory=dict)
     results: dict[FunctionRef, Term | None] = field(default_factory=dict)
-    wanted: ClassRef | None = None
+    outer: dict[tuple[FunctionRef, str], Term] = field(default_factory=dict)
+    """What a name means in a function that does not bind it."""
+    inside: dict[Term, dict[int, Term]] = field(default_factory=dict)
+    """What became of the terms of a class where one instance of it is made."""
+    wanted: frozenset[ClassRef] = frozenset()
     path: frozenset[FunctionRef] = frozenset()
-    """Functions that lead to an instance of the wanted class: these are entered, others are not."""
-    made: list[Made] = field(default_factory=list)
+    """Functions that lead to an instance of a wanted class: these are entered, others are not."""
+    made: dict[ClassRef, list[Made]] = field(default_factory=dict)
     stored: dict[tuple[ClassRef, str], dict[tuple[str, Position], bool]] = field(default_factory=dict)
     """Where an attribute of a class gets its value, and whether that is something else than None."""
     sampling: int = 0
@@ -59,7 +63,7 @@ class Construction:
         if ref not in self.summaries:
             self.summaries[ref] = {}  # a class that makes instances of itself ends here
             before = self.wanted, self.path, self.made
-            self.wanted, self.path, self.made = None, frozenset(), []
+            self.wanted, self.path, self.made = frozenset(), frozenset(), {}
             init = self.project.method(ref, "__init__")
             if init is None:
                 names = self.fields(ref)
@@ -77,7 +81,7 @@ class Construction:
         if ref not in self.results:
             self.results[ref] = None
             before = self.wanted, self.path, self.made
-            self.wanted, self.path, self.made = None, frozenset(), []
+            self.wanted, self.path, self.made = frozenset(), frozenset(), {}
             owner = self.project.owner(ref)
             given = {p.name: self.terms.make("param", p.name) for p in self.project.function(ref).parameters}
             frame = Frame(ref, owner, given)
@@ -86,13 +90,15 @@ class Construction:
             self.wanted, self.path, self.made = before
         return self.results[ref]
 
-    def instances(self, wanted: ClassRef, top: FunctionRef, path: frozenset[FunctionRef]) -> list[Made]:
-        """The instances of a class that running a function makes, directly or through functions on a path."""
-        self.wanted, self.path, self.made, self.sampling = wanted, path, [], 0
+    def instances(
+        self, wanted: frozenset[ClassRef], top: FunctionRef, path: frozenset[FunctionRef]
+    ) -> Mapping[ClassRef, list[Made]]:
+        """The instances of classes that running a function makes, directly or through functions on a path."""
+        self.wanted, self.path, self.made, self.sampling = wanted, path, {ref: [] for ref in wanted}, 0
         parameters = self.project.function(top).parameters
         given = {p.name: self.parameter(top, p) for p in parameters}
         self._run(Frame(top, self.project.owner(top), given))
-        self.wanted = None
+        self.wanted = frozenset()
         return self.made
 
     def fields(self, ref: ClassRef) -> list[str]:
@@ -201,8 +207,8 @@ class Construction:
             bound = {name or next(names, "*"): value for name, value in arguments}
         else:
             bound = self.bind(init, arguments, method=True)
-        if ref == self.wanted and len(self.made) < _MAX_INSTANCES:
-            self.made.append(Made(bound, frame.function.path, line, self.sampling > 0))
+        if ref in self.wanted and len(self.made[ref]) < _MAX_INSTANCES:
+            self.made[ref].append(Made(bound, frame.function.path, line, self.sampling > 0))
         elif init is not None and init in self.path:
             self.enter(init, ref, dict(bound), None)
         return self.terms.make("new", ref, tuple(bound.values()), tuple(bound), line)

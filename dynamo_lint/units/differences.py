@@ -34,16 +34,31 @@ class Given:
         self.rows = [{name: row[name] for name in row if name in self.varying} for row in rows]
         self._done: list[dict[int, Term]] = [{} for _ in rows]
         self._values: dict[Term, tuple[Term, ...] | None] = {}
+        self._alike: dict[frozenset[str], list[int]] = {}
 
     def values(self, term: Term) -> tuple[Term, ...] | None:
         """The value for every instance; None if it is the same for all."""
-        if not term.params & self.varying:
+        names = term.params & self.varying
+        if not names:
             return None
         if term not in self._values:
-            pairs = zip(self.rows, self._done, strict=True)
-            values = tuple(self.terms.substitute(term, row, done) for row, done in pairs)
+            firsts = self._firsts(names)
+            value = {
+                n: self.terms.substitute(term, self.rows[n], self._done[n]) for n in dict.fromkeys(firsts)
+            }
+            values = tuple(value[n] for n in firsts)
             self._values[term] = values if len(set(values)) > 1 else None
         return self._values[term]
+
+    def _firsts(self, names: frozenset[str]) -> list[int]:
+        """For each instance, the first that is given the same under these names."""
+        if names not in self._alike:
+            seen: dict[tuple[Term | None, ...], int] = {}
+            order = sorted(names)
+            self._alike[names] = [
+                seen.setdefault(tuple(row.get(name) for name in order), n) for n, row in enumerate(self.rows)
+            ]
+        return self._alike[names]
 
 
 def compare(run: Construction, unit: ClassRef, made: list[Made]) -> list[Difference]:
@@ -66,6 +81,8 @@ class _Comparison:
     line: int
     found: list[tuple[Difference, tuple[Term, ...]]] = field(default_factory=list)
     """Differences with the value of every instance."""
+    reported: set[Difference] = field(default_factory=set)
+    """The same without samples."""
     shapes: list[tuple[Term, ...]] = field(default_factory=list)
     """Shape arguments of parameters, for every instance."""
 
@@ -135,8 +152,9 @@ class _Comparison:
             case "new", ClassRef() as ref:
                 arguments_ = term.argument
                 live = {n for n, value in arguments_.items() if value.params & given.varying}
+                done = self.run.inside.setdefault(term, {})
                 inner = {
-                    n: self.run.terms.substitute(t, arguments_)
+                    n: self.run.terms.substitute(t, arguments_, done)
                     for n, t in self.run.attributes(ref).items()
                     if t.params & live
                 }
@@ -263,7 +281,9 @@ class _Comparison:
             self._stores(owner, name.partition(".")[0]),
             setting,
         )
-        if not any(replace(known, samples=()) == replace(difference, samples=()) for known, _ in self.found):
+        alike = replace(difference, samples=())
+        if alike not in self.reported:
+            self.reported.add(alike)
             self.found.append((difference, values))
 
     def _stores(self, owner: ClassRef, name: str) -> tuple[tuple[str, Position], ...]:

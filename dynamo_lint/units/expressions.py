@@ -63,7 +63,7 @@ def evaluate(run: Construction, node: ast.expr, frame: Frame) -> Term:
         case ast.Constant(value=str() | int() | float() | bool() | None as value):
             return terms.const(value)
         case ast.Name(id=name):
-            return frame.names[name] if name in frame.names else _global(run, name, frame)
+            return frame.names[name] if name in frame.names else _global(run, name, frame.function)
         case ast.Attribute(value=value, attr=attr):
             return _attribute(run, value, attr, frame)
         case ast.Call():
@@ -182,15 +182,22 @@ def _lambda(run: Construction, node: ast.Lambda, frame: Frame) -> Term:
     return run.terms.make("symbol", f"{frame.function.path}:{node.lineno}")
 
 
-def _global(run: Construction, name: str, frame: Frame) -> Term:
-    symbols = run.project.symbols(facts.Name(name), frame.function.path, frame.function.key)
+def _global(run: Construction, name: str, where: FunctionRef) -> Term:
+    found = run.outer.get((where, name))
+    if found is None:
+        found = run.outer[where, name] = _bound_outside(run, name, where)
+    return found
+
+
+def _bound_outside(run: Construction, name: str, where: FunctionRef) -> Term:
+    symbols = run.project.symbols(facts.Name(name), where.path, where.key)
     found = [term for term in map(run.symbol, symbols) if term is not None]
     if len(found) == 1:
         return found[0]
-    bound = run.project.global_bindings(frame.function.path).get(name, [])
+    bound = run.project.global_bindings(where.path).get(name, [])
     if len(bound) == 1 and isinstance(bound[0], facts.Constant):
         return run.terms.const(bound[0].value)
-    return run.terms.make("symbol", f"{frame.function.path}: {name}")
+    return run.terms.make("symbol", f"{where.path}: {name}")
 
 
 def _attribute(run: Construction, value: ast.expr, attr: str, frame: Frame) -> Term:
