@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamo_lint.confirm.receipt import Cause, Receipt, Recompile, receipt_from_json
-from dynamo_lint.confirm.verdicts import explaining
+from dynamo_lint.confirm.verdicts import explaining, spoken_of
 from dynamo_lint.findings import Finding
 
 MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE", "BACKEND"})
@@ -143,9 +143,9 @@ def _states(recompile: Recompile) -> Iterator[State]:
 
 def _speaks_of(finding: Finding, state: State, receipt: Receipt, root: Path) -> bool:
     return any(
-        (cause := explaining(finding, recompile, root)) is not None
-        and (cause.owner.rpartition(".")[2], cause.attribute) == (state.owner, state.attribute)
+        (cause.owner.rpartition(".")[2], cause.attribute) == (state.owner, state.attribute)
         for recompile in receipt.recompiles
+        for cause in spoken_of(finding, recompile, root)
     )
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 ENVIRONMENT = re.compile(r"""os\.environ\[(['"])(?P<name>.*)\1\]$""")
-ARGUMENT = re.compile(r"(?P<function>[\w.]+)\((?P<name>\w+)\)$")
+ARGUMENT = re.compile(r"(?P<function>[\w.<>]+)\((?P<name>\w+)\)$")
 ATTRIBUTE = re.compile(r"(?:(?P<owner>\w+)\.)?(?P<name>\w+)(?P<inside>(?:\[.*\])?)$")
 
 

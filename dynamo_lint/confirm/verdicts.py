@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -179,16 +179,23 @@ def _listed(values: Sequence[str]) -> str:
 
 def explaining(finding: Finding, recompile: Recompile, root: Path) -> Cause | None:
     """The cause of a recompile that a finding speaks of."""
+    return next(spoken_of(finding, recompile, root), None)
+
+
+def spoken_of(finding: Finding, recompile: Recompile, root: Path) -> Iterator[Cause]:
+    """Every cause of a recompile that a finding speaks of."""
     subject = read_subject(finding.subject)
     causes = (cause for joint in recompile.causes for cause in joint)
-    return next((cause for cause in causes if _is_about(finding, subject, cause, root)), None)
+    return (cause for cause in causes if _is_about(finding, subject, cause, root))
 
 
 def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:
     """The state whose guard failed is the one that the finding speaks of."""
     if finding.code == "DYN110":
         return cause.kind in MODES or cause.attribute == "training" or cause.aspect == "requires_grad"
-    if subject is not None and (_same_state(subject, cause) or _part_of(subject, finding, cause)):
+    if subject is not None and (
+        _same_state(subject, cause) or _part_of(subject, finding, cause) or _wrapped(subject, finding, cause)
+    ):
         return True
     # A lookup has no state of its own to join on; its line does.
     frame = _near(cause.stack, root)
@@ -219,6 +226,16 @@ def _part_of(subject: Subject, finding: Finding, cause: Cause) -> bool:
     held = re.findall(r"\._modules\['(\w+)'\]", cause.source)
     names = [name for name in held if not name.isdigit()]
     return bool(names) and names[-1] == subject.attribute and cause.path.endswith(f"/{finding.span.path}")
+
+
+def _wrapped(subject: Subject, finding: Finding, cause: Cause) -> bool:
+    """Which function a wrapper has inside goes with the class that it was put around."""
+    return (
+        subject.argument
+        and finding.effect == "per-instance"
+        and cause.owner == subject.owner
+        and cause.inside.endswith(".__code__")
+    )
 
 
 def _compatible(one: str, other: str) -> bool:

@@ -18,10 +18,10 @@ from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, RegionOptions, Step, Tier
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Scope, Value
+from dynamo_lint.regions.wrapping import wrappers
 
 _HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
 """What of `builtins` and `torch` itself calls the functions that it is given."""
-_PLAIN_DECORATORS = frozenset({"property", "staticmethod", "classmethod", "setter", "override", "no_grad"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class _Walk:
         for target in targets_of(self._project, {value: tier}):
             name = self._project.function(target.function).qualname
             yield Edge(Node(target.function, target.receiver), target.tier, line, f"{verb} {name}")
-            for wrapper in self._wrappers(target.function):
+            for wrapper in wrappers(self._project, target.function):
                 self._wrapping.add(wrapper)
                 name = self._project.function(wrapper).qualname
                 yield Edge(Node(wrapper, None), max(tier, Tier.LIKELY), line, f"{verb} {name}, its decorator")
@@ -208,29 +208,6 @@ class _Walk:
                 ):
                     yield from self._runs(value, max(tier, Tier.LIKELY), call.line, "passes on")
 
-    def _wrappers(self, ref: FunctionRef) -> list[FunctionRef]:
-        """The closures that decorators of this project put around a function."""
-        found = []
-        function = self._project.function(ref)
-        for decorator in function.decorators:
-            callee = decorator.function if isinstance(decorator, facts.Call) else decorator
-            if terminal_name(callee) in _PLAIN_DECORATORS:
-                continue
-            scope = Scope(FunctionRef(ref.path, function.outer or MODULE_KEY))
-            for value in evaluate(self._project, decorator, scope):
-                if not isinstance(value, FunctionValue):
-                    continue
-                inner = evaluation_of(self._project).returns(value.ref, None)
-                found += [
-                    v.ref
-                    for v in inner
-                    if isinstance(v, FunctionValue)
-                    and v.ref.path == value.ref.path
-                    and v.ref.key.startswith(f"{value.ref.key}.<locals>.")
-                    and not self._makes_functions(v.ref)
-                ]
-        return found
-
     def _is_wrapped(self, callee: Expr, wrapper: FunctionRef) -> bool:
         """Whether a closure calls what the function around it was given."""
         outer = self._project.function(wrapper).outer
@@ -240,16 +217,6 @@ class _Walk:
                 return True
             outer = around.outer
         return False
-
-    def _makes_functions(self, ref: FunctionRef) -> bool:
-        """Whether a function gives back a closure of its own: a decorator, not what it puts around others."""
-        made = evaluation_of(self._project).returns(ref, None)
-        return any(
-            isinstance(v, FunctionValue)
-            and v.ref.path == ref.path
-            and self._project.function(v.ref).outer == ref.key
-            for v in made
-        )
 
     def _property(self, owner: Expr, name: str, scope: Scope, line: int, role: str) -> Iterator[Edge]:
         """The getter or setter that a load or store of `owner.name` runs."""

@@ -1,4 +1,4 @@
-"""DYN108: the blocks of one list share compiled code, but not all have the same submodules."""
+"""DYN108: what shares compiled code is not alike: blocks with other submodules, or several classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
+from dynamo_lint.rules.driving import line_of
 from dynamo_lint.rules.instances import isolated, made_here, versions
+from dynamo_lint.rules.sharing import claim, shared_code
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.consumed import Consumed, consumed
 from dynamo_lint.units.model import Sort
@@ -16,7 +18,11 @@ from dynamo_lint.units.terms import Term
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per cause: what follows from one constructor argument of the unit."""
+    """One finding per cause: what follows from one constructor argument of the unit, or a shared forward."""
+    for shared in shared_code(tables, context):
+        said, line = claim(tables, context, shared), tables.project.function(shared.code).line
+        position = line_of(tables, shared.code, line)
+        yield placed(rule, context, shared.code.path, position, shared.code.id, said, shared.hot, tables)
     causes: dict[tuple[object, ...], list[Consumed]] = defaultdict(list)
     settled: set[tuple[object, ...]] = set()
     for found in consumed(tables):
@@ -55,7 +61,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
         effect="per-instance",
         entries=entries,
         subject=f"{difference.owner.name}.{difference.attribute}",
-        advice="make one class per variant, so that each has compiled code of its own, or accept "
+        advice="make one class per variant with a `forward` of its own, compiled by itself, or accept "
         f"{entries or 'the'} versions and leave room for them below the recompile limit",
         step=f"chooses `{name}`",
         related=_related(group),

@@ -1,0 +1,97 @@
+"""What is put around a function or a forward: closures of decorators, and wrappers that classes receive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.regions.evaluate import evaluate, evaluation_of
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.values import FunctionValue, Scope
+
+_PLAIN_DECORATORS = frozenset({"property", "staticmethod", "classmethod", "setter", "override", "no_grad"})
+_SUBCLASSED = "__init_subclass__"
+
+
+def wrappers(project: Project, ref: FunctionRef) -> list[FunctionRef]:
+    """The closures that decorators of this project put around a function, the outermost first."""
+    found = []
+    function = project.function(ref)
+    for decorator in function.decorators:
+        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+        if terminal_name(callee) in _PLAIN_DECORATORS:
+            continue
+        scope = Scope(FunctionRef(ref.path, function.outer or MODULE_KEY))
+        for value in evaluate(project, decorator, scope):
+            if not isinstance(value, FunctionValue):
+                continue
+            inner = evaluation_of(project).returns(value.ref, None)
+            found += [
+                v.ref
+                for v in inner
+                if isinstance(v, FunctionValue)
+                and v.ref.path == value.ref.path
+                and v.ref.key.startswith(f"{value.ref.key}.<locals>.")
+                and not _makes_functions(project, v.ref)
+            ]
+    return found
+
+
+def _makes_functions(project: Project, ref: FunctionRef) -> bool:
+    """Whether a function gives back a closure of its own: a decorator, not what it puts around others."""
+    made = evaluation_of(project).returns(ref, None)
+    return any(
+        isinstance(v, FunctionValue) and v.ref.path == ref.path and project.function(v.ref).outer == ref.key
+        for v in made
+    )
+
+
+def outermost(project: Project, ref: ClassRef, name: str) -> FunctionRef | None:
+    """The function whose code runs first when `instance.name(…)` is called: it is what Dynamo compiles."""
+    order = project.mro(ref)
+    for position, part in enumerate(order):
+        decorated = _stored(project, _class_decorators(project, part), name)
+        if decorated is not None:
+            return decorated
+        above = (FunctionRef(p.path, f"{p.key}.{_SUBCLASSED}") for p in order[position + 1 :])
+        given = _stored(project, (f for f in above if f.key in project.files[f.path].functions), name)
+        if given is not None:
+            return given
+        if name in project.class_bindings(part):
+            break
+    method = project.method(ref, name)
+    if method is None:
+        return None
+    return next(iter(wrappers(project, method)), method)
+
+
+def _class_decorators(project: Project, ref: ClassRef) -> Iterator[FunctionRef]:
+    class_ = project.class_(ref)
+    for decorator in class_.decorators:
+        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+        for symbol in project.symbols(callee, ref.path, class_.outer or MODULE_KEY):
+            if isinstance(symbol, FunctionRef):
+                yield symbol
+
+
+def _stored(project: Project, functions: Iterator[FunctionRef], name: str) -> FunctionRef | None:
+    """The closure that one of some functions puts at `name` of the class that it is given."""
+    for ref in functions if project.stores_of(name) else ():
+        function = project.function(ref)
+        if not function.parameters:
+            continue
+        given = facts.Name(function.parameters[0].name)
+        for store in function.stores:
+            if store.name == name and store.owner == given:
+                found = _closure(project, ref, store.value)
+                if found is not None:
+                    return found
+    return None
+
+
+def _closure(project: Project, ref: FunctionRef, value: Expr) -> FunctionRef | None:
+    made = (v for v in evaluate(project, value, Scope(ref)) if isinstance(v, FunctionValue))
+    return next((v.ref for v in made if project.function(v.ref).outer not in (None, MODULE_KEY)), None)

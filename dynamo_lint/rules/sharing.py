@@ -1,0 +1,102 @@
+"""Compiled classes whose calls run through one code object, by which Dynamo keeps compiled versions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dynamo_lint.findings import Related
+from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
+from dynamo_lint.regions.wrapping import outermost
+from dynamo_lint.rules.base import Claim, Context
+from dynamo_lint.rules.settings import entry_keywords
+from dynamo_lint.state.origins import Tables
+
+_NAMED = 3
+"""So many classes are named; of more, the number says enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A function that is the compiled code of several classes."""
+
+    code: FunctionRef
+    classes: tuple[ClassRef, ...]
+    hot: HotFunction
+    """The forward of the first of them."""
+    together: bool
+    """The code itself compiles all of them, so that they meet in one process."""
+
+
+def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
+    """Every function that is the compiled code of more than one of the classes that are compiled together."""
+    found: dict[FunctionRef, dict[str, dict[ClassRef, HotFunction]]] = defaultdict(lambda: defaultdict(dict))
+    for hot in tables.regions.hot:
+        if not hot.compiled or hot.receiver is None or not tables.project.is_module(hot.receiver):
+            continue
+        entries = [entry for entry in _own(tables, hot) if _counts(tables, context, entry)]
+        name = hot.function.key.rpartition(".")[2]
+        code = outermost(tables.project, hot.receiver, name) if entries else None
+        if code is not None:
+            for entry in entries:
+                found[code][_where(tables, entry)].setdefault(hot.receiver, hot)
+    for code, groups in found.items():
+        where, classes = max(groups.items(), key=lambda group: len(group[1]))
+        if len(classes) > 1:
+            yield Shared(code, tuple(classes), next(iter(classes.values())), bool(where))
+
+
+def _where(tables: Tables, entry: Entry) -> str:
+    """The function that compiles; empty for what is declared, wherever it is compiled."""
+    if entry.idiom not in {"call", "method", "with", "library"}:
+        return ""
+    around = [
+        (function.line, key)
+        for key, function in tables.project.files[entry.path].functions.items()
+        if function.first_line <= entry.line <= function.end_line and key != MODULE_KEY
+    ]
+    return f"{entry.path}::{max(around)[1] if around else MODULE_KEY}"
+
+
+def _own(tables: Tables, hot: HotFunction) -> Iterator[Entry]:
+    """The entries that compile this function itself, not one that calls it."""
+    targets = {hot.function.id, hot.receiver.id if hot.receiver is not None else ""}
+    for index in hot.entries:
+        if tables.regions.entries[index].target in targets:
+            yield tables.regions.entries[index]
+
+
+def _counts(tables: Tables, context: Context, entry: Entry) -> bool:
+    if entry.idiom == "assumed" and not entry.regional:
+        return False  # every module is assumed to be compiled then, though hardly two of them are
+    isolated = context.torch_version >= (2, 13)
+    return not (isolated and entry_keywords(tables.project, entry).get("isolate_recompiles") is True)
+
+
+def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
+    """What is said about it."""
+    names = sorted({f"`{ref.name}`" for ref in shared.classes})
+    some = f"{len(names)} compiled classes ({', '.join(names[:_NAMED])}, …)"
+    who = some if len(names) > _NAMED else f"{', '.join(names[:-1])} and {names[-1]}"
+    function = tables.project.function(shared.code)
+    own = function.parameters[0].name if function.parameters else "self"
+    count = len(shared.classes)
+    isolate = ", or compile with `isolate_recompiles=True`" if context.torch_version >= (2, 13) else ""
+    return Claim(
+        message=f"`{function.qualname}` is the code that runs first in every call of {who}, and Dynamo, "
+        f"which keeps compiled versions by code, guards on the class of `{own}`",
+        cost=f"one compiled version per class{'' if shared.together else ' that a process compiles'}, all of "
+        f"them under one recompile limit ({context.recompile_limit}) together with what else differs",
+        effect="per-instance",
+        entries=count if shared.together else None,
+        subject=f"{shared.code.key.split('#')[0]}({own})",
+        advice=f"give each class a `forward` of its own, with nothing put around it{isolate}",
+        step="is the code of several compiled classes",
+        related=tuple(_definition(tables, ref) for ref in shared.classes[:_NAMED]),
+    )
+
+
+def _definition(tables: Tables, ref: ClassRef) -> Related:
+    return Related(ref.path, tables.project.class_(ref).line, 1, f"`{ref.name}` is compiled")
