@@ -121,3 +121,13 @@ class ClassScope:
             bindings=tuple(self.bindings),
             annotations=tuple(self.annotations),
         )
+
+
+def unused(key: str, taken: dict[str, FunctionScope] | dict[str, ClassScope]) -> str:
+    """`key`, or `key#2`, `key#3`, … if the file defines the name again."""
+    if key not in taken:
+        return key
+    number = 2
+    while f"{key}#{number}" in taken:
+        number += 1
+    return f"{key}#{number}"

@@ -13,7 +13,7 @@ from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.expressions import Expressions, terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function
 from dynamo_lint.index.markers import find_markers
-from dynamo_lint.index.scopes import ClassScope, FunctionScope
+from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -141,6 +141,9 @@ class _Reader:
         if node.__class__.__name__ == "TryStar":  # except*, Python 3.11
             self._try(node.body, node.handlers, node.orelse, node.finalbody)  # type: ignore[attr-defined]
             return
+        match node:
+            case ast.Raise(exc=ast.Name("NotImplementedError") as name):  # as good as a call of it
+                node.exc = ast.copy_location(ast.Call(name, [], []), name)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self._expressions.read(child)
@@ -311,7 +314,7 @@ class _Reader:
         self, node: _FunctionNode | ast.Lambda, name: str, suffix: str, decorators: tuple[Expr, ...]
     ) -> FunctionScope:
         qualname = self._qualname(name)
-        key = _unused(qualname + suffix, self.functions)
+        key = unused(qualname + suffix, self.functions)
         lines = [node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))]
         scope = FunctionScope(
             key,
@@ -339,7 +342,7 @@ class _Reader:
         read = self._expressions.read
         qualname = self._qualname(node.name)
         scope = ClassScope(
-            _unused(qualname, self.classes),
+            unused(qualname, self.classes),
             qualname,
             node.lineno,
             min([node.lineno, *(d.lineno for d in node.decorator_list)]),
@@ -383,16 +386,6 @@ class _Reader:
         if self._class is not None:
             return f"{self._class.qualname}.{name}"
         return name if self._scope.key == MODULE_KEY else f"{self._scope.qualname}.<locals>.{name}"
-
-
-def _unused(key: str, taken: dict[str, FunctionScope] | dict[str, ClassScope]) -> str:
-    """`key`, or `key#2`, `key#3`, … if the file defines the name again."""
-    if key not in taken:
-        return key
-    number = 2
-    while f"{key}#{number}" in taken:
-        number += 1
-    return f"{key}#{number}"
 
 
 def _last_line(body: Sequence[ast.stmt]) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Function, Name
-from dynamo_lint.regions.model import ClassRef
-from dynamo_lint.regions.project import Project
+from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.project import External, Project
 
 _MAX_HOLDERS = 8
 """An attribute that more classes below a base have than this says little about which of them is meant."""
+_MAX_HEIRS = 40
+"""An abstract class with more heirs says too little about what an annotated value is."""
 _KNOWN_BASES = frozenset({"abc.ABC", "builtins.object", "object", "typing.Generic", "typing.Protocol"})
 """Outside bases without attributes of their own."""
 _DECORATORS = frozenset({"abstractmethod", "abstractproperty"})
@@ -21,6 +21,89 @@ def only_declares(function: Function) -> bool:
     return _is_marked(function) or _only_raises(function)
 
 
+def is_empty(function: Function) -> bool:
+    """A method that is marked as abstract and does nothing, not even for heirs that call it by `super()`."""
+    calls = any(site.call.function != Name("NotImplementedError") for site in function.calls)
+    return _is_marked(function) and not (calls or function.returns or function.stores or function.bindings)
+
+
+def heirs(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
+    """All classes of the project below a class, in the order of their files."""
+    key = ("heirs", ref)
+    if key not in project.memo:
+        found: dict[ClassRef, None] = {}
+        pending = [ref]
+        while pending:
+            for heir in project.derived_from(pending.pop().name):
+                if heir != ref and heir not in found and ref in project.mro(heir):
+                    found[heir] = None
+                    pending.append(heir)
+        project.memo[key] = tuple(sorted(found))
+    return project.memo[key]  # type: ignore[return-value]
+
+
+def heirs_that_run(project: Project, where: FunctionRef) -> tuple[ClassRef, ...]:
+    """The classes below the owner of a method that run it too: they inherit it or call it by `super()`.
+
+    None if they are many: such a base belongs to a library, and its users choose which of its heirs matter.
+    """
+    function = project.function(where)
+    if function.owner is None:
+        return ()
+    name = function.qualname.rpartition(".")[2]
+    owner = ClassRef(where.path, function.owner)
+    below = heirs(project, owner)
+    if len(below) > _MAX_HEIRS:
+        return ()
+    return tuple(heir for heir in below if _reaches(project, heir, name, where))
+
+
+def _reaches(project: Project, heir: ClassRef, name: str, where: FunctionRef) -> bool:
+    """Whether calling the method `name` of an heir runs `where`, through all overrides in between."""
+    for part in project.mro(heir):
+        own = project.class_bindings(part).get(name)
+        if not own:
+            continue
+        key = own[-1].value.key if isinstance(own[-1].value, Definition) else ""
+        if FunctionRef(part.path, key) == where:
+            return True
+        override = project.files[part.path].functions.get(key)
+        if override is None or not any(_is_super(site.call.function, name) for site in override.calls):
+            return False
+    return False
+
+
+def _is_super(callee: Expr, name: str) -> bool:
+    match callee:
+        case Attribute(Call(Name("super")), called):
+            return called == name
+    return False
+
+
+def implementations(project: Project, ref: ClassRef, name: str) -> dict[ClassRef, FunctionRef]:
+    """What the classes below `ref` make of a method that it only declares; nothing if they are many."""
+    below = heirs(project, ref)
+    if len(below) > _MAX_HEIRS:
+        return {}
+    methods = {heir: project.method(heir, name) for heir in below}
+    return {
+        heir: method
+        for heir, method in methods.items()
+        if method is not None and not only_declares(project.function(method))
+    }
+
+
+def heirs_of_abstract(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
+    """The classes below one that has abstract methods or derives from `abc.ABC` itself, unless they are many.
+
+    Such a class has no instances of its own.
+    """
+    if External("abc.ABC") not in project.bases(ref) and not _declares(project, ref):
+        return ()
+    below = heirs(project, ref)
+    return below if len(below) <= _MAX_HEIRS else ()
+
+
 def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:
     """The classes below `ref` that have an attribute which `ref` itself does not have.
 
@@ -29,8 +112,8 @@ def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:
     """
     key = ("holders", ref, name)
     if key not in project.memo:
-        heirs = () if _may_have(project, ref, name) else _heirs(project).get(ref, ())
-        found = [heir for heir in heirs if any(_gives(project, part, name) for part in project.mro(heir))]
+        below = () if _may_have(project, ref, name) else heirs(project, ref)
+        found = [heir for heir in below if any(_gives(project, part, name) for part in project.mro(heir))]
         project.memo[key] = tuple(found) if len(found) <= _MAX_HOLDERS else ()
     return project.memo[key]  # type: ignore[return-value]
 
@@ -47,16 +130,15 @@ def _gives(project: Project, ref: ClassRef, name: str) -> bool:
     return declared or name in project.class_bindings(ref) or name in project.own_stores(ref)
 
 
-def _heirs(project: Project) -> dict[ClassRef, list[ClassRef]]:
-    """All classes below each class that has any."""
-    key = "heirs"
-    if key not in project.memo:
-        table: dict[ClassRef, list[ClassRef]] = defaultdict(list)
-        for ref in project.classes():
-            for base in project.mro(ref)[1:]:
-                table[base].append(ref)
-        project.memo[key] = dict(table)
-    return project.memo[key]  # type: ignore[return-value]
+def _declares(project: Project, ref: ClassRef) -> bool:
+    """Whether the body of the class marks a method as abstract."""
+    for bindings in project.class_bindings(ref).values():
+        for binding in bindings:
+            if isinstance(binding.value, Definition):
+                function = project.files[ref.path].functions.get(binding.value.key)
+                if function is not None and _is_marked(function):
+                    return True
+    return False
 
 
 def _is_marked(function: Function) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
+from dynamo_lint.regions.abstract import heirs_of_abstract
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.values import (
@@ -84,7 +85,7 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
             case ClassRef():
                 found[Instance(symbol)] = Tier.CERTAIN
                 # An abstract class has no instances of its own: it stands for its heirs.
-                found |= {Instance(heir): Tier.LIKELY for heir in project.heirs_of_abstract(symbol)}
+                found |= {Instance(heir): Tier.LIKELY for heir in heirs_of_abstract(project, symbol)}
             case External(dotted) if not dotted.startswith("builtins."):
                 found[Foreign(dotted)] = Tier.CERTAIN
     return found

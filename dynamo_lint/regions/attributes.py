@@ -122,7 +122,7 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     for part in project.mro(ref):
         found = _in_body(ev, part, name, ref)
         if found is not None:
-            parts.append(found)
+            parts += [found, _implemented(ev, ref, name, found)]
             break
     for part in project.mro(ref):
         stores = project.own_stores(part)
@@ -145,6 +145,15 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     found = ev.capped(found)
     # `DDP(model)` stands for the model here, and so does what is behind its `.module`.
     return {Instance(ref): Tier.LIKELY} if not found and name in _UNWRAPPING else found
+
+
+def _implemented(ev: Evaluation, ref: ClassRef, name: str, declared: Values) -> Values:
+    """The methods of the heirs, where that of the class itself only says what they do."""
+    functions = [v.ref for v in declared if isinstance(v, FunctionValue)]
+    if not functions or not all(abstract.only_declares(ev.project.function(f)) for f in functions):
+        return EMPTY
+    made = abstract.implementations(ev.project, ref, name)
+    return {FunctionValue(function, heir): Tier.LIKELY for heir, function in made.items()}
 
 
 def _field(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Values:

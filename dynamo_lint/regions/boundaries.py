@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.regions.abstract import is_empty
 from dynamo_lint.regions.entries import matches
 from dynamo_lint.regions.model import ClassRef, FunctionRef, RegionOptions
 from dynamo_lint.regions.project import External, Project, Symbol
@@ -67,6 +68,8 @@ class Boundaries:
         cut = self._options.cut
         if cut and (matches(project, ref, cut) or (owner is not None and matches(project, owner, cut))):
             return "stop", "`not-regions` cuts it"
+        if is_empty(function):
+            return "skip", "it is abstract: what its heirs make of it runs instead"
         for decorator in function.decorators:
             kind = self._disabling(decorator, ref.path, function.outer or MODULE_KEY)
             if kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
@@ -11,6 +11,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
 from dynamo_lint.regions import frameworks
+from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.candidates import candidates
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
@@ -126,12 +127,30 @@ class _Search:
         name = terminal_name(site.call.function)
         if name not in self._names or _switched_off(site.call):
             return []
-        scope = Scope(where, self._project.owner(where))
+        found = self._compiled(where, site, name, self._project.owner(where))
+        if not _mentions(site.call, self._project.self_name(where)):
+            return found
+        # A method runs for every class that inherits it, and `self` is an instance of that class.
+        known = {root.entry.target for root in found} if isinstance(found, list) else set()
+        more: list[Root] = []
+        for heir in heirs_that_run(self._project, where):
+            inherited = self._compiled(where, site, name, heir)
+            for root in inherited if isinstance(inherited, list) else ():
+                if root.entry.target not in known:
+                    known.add(root.entry.target)
+                    more.append(_at_best_likely(root))
+        return [*found, *more] if isinstance(found, list) else more or found
+
+    def _compiled(
+        self, where: FunctionRef, site: CallSite, name: str, receiver: ClassRef | None
+    ) -> list[Root] | Unresolved:
+        """What a call site compiles if it runs for `receiver`."""
+        scope = Scope(where, receiver)
         if name in frameworks.NAMES:
             found = frameworks.compiled_by_library(evaluation_of(self._project), site, scope)
             if found is not None:
                 values, regional = found
-                return self._roots(where, site, "library", site.call, values, regional)
+                return self._roots(scope, site, "library", site.call, values, regional)
         position = self._wrapped_argument(site.call.function, where)
         if position is None and self.compiles(site.call.function, where.path, where.key):
             position = 0
@@ -139,12 +158,12 @@ class _Search:
             argument = _argument(site.call, position)
             if argument is None:
                 return []
-            return self._roots(where, site, "call", argument, evaluate(self._project, argument, scope))
+            return self._roots(scope, site, "call", argument, evaluate(self._project, argument, scope))
         if isinstance(site.call.function, facts.Attribute) and name == "compile":
-            receiver = site.call.function.value
-            modules = self._modules(evaluate(self._project, receiver, scope))
+            callee = site.call.function.value
+            modules = self._modules(evaluate(self._project, callee, scope))
             if modules:
-                return self._roots(where, site, "method", receiver, modules)
+                return self._roots(scope, site, "method", callee, modules)
         return []
 
     def _wrapped_argument(self, callee: Expr, where: FunctionRef) -> int | None:
@@ -156,8 +175,9 @@ class _Search:
 
     def _in_context(self, where: FunctionRef, site: CallSite) -> list[Root]:
         """A call inside `with regional_compile(…):`."""
-        values = evaluate(self._project, site.call.function, Scope(where, self._project.owner(where)))
-        found = self._roots(where, site, "with", site.call.function, values)
+        scope = Scope(where, self._project.owner(where))
+        values = evaluate(self._project, site.call.function, scope)
+        found = self._roots(scope, site, "with", site.call.function, values)
         return found if isinstance(found, list) else []
 
     def _modules(self, values: Values) -> Values:
@@ -175,19 +195,19 @@ class _Search:
 
     def _roots(
         self,
-        where: FunctionRef,
+        scope: Scope,
         site: CallSite,
         idiom: str,
         target: Expr,
         values: Values,
         regional: bool = False,
     ) -> list[Root] | Unresolved:
-        line = site.call.line
+        where, line = scope.function, site.call.line
         convention = terminal_name(site.call.function) == CONVENTION
         regional = regional or convention or idiom == "with" or site.repeated
         roots = []
         flat = _flattened(values)
-        ev, scope = evaluation_of(self._project), Scope(where, self._project.owner(where))
+        ev = evaluation_of(self._project)
         count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None
         for value, tier in flat.items():
             targets = targets_of(self._project, {value: tier})
@@ -205,6 +225,28 @@ class _Search:
         return Unresolved(
             where.path, line, describe(site.call), why, candidates(self._project, where, target)
         )
+
+
+def _mentions(call: facts.Call, name: str | None) -> bool:
+    """Whether the callee or an argument is reached through a name."""
+    pending: list[Expr] = [call.function, *call.arguments, *(value for _, value in call.keywords)]
+    while pending:
+        match pending.pop():
+            case facts.Name(found) if found == name:
+                return True
+            case (
+                facts.Attribute(value) | facts.Subscript(value) | facts.Element(value) | facts.Narrowed(value)
+            ):
+                pending.append(value)
+            case facts.Call(function, arguments):
+                pending += [function, *arguments]
+    return False
+
+
+def _at_best_likely(root: Root) -> Root:
+    tier = max(root.entry.tier, Tier.LIKELY)
+    targets = tuple(replace(target, tier=max(target.tier, tier)) for target in root.targets)
+    return replace(root, entry=replace(root.entry, tier=tier), targets=targets)
 
 
 def targets_of(project: Project, values: Values) -> tuple[Target, ...]:

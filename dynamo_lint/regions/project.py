@@ -19,8 +19,6 @@ from dynamo_lint.regions.tables import Tables
 
 COMPILE = "torch.compile"
 _PARTIAL = "functools.partial"
-_MAX_HEIRS = 40
-"""An abstract class with more heirs says too little about what an annotated value is."""
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
 
 
@@ -58,6 +56,7 @@ class Project:
         self.passed_on = tables.passed_on
         self.decorated_with = tables.decorated_with
         self.texts_of = tables.texts_of
+        self.derived_from = tables.derived_from
         self.is_known = tables.is_known
         self._resolving: set[object] = set()
         self._globals: dict[str, dict[str, list[Expr]]] = {}
@@ -204,11 +203,13 @@ class Project:
         """What `owner.name` means by binding alone."""
         match owner:
             case File(path):
-                found = () if name not in self.global_bindings(path) else self._global(name, path)
-                if found or not self.files[path].is_package:
-                    return found or self._global(name, path)
+                found = self._global(name, path)
+                if name in self.global_bindings(path) or not self.files[path].is_package:
+                    return found
+                if any(not isinstance(symbol, External) for symbol in found):
+                    return found  # `from .name import *` rebinds what importing the submodule had bound
                 inner = self.find_module(f"{self.files[path].module}.{name}", path)
-                return (File(inner),) if inner else self._global(name, path)
+                return (File(inner),) if inner else found
             case External(dotted):
                 return (External(f"{dotted}.{name}"),)
             case ClassRef():
@@ -254,7 +255,7 @@ class Project:
         """The class and its bases inside the project, in method resolution order (C3, or depth first)."""
         if ref not in self._mros:
             self._mros[ref] = (ref,)  # a class that inherits from itself stops here
-            parents = [s for s in self._bases(ref) if isinstance(s, ClassRef) and s != ref]
+            parents = [s for s in self.bases(ref) if isinstance(s, ClassRef) and s != ref]
             if len(parents) == 1:  # the usual case, and a thousand levels of it must not take a minute
                 self._mros[ref] = (ref, *(part for part in self.mro(parents[0]) if part != ref))
                 return self._mros[ref]
@@ -267,20 +268,10 @@ class Project:
         if key not in self.memo:
             outside: list[str] = []
             for part in self.mro(ref):
-                outside += [s.dotted for s in self._bases(part) if isinstance(s, External)]
+                outside += [s.dotted for s in self.bases(part) if isinstance(s, External)]
                 if (self.files[part.path].module, part.key) == _TORCH_MODULE:
                     outside.append("torch.nn.Module")
             self.memo[key] = tuple(dict.fromkeys(outside))
-        return self.memo[key]  # type: ignore[return-value]
-
-    def heirs_of_abstract(self, ref: ClassRef) -> tuple[ClassRef, ...]:
-        """The project classes below a class that derives from `abc.ABC` itself, unless they are many."""
-        if External("abc.ABC") not in self._bases(ref):
-            return ()
-        key = ("heirs", ref)
-        if key not in self.memo:
-            found = tuple(heir for heir in self.classes() if heir != ref and ref in self.mro(heir))
-            self.memo[key] = found if len(found) <= _MAX_HEIRS else ()
         return self.memo[key]  # type: ignore[return-value]
 
     def is_module(self, ref: ClassRef) -> bool:
@@ -297,7 +288,8 @@ class Project:
             for base in self.external_bases(ref)
         )
 
-    def _bases(self, ref: ClassRef) -> tuple[Symbol, ...]:
+    def bases(self, ref: ClassRef) -> tuple[Symbol, ...]:
+        """What the class statement lists as bases."""
         class_ = self.class_(ref)
         where = class_.outer or MODULE_KEY
         return _unique(s for base in class_.bases for s in self.symbols(base, ref.path, where))

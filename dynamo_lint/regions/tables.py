@@ -39,6 +39,10 @@ class Tables:
         """Functions and classes with a decorator that ends in `name`."""
         return self._decorated.get(name, [])
 
+    def derived_from(self, name: str) -> list[ClassRef]:
+        """Classes that list a base called `name`, under that name or another that it is imported as."""
+        return self._derived.get(name, [])
+
     def texts_of(self, name: str) -> list[str]:
         """The literal strings passed anywhere as keyword `name`: what a configuration field may say."""
         return sorted(self._texts.get(name, ()))
@@ -131,6 +135,24 @@ class Tables:
             for ref, decorators in definitions:
                 for decorator in decorators:
                     table[terminal_name(decorator) or ""].append((ref, decorator))
+        return table
+
+    @cached_property
+    def _derived(self) -> dict[str, list[ClassRef]]:
+        table: dict[str, list[ClassRef]] = defaultdict(list)
+        for path, file in self._files.items():
+            if not file.classes:
+                continue
+            imported = {
+                binding.name: binding.value.name
+                for function in file.functions.values()
+                for binding in function.bindings
+                if isinstance(binding.value, facts.Import) and binding.value.name
+            }
+            for key, class_ in file.classes.items():
+                for base in class_.bases:
+                    name = _last_name(base.value if isinstance(base, facts.Subscript) else base)
+                    table[imported.get(name, name)].append(ClassRef(path, key))
         return table
 
     @cached_property

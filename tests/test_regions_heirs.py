@@ -1,0 +1,126 @@
+"""Regions below a base class: who inherits a compile site, and what runs where the base only declares."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot, resolve_text
+
+BLOCKS = """
+    class Base(nn.Module):
+        def forward(self, x): raise NotImplementedError
+        def prepare(self): self.compile(fullgraph=False)
+    class Plain(Base):
+        def forward(self, x): return x
+    class Own(Base):
+        def prepare(self): pass
+        def forward(self, x): return x
+    class More(Base):
+        def prepare(self): return super().prepare()
+        def forward(self, x): return x
+    class Elsewhere(nn.Module):
+        def forward(self, x): return x
+"""
+
+
+def test_a_module_that_compiles_itself_in_a_base_class_does_so_in_each_class_that_runs_that_method() -> None:
+    found = hot(BLOCKS)
+    assert found == {"Base.forward": "certain", "Plain.forward": "likely", "More.forward": "likely"}
+
+
+def test_each_class_that_inherits_a_compile_site_is_an_entry_of_its_own() -> None:
+    _, regions = resolve_text(BLOCKS)
+    assert [entry.target for entry in regions.entries] == ["m.py::Base", "m.py::More", "m.py::Plain"]
+    assert not regions.unresolved
+
+
+def test_an_override_of_what_the_base_compiles_is_compiled_and_an_override_of_the_site_is_not() -> None:
+    assert hot("""
+    class Generator:
+        def __init__(self): self.step = torch.compile(self.step)
+        def step(self, x): return x
+        def run(self, x): return self.step(x)
+    class Other(Generator):
+        def step(self, x): return self.mix(x)
+        def mix(self, x): return x + 1
+    class Eager(Generator):
+        def __init__(self): pass
+        def step(self, x): return self.mix(x)
+        def mix(self, x): return x + 2
+    """) == {"Generator.step": "certain", "Other.step": "likely", "Other.mix": "likely"}
+
+
+def test_a_site_that_does_not_concern_self_is_the_same_for_every_heir() -> None:
+    _, regions = resolve_text("""
+    def helper(x): return x
+    class Base:
+        def __init__(self): self.f = torch.compile(helper)
+    class Heir(Base): pass
+    """)
+    assert [entry.target for entry in regions.entries] == ["m.py::helper"]
+    assert regions.entries[0].tier.word == "certain"
+
+
+def test_the_heirs_of_a_base_that_has_many_belong_to_the_users_of_a_library() -> None:
+    heirs = "\n".join(f"    class H{n}(Base):\n        def forward(self, x): return x" for n in range(50))
+    assert hot(BLOCKS + heirs) == {"Base.forward": "certain"}
+
+
+ABSTRACT = """
+    from abc import abstractmethod
+    class Config:
+        def build(self): raise NotImplementedError
+        def describe(self): return ""
+    class Norm(nn.Module):
+        def forward(self, x): return x
+    class Conv(nn.Module):
+        def forward(self, x): return x
+    class NormConfig(Config):
+        def build(self): return Norm()
+    class ConvConfig(Config):
+        def build(self): return Conv()
+        def describe(self): return Conv()
+    class Model(nn.Module):
+        def __init__(self, part: Config): self.part = part.METHOD()
+        def forward(self, x): return self.part(x)
+    def train(config): torch.compile(Model(config))
+"""
+
+
+@pytest.mark.parametrize("raised", ["NotImplementedError", "NotImplementedError('build')"])
+def test_a_method_that_only_raises_gives_what_the_heirs_make_of_it(raised: str) -> None:
+    source = ABSTRACT.replace("METHOD", "build").replace("raise NotImplementedError", f"raise {raised}")
+    assert hot(source) == {"Model.forward": "certain", "Norm.forward": "likely", "Conv.forward": "likely"}
+
+
+def test_a_method_that_the_base_implements_gives_what_the_base_makes_of_it() -> None:
+    assert hot(ABSTRACT.replace("METHOD", "describe")) == {"Model.forward": "certain"}
+
+
+def test_a_value_declared_as_a_class_with_abstract_methods_is_one_of_its_heirs() -> None:
+    assert hot("""
+    from abc import abstractmethod
+    class Block(nn.Module):
+        @abstractmethod
+        def forward(self, x): ...
+    class Wide(Block):
+        def forward(self, x): return x
+    class Other(nn.Module):
+        def forward(self, x): return x
+    def apply(block: Block): block.compile()
+    """) == {"Wide.forward": "likely"}
+
+
+def test_what_a_package_imports_by_star_hides_the_submodule_of_the_same_name() -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/loss/__init__.py": "from .entropy import *\n",
+        "pkg/loss/entropy.py": "def entropy(x): return x\n",
+        "pkg/loss/other.py": "def unused(x): return x\n",
+        "pkg/train.py": """
+            from .loss import entropy, other
+            @torch.compile
+            def step(x): return entropy(x)
+        """,
+    }
+    assert hot(files) == {"pkg/train.py::step": "certain", "pkg/loss/entropy.py::entropy": "certain"}
