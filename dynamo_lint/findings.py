@@ -71,6 +71,8 @@ class Finding:
     """Identity of the function the line stands in."""
     subject: str
     """What the finding is about: `MoE._overflow_total`, `os.environ['MODE']`."""
+    also: tuple[str, ...] = ()
+    """Other state that goes with it for the same reason, so that one change of the code ends both."""
     entries: int | None = None
     """How many cache entries it will cost, where that is known."""
     region: tuple[str, int] | None = None

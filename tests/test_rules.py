@@ -100,6 +100,38 @@ def test_a_finding_carries_its_evidence():
         assert not sentence.endswith(".")
 
 
+BLOCK = """
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, config, layer_idx):
+        super().__init__()
+        self.layer_idx = layer_idx
+        self.windowed = config.kinds[layer_idx] == "window"
+        self.scale = 2.0 if config.kinds[layer_idx] == "window" else 3.0
+        self.tag = layer_idx
+
+    def forward(self, x, cache):
+        if self.windowed:
+            x = x[:, : int(self.scale)]
+        return x + cache[self.layer_idx] + cache[self.tag]
+
+class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(config, i) for i in range(config.depth)])
+        for block in self.blocks:
+            block.compile()
+"""
+
+
+def test_what_differs_for_one_reason_is_one_finding_that_names_all_of_it():
+    assert {(f.subject, *f.also) for f in lint(BLOCK)} == {
+        ("Block.layer_idx", "Block.tag"),
+        ("Block.windowed", "Block.scale"),
+    }
+
+
 def test_columns_count_code_points():
     source = COUNTER.replace("self.n += 1", "é = 'ü'; self.n += 1")
     (found,) = lint(source)

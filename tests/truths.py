@@ -130,7 +130,7 @@ def _borne_out(claim: Claim, storm: bool, eager: bool, receipt: Receipt, limit: 
         case "once":  # beside a storm one more compile cannot be told apart; several may come at one call
             return storm or 1 <= receipt.recompiles <= onces
         case "per-value" | "per-instance":
-            return receipt.recompiles > 0 and (not storm or claim.many(limit))
+            return receipt.recompiles > 0
         case "stale":
             return receipt.stale
         case "eager":

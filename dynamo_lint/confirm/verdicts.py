@@ -178,15 +178,17 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def explaining(finding: Finding, recompile: Recompile, root: Path) -> Cause | None:
-    """The cause of a recompile that a finding speaks of."""
+    """The first cause of a recompile that a finding speaks of."""
     return next(spoken_of(finding, recompile, root), None)
 
 
 def spoken_of(finding: Finding, recompile: Recompile, root: Path) -> Iterator[Cause]:
-    """Every cause of a recompile that a finding speaks of."""
-    subject = read_subject(finding.subject)
-    causes = (cause for joint in recompile.causes for cause in joint)
-    return (cause for cause in causes if _is_about(finding, subject, cause, root))
+    """The causes of a recompile that a finding speaks of."""
+    subjects = [read_subject(text) for text in (finding.subject, *finding.also)]
+    for joint in recompile.causes:
+        for cause in joint:
+            if any(_is_about(finding, one, cause, root) for one in subjects):
+                yield cause
 
 
 def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:

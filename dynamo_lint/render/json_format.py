@@ -55,6 +55,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "end_column": span.end_column,
         "symbol": finding.symbol,
         "subject": finding.subject,
+        "also": list(finding.also),
         "region": finding.region and {"path": finding.region[0], "line": finding.region[1]},
         "chain": [
             {"path": step.path, "line": step.line, "symbol": step.symbol, "note": step.note}

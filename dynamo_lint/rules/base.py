@@ -47,6 +47,8 @@ class Claim:
     severity: str | None = None
     """Only where the effect does not decide."""
     related: tuple[Related, ...] = ()
+    also: tuple[str, ...] = ()
+    """Other state that the same advice is about."""
 
 
 def finding(
@@ -88,6 +90,7 @@ def placed(
         confidence=hot.tier.word if hot is not None else confidence,
         symbol=symbol,
         subject=claim.subject,
+        also=claim.also,
         entries=claim.entries,
         region=(entry.path, entry.line) if entry is not None else None,
         chain=(*chain, Step(path, position.line, symbol, claim.step)),

@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import line_of
-from dynamo_lint.rules.instances import isolated, made_here, versions
+from dynamo_lint.rules.instances import made_here, versions
+from dynamo_lint.rules.reasons import causes, spell_variant, subjects
 from dynamo_lint.rules.sharing import claim, shared_code
 from dynamo_lint.state.origins import Tables
-from dynamo_lint.units.consumed import Consumed, consumed
-from dynamo_lint.units.model import Sort
-from dynamo_lint.units.terms import Term
+from dynamo_lint.units.consumed import Consumed
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per cause: what follows from one constructor argument of the unit, or a shared forward."""
+    """One finding per cause of a difference, and one per shared forward."""
     for shared in shared_code(tables, context):
         said, line = claim(tables, context, shared), tables.project.function(shared.code).line
         position = line_of(tables, shared.code, line)
         yield placed(rule, context, shared.code.path, position, shared.code.id, said, shared.hot, tables)
-    causes: dict[tuple[object, ...], list[Consumed]] = defaultdict(list)
-    settled: set[tuple[object, ...]] = set()
-    for found in consumed(tables):
-        if isolated(tables, context, found):
-            continue
-        difference = found.difference
-        cause = (difference.unit, difference.roots)
-        if difference.sort == Sort.VARIANT:
-            # Values that nobody can name are numbers more often than code.
-            if any(map(_spell, difference.samples)):
-                causes[cause].append(found)
-        elif all(term.kind != "const" for term in difference.samples) or difference.sort == Sort.PART:
-            # A rate that differs per block is reported as such; "no such part" at zero is the same cause.
-            settled.add(cause)
-    for key, group in causes.items():
-        if key not in settled:
-            group.sort(key=lambda one: (-(versions(tables, one) or 99), one.position.line))
-            yield _finding(rule, tables, context, group)
+    for cause in causes(tables, context):
+        if cause.variants and not cause.rate:
+            group = sorted(
+                cause.variants, key=lambda one: (-(versions(tables, one) or 99), one.position.line)
+            )
+            yield _finding(rule, tables, context, [*group, *cause.numbers])
 
 
 def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]) -> Finding:
@@ -48,7 +34,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
     difference = main.difference
     entries = versions(tables, main)
     unit, name = difference.unit.name, f"self.{difference.attribute}"
-    kinds = " or ".join(dict.fromkeys(filter(None, map(_spell, difference.samples[:4]))))
+    kinds = " or ".join(dict.fromkeys(filter(None, map(spell_variant, difference.samples[:4]))))
     holds = f"is {kinds}" if kinds else "is not the same code"
     whose = "" if difference.owner == difference.unit else f" of `{difference.owner.name}`"
     claim = Claim(
@@ -64,6 +50,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
         advice="make one class per variant with a `forward` of its own, compiled by itself, or accept "
         f"{entries or 'the'} versions and leave room for them below the recompile limit",
         step=f"chooses `{name}`",
+        also=subjects(group)[1:],
         related=_related(group),
     )
     symbol = FunctionRef(main.path, _init(tables, difference.owner, main.path)).id
@@ -75,22 +62,6 @@ def _init(tables: Tables, owner: ClassRef, path: str) -> str:
         if part.path == path:
             return f"{part.key}.__init__"
     return f"{owner.key}.__init__"
-
-
-def _spell(term: Term) -> str:
-    match term.kind, term.leaf:
-        case "class" | "new", ClassRef() as ref:
-            return f"a `{ref.name}`"
-        case "external" | "part", str() as dotted:
-            name = dotted.rpartition(".")[2]
-            return f"a `{name}`" if name[:1].isupper() else f"`{name}`"
-        case "function", FunctionRef():
-            return "one of several functions"
-        case "absent", _:
-            return "missing"
-        case "const", None:
-            return "None"
-    return ""
 
 
 def _related(group: list[Consumed]) -> tuple[Related, ...]:

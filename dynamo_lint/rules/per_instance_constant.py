@@ -7,23 +7,21 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.instances import cost_of, isolated, made_here, price
+from dynamo_lint.rules.instances import cost_of, made_here, price
+from dynamo_lint.rules.reasons import causes, subjects
 from dynamo_lint.state.model import Use
 from dynamo_lint.state.origins import Tables
-from dynamo_lint.units.consumed import Consumed, consumed
+from dynamo_lint.units.consumed import Consumed
 from dynamo_lint.units.model import Sort
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per place that uses such a constant; several causes at one place are one finding."""
-    causes: dict[tuple[object, ...], list[Consumed]] = defaultdict(list)
-    for found in consumed(tables):
-        if found.difference.sort != Sort.VARIANT and not isolated(tables, context, found):
-            causes[found.difference.unit, found.difference.roots].append(found)
     places: dict[tuple[object, ...], list[list[Consumed]]] = defaultdict(list)
-    for group in causes.values():
-        group.sort(key=lambda one: _weight(tables, context, one), reverse=True)
-        places[group[0].path, group[0].position].append(group)
+    for cause in causes(tables, context):
+        if not cause.variants or cause.rate:
+            group = sorted(cause.numbers, key=lambda one: _weight(tables, context, one), reverse=True)
+            places[group[0].path, group[0].position].append([*group, *cause.variants])
     for groups in places.values():
         groups.sort(key=lambda group: _weight(tables, context, group[0]), reverse=True)
         yield _finding(rule, tables, context, groups)
@@ -60,6 +58,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
         advice=_advice(main, name, context),
         step=f"uses {name}" if difference.sort == Sort.SCALAR else f"gives {name} its settings",
         related=_related(groups),
+        also=subjects(one for group in groups for one in group)[1:],
     )
     return placed(rule, context, main.path, main.position, main.hot.function.id, claim, main.hot, tables)
 

@@ -10,7 +10,7 @@ from dynamo_lint.state.model import Position
 from dynamo_lint.units.construct import BASE, Construction, Made
 from dynamo_lint.units.model import Count, Difference, Sort
 from dynamo_lint.units.parts import CONTAINERS, SIGNATURES, arguments, part_name
-from dynamo_lint.units.terms import BOOLEAN, Term, Terms, leaves
+from dynamo_lint.units.terms import BOOLEAN, Term, Terms, decider, leaves
 
 _MANY = 4
 """This many different values among samples: there may be as many as there are instances."""
@@ -79,16 +79,15 @@ class _Comparison:
     sampled: bool
     path: str
     line: int
-    found: list[tuple[Difference, tuple[Term, ...]]] = field(default_factory=list)
-    """Differences with the value of every instance."""
+    found: list[Difference] = field(default_factory=list)
     reported: set[Difference] = field(default_factory=set)
-    """The same without samples."""
+    """The same in the words of a report."""
     shapes: list[tuple[Term, ...]] = field(default_factory=list)
     """Shape arguments of parameters, for every instance."""
 
     def results(self) -> list[Difference]:
         """The differences that cost something: not those that follow the shapes of the parameters."""
-        return [difference for difference, values in self.found if not self._follows_shapes(values)]
+        return [difference for difference in self.found if not self._follows_shapes(difference.values)]
 
     def _follows_shapes(self, values: tuple[Term, ...]) -> bool:
         # A stage of other width is compiled anew for its width; what changes along costs nothing more.
@@ -279,12 +278,14 @@ class _Comparison:
             self.path,
             self.line,
             self._stores(owner, name.partition(".")[0]),
+            values,
+            _cause(values),
             setting,
         )
-        alike = replace(difference, samples=())
+        alike = replace(difference, samples=(), values=(), cause=())
         if alike not in self.reported:
             self.reported.add(alike)
-            self.found.append((difference, values))
+            self.found.append(difference)
 
     def _stores(self, owner: ClassRef, name: str) -> tuple[tuple[str, Position], ...]:
         places = self.run.stored.get((owner, name), {})
@@ -307,6 +308,16 @@ class _Comparison:
         if self.sampled and len(different) >= _MANY:
             return Count(None, each)
         return Count(len(different), each)
+
+
+def _cause(values: tuple[Term, ...]) -> tuple[Term, ...] | tuple[int, ...]:
+    """What decides the values: the tests, or which instances go together where the values are known."""
+    deciding = tuple(map(decider, values))
+    distinct = list(dict.fromkeys(deciding))
+    known = all(one.kind in _CODE | {"const"} for one in deciding)
+    if known and len(distinct) < len(deciding):
+        return tuple(map(distinct.index, deciding))
+    return deciding
 
 
 def _holds_code(value: Term, depth: int) -> bool:

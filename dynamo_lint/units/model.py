@@ -50,6 +50,10 @@ class Difference:
     """Where the instances are made."""
     stores: tuple[tuple[str, Position], ...]
     """Where the attribute gets its value, by path."""
+    values: tuple[Term, ...]
+    """Its value in every instance."""
+    cause: tuple[Term, ...] | tuple[int, ...]
+    """For every instance, what decides its value; equal for attributes that always differ together."""
     setting: str = ""
     """For a PART: the parameters of the torch.nn class that differ, and the class itself."""
 

@@ -216,6 +216,26 @@ def leaves(term: Term) -> Iterator[Term]:
         yield term
 
 
+def decider(term: Term) -> Term:
+    """The test that a choice depends on; any other value stands for itself."""
+    while term.kind in {"ite", "not"}:
+        term = term.parts[0]
+    return term
+
+
+def mentions(term: Term, part: Term) -> bool:
+    """A term is computed from another one."""
+    waiting, seen = [term], {term}
+    while waiting:
+        for inner in waiting.pop().parts:
+            if inner is part:
+                return True
+            if inner not in seen:
+                seen.add(inner)
+                waiting.append(inner)
+    return False
+
+
 _OPERATIONS = frozenset({*_ARITHMETIC, "Is", "IsNot", "In", "NotIn", "not"})
 
 OPERATORS: dict[type[ast.AST], str] = {

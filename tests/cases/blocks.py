@@ -15,7 +15,7 @@ class Attention(nn.Module):
 
     def forward(self, x, cache):
         x = cache.update(x, self.layer_idx)  # expect: DYN107 per-instance
-        if self.window is not None:
+        if self.window is not None:  # expect: DYN107 per-instance
             x = x[:, : self.window]
         return x.view(-1, self.head_dim)
 
