@@ -12,8 +12,9 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from dynamo_lint import suppressions
+from dynamo_lint.cache.codec import BadData
 from dynamo_lint.cache.keys import key
-from dynamo_lint.cache.shelf import Shelf, facts_codec
+from dynamo_lint.cache.packed import facts_codec
 from dynamo_lint.cache.store import Store
 from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
@@ -107,47 +108,50 @@ def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Ma
     """The facts of every file, in the order of `content`."""
     store = effort.store
     known = store.load(content.keys.values()) if store is not None else {}
-    facts: dict[str, FileFacts | bytes] = {}
+    facts: dict[str, FileFacts | None] = {}
     missing: list[tuple[Place, bytes]] = []
     for path, place in content.places.items():
         if path in content.unreadable:
             facts[path] = place.unreadable(content.unreadable[path])
-        elif content.keys[path] in known:
-            facts[path] = known[content.keys[path]]
-        else:
-            facts[path] = b""  # keeps its place in the order
+            continue
+        facts[path] = _unpacked(known.pop(content.keys[path], None))
+        if facts[path] is None:  # keeps its place in the order
             missing.append((place, sources.raw(path)))
     fresh: dict[bytes, bytes] = {}
     total = len(facts)
-    for number, (place, result) in enumerate(_summaries(missing, effort.jobs, packed=store is not None)):
-        facts[place.path] = result
+    for number, (place, fact, packed) in enumerate(_summaries(missing, effort.jobs)):
+        facts[place.path] = fact
         if effort.progress is not None:
             effort.progress(total - len(missing) + number + 1, total)
-        if store is not None and isinstance(result, bytes):
-            fresh[content.keys[place.path]] = result
+        if store is not None:
+            fresh[content.keys[place.path]] = packed or facts_codec().encode(fact)
             if len(fresh) >= _SAVED_AT_ONCE:
                 store.save(fresh)
                 fresh.clear()
     if store is not None and fresh:
         store.save(fresh)
-    return Shelf(facts, lambda path: content.places[path].summarize(sources.raw(path)))
+    return {path: fact for path, fact in facts.items() if fact is not None}
 
 
 def _summaries(
-    missing: list[tuple[Place, bytes]], jobs: int, *, packed: bool
-) -> Iterator[tuple[Place, FileFacts | bytes]]:
+    missing: list[tuple[Place, bytes]], jobs: int
+) -> Iterator[tuple[Place, FileFacts, bytes | None]]:
+    """The facts of each file, and as bytes where another process has sent them."""
     if jobs > 1 and sum(len(source) for _, source in missing) >= _WORTH_A_POOL:
         from dynamo_lint.workers import summaries
 
-        yield from summaries(missing, jobs)
+        for place, packed in summaries(missing, jobs):
+            yield place, facts_codec().decode(packed), packed
         return
     for place, source in missing:
-        yield place, with_room(partial(_summary, place, source, packed=packed))
+        yield place, with_room(partial(place.summarize, source)), None
 
 
-def _summary(place: Place, source: bytes, *, packed: bool) -> FileFacts | bytes:
-    facts = place.summarize(source)
-    return facts_codec().encode(facts) if packed else facts
+def _unpacked(data: bytes | None) -> FileFacts | None:
+    try:
+        return facts_codec().decode(data) if data is not None else None
+    except BadData:
+        return None  # as good as none
 
 
 def _package_around(root: Path) -> str:

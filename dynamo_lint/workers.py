@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
-from dynamo_lint.cache.shelf import facts_codec
+from dynamo_lint.cache.packed import facts_codec
 from dynamo_lint.depth import with_room
 
 if TYPE_CHECKING:

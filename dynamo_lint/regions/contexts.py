@@ -45,14 +45,13 @@ def _bound(ev: Evaluation, function: Function, ref: FunctionRef) -> bool:
 def _returned_names(project: Project, ref: FunctionRef) -> frozenset[str]:
     """The parameters that a function gives back, whole or in part, through its local names."""
     function = project.function(ref)
-    bindings = project.local_bindings(ref)
     found: set[str] = set()
     pending = list(function.returns)
     while pending:
         for name in _names(project, ref, pending.pop()):
             if name not in found:
                 found.add(name)
-                pending += bindings.get(name, ())
+                pending += [binding.value for binding in function.bindings if binding.name == name]
     return frozenset(found.intersection(parameter.name for parameter in function.parameters))
 
 

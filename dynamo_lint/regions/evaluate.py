@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter
+from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import attributes, flow, results
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.locals import Local, items_of, locals_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import narrow
 from dynamo_lint.regions.project import External, File, Project, Symbol
@@ -176,16 +177,12 @@ class Evaluation:
         path, key = scope.function.path, scope.function.key
         file = self.project.files[path]
         while key != MODULE_KEY:
-            function = file.functions[key]
-            if name not in function.globals:
-                bound = self.project.local_bindings(FunctionRef(path, key)).get(name, [])
-                parameter = next((p for p in function.parameters if p.name == name), None)
-                if bound or parameter:
-                    direct = key == scope.function.key
-                    given = scope.given if direct else ()
-                    where = Scope(FunctionRef(path, key), scope.receiver, given)
-                    return self._local(name, bound, function, parameter, where, direct)
-            key = function.outer or MODULE_KEY
+            direct = key == scope.function.key
+            ref = scope.function if direct else FunctionRef(path, key)
+            known = locals_of(self.project, ref).get(name)
+            if known is not None:
+                return self._local(name, known, scope if direct else Scope(ref, scope.receiver), direct)
+            key = file.functions[key].outer or MODULE_KEY
         module = Scope(FunctionRef(path, MODULE_KEY))
         bound = self.project.global_bindings(path).get(name, [])
         if bound:
@@ -206,23 +203,15 @@ class Evaluation:
                     return attributes.of_value(self, source, target.name)
         return self.of_symbols(self.project.symbols(target, path))
 
-    def _local(
-        self,
-        name: str,
-        bound: list[Expr],
-        function: Function,
-        parameter: Parameter | None,
-        scope: Scope,
-        direct: bool,
-    ) -> Values:
+    def _local(self, name: str, local: Local, scope: Scope, direct: bool) -> Values:
         def compute() -> Values:
-            found = self._assigned(name, bound, scope)
-            if parameter is None:
+            found = self._assigned(name, local.bound, scope)
+            if local.parameter is None:
                 return found
             given = next((values for known, values in scope.given if known == name), None)
             if given is not None:
                 return union([found, dict(given)])
-            return union([found, flow.of_parameter(self, parameter, function, scope, direct)])
+            return union([found, flow.of_parameter(self, local.parameter, scope, direct)])
 
         return self.ask((scope, name, direct), compute, EMPTY)
 
@@ -233,11 +222,8 @@ class Evaluation:
                 callees = self.value(value.function, scope)
                 if any(isinstance(c, External) and c.dotted in results.DISABLERS for c in callees):
                     return EMPTY
-        contents = union(
-            self.value(store.value, scope)
-            for store in self.project.function(scope.function).stores
-            if store.name == ITEM and store.owner == facts.Name(name)
-        )
+        stored = items_of(self.project, scope.function).get(name, ())
+        contents = union(self.value(value, scope) for value in stored)
         held: Values = {Group("each", (freeze(contents),)): Tier.CERTAIN} if contents else EMPTY
         return union([*(self.value(value, scope) for value in bound), held])
 

@@ -32,10 +32,9 @@ _MAX_CALL_SITES = 200
 Called = tuple[tuple[Scope, CallSite], ...]
 
 
-def of_parameter(
-    ev: Evaluation, parameter: Parameter, function: Function, scope: Scope, direct: bool
-) -> Values:
+def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: bool) -> Values:
     """What a parameter may hold; `direct` if its own function asks, not one nested in it."""
+    function = ev.project.function(scope.function)
     is_method = function.owner is not None
     kind = ev.project.method_kind(scope.function) if is_method else "staticmethod"
     if is_method and function.parameters[0] is parameter and kind != "staticmethod":

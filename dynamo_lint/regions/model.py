@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Literal, NamedTuple
 
 
 class Tier(IntEnum):
@@ -22,12 +23,16 @@ class Tier(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FunctionRef:
-    """A function by file and key."""
+class FunctionRef(NamedTuple):
+    """A function by file and key.
+
+    References are keys of nearly every table, and a tuple is hashed and compared several times as fast as a
+    dataclass; `sort` keeps tuples of different classes apart.
+    """
 
     path: str
     key: str
+    sort: Literal["function"] = "function"
 
     @property
     def id(self) -> str:
@@ -35,12 +40,12 @@ class FunctionRef:
         return f"{self.path}::{self.key.split('@')[0].split('#')[0]}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ClassRef:
+class ClassRef(NamedTuple):
     """A class by file and key."""
 
     path: str
     key: str
+    sort: Literal["class"] = "class"
 
     @property
     def id(self) -> str:

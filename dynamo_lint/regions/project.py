@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
@@ -22,18 +22,18 @@ _PARTIAL = "functools.partial"
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """A module of the project, as a value of a name."""
 
     path: str
+    sort: Literal["file"] = "file"
 
 
-@dataclass(frozen=True, slots=True)
-class External:
+class External(NamedTuple):
     """Something defined outside the project, by dotted name: `torch.nn.ModuleList`."""
 
     dotted: str
+    sort: Literal["external"] = "external"
 
 
 _DEEPEST = 100
@@ -60,6 +60,7 @@ class Project:
         self.is_known = tables.is_known
         self._resolving: set[object] = set()
         self._globals: dict[str, dict[str, list[Expr]]] = {}
+        self._owners: dict[FunctionRef, ClassRef | None] = {}
         self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
         self._own_stores: dict[ClassRef, dict[str, list[tuple[FunctionRef, Store]]]] = {}
         self._inits: dict[FunctionRef, list[ClassRef]] | None = None
@@ -88,12 +89,15 @@ class Project:
 
     def owner(self, ref: FunctionRef) -> ClassRef | None:
         """The class whose body holds the function, or holds the method around a nested function."""
-        while ref.key != MODULE_KEY:
+        if ref not in self._owners:
             function = self.function(ref)
             if function.owner is not None:
-                return ClassRef(ref.path, function.owner)
-            ref = FunctionRef(ref.path, function.outer or MODULE_KEY)
-        return None
+                self._owners[ref] = ClassRef(ref.path, function.owner)
+            else:
+                outer = function.outer or MODULE_KEY
+                around = None if outer == MODULE_KEY else self.owner(FunctionRef(ref.path, outer))
+                self._owners[ref] = around
+        return self._owners[ref]
 
     # --- names ------------------------------------------------------------------------------------------
 
@@ -174,16 +178,6 @@ class Project:
                         known[binding.name].append(binding.value)
             self._globals[path] = known
         return known
-
-    def local_bindings(self, ref: FunctionRef) -> dict[str, list[Expr]]:
-        """The bindings in one function's own scope by name."""
-        key = ("locals", ref)
-        if key not in self.memo:
-            table: dict[str, list[Expr]] = defaultdict(list)
-            for binding in self.function(ref).bindings:
-                table[binding.name].append(binding.value)
-            self.memo[key] = dict(table)
-        return self.memo[key]  # type: ignore[return-value]
 
     def _guarded(self, key: object, values: list[Expr], path: str, function: str) -> tuple[Symbol, ...]:
         """The union over `values`, unless we are already asking: aliases and imports can be circular."""

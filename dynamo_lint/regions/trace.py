@@ -7,6 +7,7 @@ import itertools
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
@@ -24,8 +25,7 @@ _HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "con
 """What of `builtins` and `torch` itself calls the functions that it is given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A function on one class of `self`."""
 
     function: FunctionRef

@@ -1,9 +1,13 @@
-"""What an expression may hold, as far as regions care: classes, instances, functions, containers of them."""
+"""What an expression may hold, as far as regions care: classes, instances, functions, containers of them.
+
+Values are tuples with a word for their `sort`, like the references they hold, because they are hashed and
+compared more than anything else.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File
@@ -33,8 +37,7 @@ class Held(tuple[tuple["Value", Tier], ...]):
         return hash(self._set)
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """Where an expression stands: a function, and the class of its `self` on this path."""
 
     function: FunctionRef
@@ -43,45 +46,44 @@ class Scope:
     """What the one call in question passes for some of the parameters."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassValue:
+class ClassValue(NamedTuple):
     """A class of the project itself."""
 
     ref: ClassRef
+    sort: Literal["class"] = "class"
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(NamedTuple):
     """An instance of a project class."""
 
     ref: ClassRef
+    sort: Literal["instance"] = "instance"
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
+class Foreign(NamedTuple):
     """An instance of a class outside the project."""
 
     dotted: str
+    sort: Literal["foreign"] = "foreign"
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionValue:
+class FunctionValue(NamedTuple):
     """A function of the project; bound if `receiver` is set."""
 
     ref: FunctionRef
     receiver: ClassRef | None = None
+    sort: Literal["function"] = "function"
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(NamedTuple):
     """`super()`: attributes are looked up after `owner` in the MRO of `receiver`."""
 
     owner: ClassRef
     receiver: ClassRef
+    sort: Literal["parent"] = "parent"
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """A container; each position holds a set of possible values."""
 
     kind: str
@@ -100,11 +102,11 @@ class Group:
             yield from self.items
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A literal string: it may name an attribute."""
 
     value: str
+    sort: Literal["text"] = "text"
 
 
 Value = ClassValue | Instance | Foreign | FunctionValue | Parent | Group | Text | File | External
@@ -114,11 +116,15 @@ EMPTY: Values = {}
 
 def union(parts: Iterable[Values], weakest: Tier = Tier.CERTAIN) -> Values:
     """All values of all parts, each at the best tier it was found at, but no better than `weakest`."""
+    some = [part for part in parts if part]
+    if len(some) == 1 and weakest is Tier.CERTAIN:
+        return some[0]
     found: dict[Value, Tier] = {}
-    for part in parts:
+    for part in some:
         for value, tier in part.items():
-            tier = max(tier, weakest)
-            if tier < found.get(value, Tier.ASSUMED + 1):
+            if tier < weakest:
+                tier = weakest
+            if value not in found or tier < found[value]:
                 found[value] = tier
     return found
 
