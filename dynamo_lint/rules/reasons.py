@@ -87,6 +87,13 @@ def spell_variant(term: Term) -> str:
     match term.kind, term.leaf:
         case "class" | "new", ClassRef() as ref:
             return f"a `{ref.name}`"
+        case "external", str() as dotted if term.parts:
+            parts = dict.fromkeys(spell_variant(part).removeprefix("a ") for part in term.parts)
+            return f"a `{dotted.rpartition('.')[2]}` of {', '.join(filter(None, parts)) or len(term.parts)}"
+        case "length", int() as count:
+            return f"a list of {count}"
+        case "length", _:
+            return "a list of a length of its own"
         case "external" | "part", str() as dotted:
             name = dotted.rpartition(".")[2]
             return f"a `{name}`" if name[:1].isupper() else f"`{name}`"

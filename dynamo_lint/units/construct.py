@@ -273,12 +273,14 @@ class Construction:
     def _for(self, target: ast.expr, iterable: Term, body: list[ast.stmt], frame: Frame) -> None:
         items, sampled = elements(self.terms, iterable, self.sampling)
         self.sampling += sampled
+        frame.loops += [iterable] * sampled
         for item in items:
             self.assign(target, item, frame)
             self.block(body, frame)
             # `continue` and `break` end one round; what they skip is skipped for this element only.
             frame.ended = bool(frame.returned) and frame.ended
         self.sampling -= sampled
+        del frame.loops[len(frame.loops) - sampled :]
 
     def _if(self, node: ast.If, frame: Frame) -> None:
         test = evaluate(self, node.test, frame)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.construct import BASE, Construction, Made
+from dynamo_lint.units.loops import elements
 from dynamo_lint.units.model import Count, Difference, Sort
 from dynamo_lint.units.parts import CONTAINERS, SIGNATURES, arguments, part_name
 from dynamo_lint.units.terms import BOOLEAN, Term, Terms, decider, leaves
@@ -96,6 +97,9 @@ class _Comparison:
         signatures = list(zip(*self.shapes, strict=True))
         if len(set(signatures)) < 2:
             return False
+        known = all(width.kind == "const" for column in self.shapes for width in column)
+        if not known and any(leaf.kind in _CODE | {"length"} for v in values for leaf in leaves(v)):
+            return False  # widths that a configuration gives may be equal: other parts make other code then
         seen: dict[tuple[Term, ...], Term] = {}
         return all(seen.setdefault(s, v) is v for s, v in zip(signatures, values, strict=True))
 
@@ -232,20 +236,29 @@ class _Comparison:
             report(Sort.PART, values, f"{part_name(term)} {', '.join(differing)}")
 
     def _group(self, term: Term, given: Given, again: Callable[[Term], None], report: Report) -> None:
-        """A container filled by a loop: of another length where it runs over something that differs."""
-        for part in dict.fromkeys(term.parts):
-            if (part.kind == "call" and part.leaf == "range") or part.kind not in _CODE | {"ite", "seq"}:
-                lengths = given.values(part)
-                if lengths is not None:
-                    report(Sort.VARIANT, lengths, "")
-                    return
-        for part in dict.fromkeys(term.parts):
+        """A container filled by loops: of another length where they run over something that differs."""
+        loops = term.parts[: term.leaf] if isinstance(term.leaf, int) else ()
+        for loop in (*loops, *(part for part in term.parts if term.kind == "items" and _is_iterable(part))):
+            iterables = given.values(loop)
+            lengths = tuple(map(self._length, iterables)) if iterables is not None else ()
+            if len(set(lengths)) > 1:
+                report(Sort.VARIANT, lengths, "")
+                return
+        for part in dict.fromkeys(term.parts[len(loops) :]):
             again(part)
+
+    def _length(self, iterable: Term) -> Term:
+        items, sampled = elements(self.run.terms, iterable, 0)
+        known = None if sampled else len(items)
+        return self.run.terms.make("length", known, (iterable,) if sampled else ())
 
     # --- values -----------------------------------------------------------------------------------------
 
     def _variant(self, value: Term) -> Term:
         """What matters of a value that decides which code runs: the type of a module, not its arguments."""
+        if value.kind == "part" and part_name(value) in CONTAINERS:
+            inside = tuple(self._variant(part) for part in value.parts if part.kind != "each")
+            return self.run.terms.make("external", value.leaf, inside)
         if value.kind in {"new", "part"}:
             return self.run.terms.make("class" if value.kind == "new" else "external", value.leaf)
         if value.kind == "ite":
@@ -318,6 +331,10 @@ def _cause(values: tuple[Term, ...]) -> tuple[Term, ...] | tuple[int, ...]:
     if known and len(distinct) < len(deciding):
         return tuple(map(distinct.index, deciding))
     return deciding
+
+
+def _is_iterable(part: Term) -> bool:
+    return part.kind not in _CODE | {"ite", "seq", "call"}
 
 
 def _holds_code(value: Term, depth: int) -> bool:

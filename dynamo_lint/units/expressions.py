@@ -12,7 +12,7 @@ from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project, Symbol
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
-from dynamo_lint.units.loops import elements
+from dynamo_lint.units.loops import elements, longer
 from dynamo_lint.units.terms import OPERATORS, Term
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class Frame:
     """What `self` has so far; shared by the methods that one constructor calls."""
     returned: list[Term] = field(default_factory=list)
     ended: bool = False
+    loops: list[Term] = field(default_factory=list)
+    """What the loops of unknown length around the statement run over: it says how long a container gets."""
 
     def self_name(self, project: Project) -> str | None:
         """What the function calls its instance."""
@@ -171,7 +173,7 @@ def _comprehension(
     found = walk(generators)
     frame.names = before
     if iterables:
-        return run.terms.make("each", None, (*iterables, *found))
+        return run.terms.make("each", len(iterables), (*iterables, *found))
     return run.terms.make("seq", "list", tuple(found))
 
 
@@ -363,15 +365,10 @@ def _grown(
             frame.attributes[name] = arguments[1][1] if how == "add_module" else terms.make("tensor")
             run.note(node, name, arguments[1][1], frame)
         return terms.const(None)
-    old = evaluate(run, owner, frame)
     new = value.parts if how == "extend" and value.kind == "seq" else (value,)
-    kind = "each" if run.sampling or old.kind == "each" else old.kind
-    if old.kind in {"seq", "each", "part"}:
-        names = (*old.names, *("*" for _ in new)) if old.kind == "part" else ()
-        grown = terms.make(
-            old.kind if old.kind == "part" else kind, old.leaf, (*old.parts, *new), names, old.line
-        )
-        run.assign(owner, grown, frame)
+    more = longer(terms, evaluate(run, owner, frame), new, frame.loops, run.sampling > 0)
+    if more is not None:
+        run.assign(owner, more, frame)
     return terms.const(None)
 
 

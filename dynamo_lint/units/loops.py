@@ -1,4 +1,4 @@
-"""What a loop runs over: the items where they are known, samples of them where they are not."""
+"""What a loop runs over and what it fills: the items where they are known, samples where they are not."""
 
 from __future__ import annotations
 
@@ -82,3 +82,37 @@ def _at(terms: Terms, iterable: Term, number: int) -> Term:
 
 def _pair(terms: Terms, first: Term, second: Term) -> Term:
     return terms.make("seq", "tuple", (first, second))
+
+
+def longer(terms: Terms, old: Term, new: tuple[Term, ...], loops: list[Term], sampled: bool) -> Term | None:
+    """A container with more in it (None for anything else): how much more may be unknown in a loop.
+
+    `loops` is what those around the statement run over, which is kept since it decides the length.
+    """
+    match old.kind:
+        case "ite":
+            test, *options = old.parts
+            then, other = (longer(terms, option, new, loops, sampled) for option in options)
+            return terms.choice(test, then, other) if then is not None and other is not None else None
+        case "part" if loops:
+            last = old.parts[-1] if old.parts and old.parts[-1].kind == "each" else terms.make("each", 0)
+            before = tuple(part for part in old.parts if part is not last)
+            parts = (*before, _each(terms, last, new, loops))
+            return terms.make("part", old.leaf, parts, ("*",) * len(parts), old.line)
+        case "part":
+            names = (*old.names, *("*" for _ in new))
+            return terms.make("part", old.leaf, (*old.parts, *new), names, old.line)
+        case "each":
+            return _each(terms, old, new, loops)
+        case "seq" if loops or sampled:
+            return _each(terms, terms.make("each", 0, old.parts), new, loops)
+        case "seq":
+            return terms.make("seq", old.leaf, (*old.parts, *new))
+    return None
+
+
+def _each(terms: Terms, old: Term, new: tuple[Term, ...], loops: list[Term]) -> Term:
+    """What loops fill: first what they run over, as many as `leaf` says, and then samples of the items."""
+    count = old.leaf if isinstance(old.leaf, int) else 0
+    over = tuple(dict.fromkeys((*old.parts[:count], *loops)))
+    return terms.make("each", len(over), (*over, *old.parts[count:], *new))
