@@ -9,7 +9,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import line_of
 from dynamo_lint.rules.instances import made_here, versions
-from dynamo_lint.rules.reasons import causes, spell_variant, subjects
+from dynamo_lint.rules.reasons import causes, name_of, subjects
 from dynamo_lint.rules.sharing import claim, shared_code
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.consumed import Consumed
@@ -34,7 +34,8 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
     difference = main.difference
     entries = versions(tables, main)
     unit, name = difference.unit.name, f"self.{difference.attribute}"
-    kinds = " or ".join(dict.fromkeys(filter(None, map(spell_variant, difference.samples[:4]))))
+    names = list(dict.fromkeys(filter(None, map(name_of, difference.samples[:4]))))
+    kinds = " or ".join(names if len(names) != 1 else [*names, "something else"])
     holds = f"is {kinds}" if kinds else "is not the same code"
     whose = "" if difference.owner == difference.unit else f" of `{difference.owner.name}`"
     claim = Claim(

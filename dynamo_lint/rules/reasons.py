@@ -106,6 +106,16 @@ def spell_variant(term: Term) -> str:
     return ""
 
 
+def name_of(term: Term) -> str:
+    """The same, also for what is known by its maker alone."""
+    match term.kind, term.leaf:
+        case "made", FunctionRef() as ref:
+            return f"what `{ref.key.rpartition('.')[2]}` makes"
+        case "made", str() as name:
+            return f"what `{name}` makes"
+    return spell_variant(term)
+
+
 def subjects(found: Iterable[Consumed]) -> tuple[str, ...]:
     """`Class.attribute` of each."""
     return tuple(dict.fromkeys(f"{one.difference.owner.name}.{one.difference.attribute}" for one in found))

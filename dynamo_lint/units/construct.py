@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
@@ -14,7 +14,7 @@ from dynamo_lint.state.model import Position
 from dynamo_lint.units.expressions import Frame, evaluate
 from dynamo_lint.units.loops import elements
 from dynamo_lint.units.source import Bodies
-from dynamo_lint.units.terms import OPERATORS, Term, Terms
+from dynamo_lint.units.terms import OPERATORS, Term, Terms, leaves
 
 _MAX_DEPTH = 8
 _MAX_INSTANCES = 64
@@ -31,6 +31,8 @@ class Made:
     line: int
     sampled: bool
     """It stands for an unknown number of instances: nobody says how often the loop runs."""
+    alone: bool = False
+    """It is an attribute of some object by itself, and no element of a list."""
 
 
 @dataclass(slots=True)
@@ -146,10 +148,9 @@ class Construction:
     def _returned(self, frame: Frame) -> Term | None:
         if not frame.returned:
             return None
-        result = frame.returned[-1]
-        for other in reversed(frame.returned[:-1]):
-            test = self.terms.make("symbol", f"return of {frame.function.id}")
-            result = self.terms.choice(test, other, result)
+        _, result = frame.returned[-1]
+        for tests, other in reversed(frame.returned[:-1]):
+            result = self.terms.choice(self.terms.all(tests), other, result)
         return result
 
     def enter(
@@ -225,9 +226,12 @@ class Construction:
     def _statement(self, node: ast.stmt, frame: Frame) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
+                before = {ref: len(made) for ref, made in self.made.items()}
                 result = evaluate(self, value, frame)
                 for target in targets:
                     self.assign(target, result, frame)
+                if isinstance(targets[0], ast.Attribute):
+                    self._set_apart(result, before)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assign(target, evaluate(self, value, frame), frame)
             case ast.AugAssign(target=target, op=op, value=value):
@@ -237,7 +241,8 @@ class Construction:
             case ast.Expr(value=value):
                 evaluate(self, value, frame)
             case ast.Return(value=value):
-                frame.returned.append(evaluate(self, value, frame) if value else self.terms.const(None))
+                result = evaluate(self, value, frame) if value else self.terms.const(None)
+                frame.returned.append((frame.tests, result))
                 frame.ended = True
             case ast.Raise() | ast.Continue() | ast.Break():
                 frame.ended = True
@@ -259,6 +264,12 @@ class Construction:
             case _:
                 pass
 
+    def _set_apart(self, value: Term, before: Mapping[ClassRef, int]) -> None:
+        """`self.mixer = Block(…)`: what was made just now is no element of a list."""
+        for ref in {leaf.leaf for leaf in leaves(value) if leaf.kind == "new"} & self.made.keys():
+            made = self.made[ref]  # type: ignore[index]
+            made[before[ref] :] = [replace(one, alone=True) for one in made[before[ref] :]]  # type: ignore[index]
+
     def _nested(self, name: str, line: int, frame: Frame) -> None:
         functions = self.project.files[frame.function.path].functions
         for key, function in functions.items():
@@ -274,6 +285,8 @@ class Construction:
         items, sampled = elements(self.terms, iterable, self.sampling)
         self.sampling += sampled
         frame.loops += [iterable] * sampled
+        tests = frame.tests
+        frame.tests = (*tests, self.terms.make("symbol", f"a turn in {frame.function.id}"))
         for item in items:
             self.assign(target, item, frame)
             self.block(body, frame)
@@ -281,21 +294,25 @@ class Construction:
             frame.ended = bool(frame.returned) and frame.ended
         self.sampling -= sampled
         del frame.loops[len(frame.loops) - sampled :]
+        frame.tests = tests
 
     def _if(self, node: ast.If, frame: Frame) -> None:
         test = evaluate(self, node.test, frame)
         if test.kind == "const":
             self.block(node.body if test.leaf else node.orelse, frame)
             return
-        names, attributes = dict(frame.names), dict(frame.attributes)
+        names, attributes, tests = dict(frame.names), dict(frame.attributes), frame.tests
+        frame.tests = (*tests, test)
         self.block(node.body, frame)
         ended, frame.ended = frame.ended, False
+        frame.tests = (*tests, self.terms.operation("not", test))
         then = dict(frame.names), dict(frame.attributes)
         frame.names = names
         # The dictionary of attributes is shared with whoever called for the same `self`.
         frame.attributes.clear()
         frame.attributes.update(attributes)
         self.block(node.orelse, frame)
+        frame.tests = tests
         other = dict(frame.names), dict(frame.attributes)
         if ended or frame.ended:
             kept = other if ended else then

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint.index.facts import Attribute, Definition, Name
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.construct import BASE, Construction, Made
+from dynamo_lint.units.given import Given, settled
 from dynamo_lint.units.loops import elements
 from dynamo_lint.units.model import Count, Difference, Sort
 from dynamo_lint.units.parts import CONTAINERS, SIGNATURES, arguments, part_name
-from dynamo_lint.units.terms import BOOLEAN, Term, Terms, decider, leaves
+from dynamo_lint.units.terms import BOOLEAN, Term, decider, leaves
 
 _MANY = 4
 """This many different values among samples: there may be as many as there are instances."""
@@ -23,52 +25,15 @@ _CODE = frozenset({"new", "part", "class", "function", "external", "absent", "pa
 Report = Callable[[Sort, tuple[Term, ...], str], None]
 
 
-class Given:
-    """What each instance was given, with the answers to what follows from it."""
-
-    def __init__(self, terms: Terms, rows: Sequence[Mapping[str, Term]]) -> None:
-        self.terms = terms
-        names = dict.fromkeys(name for row in rows for name in row)
-        self.varying = frozenset(
-            name for name in names if len({row[name] for row in rows if name in row}) > 1
-        )
-        self.rows = [{name: row[name] for name in row if name in self.varying} for row in rows]
-        self._done: list[dict[int, Term]] = [{} for _ in rows]
-        self._values: dict[Term, tuple[Term, ...] | None] = {}
-        self._alike: dict[frozenset[str], list[int]] = {}
-
-    def values(self, term: Term) -> tuple[Term, ...] | None:
-        """The value for every instance; None if it is the same for all."""
-        names = term.params & self.varying
-        if not names:
-            return None
-        if term not in self._values:
-            firsts = self._firsts(names)
-            value = {
-                n: self.terms.substitute(term, self.rows[n], self._done[n]) for n in dict.fromkeys(firsts)
-            }
-            values = tuple(value[n] for n in firsts)
-            self._values[term] = values if len(set(values)) > 1 else None
-        return self._values[term]
-
-    def _firsts(self, names: frozenset[str]) -> list[int]:
-        """For each instance, the first that is given the same under these names."""
-        if names not in self._alike:
-            seen: dict[tuple[Term | None, ...], int] = {}
-            order = sorted(names)
-            self._alike[names] = [
-                seen.setdefault(tuple(row.get(name) for name in order), n) for n, row in enumerate(self.rows)
-            ]
-        return self._alike[names]
-
-
-def compare(run: Construction, unit: ClassRef, made: list[Made]) -> list[Difference]:
-    """The differences between instances made side by side."""
+def compare(
+    run: Construction, unit: ClassRef, made: list[Made], defaults: Mapping[str, Term]
+) -> list[Difference]:
+    """The differences between instances made side by side; `defaults` are those of whoever makes them."""
     names = dict.fromkeys(name for one in made for name in one.arguments)
     absent = run.terms.make("absent")
-    rows = [{name: one.arguments.get(name, absent) for name in names} for one in made]
+    rows = settled([{name: one.arguments.get(name, absent) for name in names} for one in made], defaults)
     sampled = any(one.sampled for one in made)
-    comparison = _Comparison(run, unit, sampled, made[0].path, made[0].line)
+    comparison = _Comparison(run, unit, sampled, made[0].path, made[0].line, len(made))
     comparison.walk(unit, run.attributes(unit), Given(run.terms, rows), None, 0)
     return comparison.results()
 
@@ -80,7 +45,9 @@ class _Comparison:
     sampled: bool
     path: str
     line: int
-    found: list[Difference] = field(default_factory=list)
+    instances: int
+    found: list[tuple[Difference, tuple[int, ...]]] = field(default_factory=list)
+    """Differences, and the instances that have the attribute."""
     reported: set[Difference] = field(default_factory=set)
     """The same in the words of a report."""
     shapes: list[tuple[Term, ...]] = field(default_factory=list)
@@ -88,13 +55,14 @@ class _Comparison:
 
     def results(self) -> list[Difference]:
         """The differences that cost something: not those that follow the shapes of the parameters."""
-        return [difference for difference in self.found if not self._follows_shapes(difference.values)]
+        return [one for one, index in self.found if not self._follows_shapes(one.values, index)]
 
-    def _follows_shapes(self, values: tuple[Term, ...]) -> bool:
+    def _follows_shapes(self, values: tuple[Term, ...], index: tuple[int, ...]) -> bool:
         # A stage of other width is compiled anew for its width; what changes along costs nothing more.
         if not self.shapes or all(value.kind == "const" for value in values):
             return False
-        signatures = list(zip(*self.shapes, strict=True))
+        everywhere = list(zip(*self.shapes, strict=True))
+        signatures = [everywhere[number] for number in index]
         if len(set(signatures)) < 2:
             return False
         known = all(width.kind == "const" for column in self.shapes for width in column)
@@ -138,18 +106,18 @@ class _Comparison:
 
         def report(sort: Sort, values: tuple[Term, ...], setting: str) -> None:
             cause = roots if roots is not None else term.params & given.varying
-            self._report(owner, name, sort, values, cause, setting)
+            self._report(owner, name, sort, values, cause, given.index, setting)
 
         match term.kind, term.leaf:
             case "ite", _:
                 if given.values(term.parts[0]) is None:
                     again(term.parts[1])
                     again(term.parts[2])
-                elif any(leaf.kind in _CODE for leaf in leaves(term)):
+                elif any(leaf.kind in _CODE for leaf in leaves(term)) or self._called(owner, name):
                     report(Sort.VARIANT, tuple(self._variant(value) for value in values), "")
-                    for leaf in dict.fromkeys(leaves(term)):
+                    for leaf, those in given.reaching(term):
                         if leaf.kind in {"new", "part"}:
-                            again(leaf)
+                            self._compare(owner, name, leaf, those, roots, depth)
                 else:
                     report(Sort.SCALAR, values, "")
             case "new", ClassRef() as ref:
@@ -205,15 +173,27 @@ class _Comparison:
         first = values[0]
         if first.kind == "new" and all(v.kind == "new" and v.leaf == first.leaf for v in values):
             if isinstance(first.leaf, ClassRef):
-                rows = [value.argument for value in values]
-                inner = Given(self.run.terms, rows)
+                inner = given.inside(term)
                 self.walk(first.leaf, self.run.attributes(first.leaf), inner, cause, depth + 1)
         elif any(leaf.kind in _CODE for value in values for leaf in leaves(value)):
-            self._report(owner, name, Sort.VARIANT, tuple(self._variant(v) for v in values), cause, "")
+            self._report(
+                owner, name, Sort.VARIANT, tuple(self._variant(v) for v in values), cause, given.index
+            )
         elif not any(
             value.kind in {"tensor", "seq", "each", "result"} and not _scalars(value) for value in values
         ):
-            self._report(owner, name, Sort.SCALAR, values, cause, "")
+            self._report(owner, name, Sort.SCALAR, values, cause, given.index)
+
+    def _called(self, owner: ClassRef, name: str) -> bool:
+        """Methods call it: what nobody can name is code too."""
+        return any(
+            site.call.function == Attribute(Name(self.run.project.self_name(ref) or ""), name)
+            for part in self.run.project.mro(owner)
+            for binding in self.run.project.class_bindings(part).get("forward", ())
+            if isinstance(binding.value, Definition)
+            for ref in (FunctionRef(part.path, binding.value.key),)
+            for site in self.run.project.function(ref).calls
+        )
 
     def _part(self, term: Term, given: Given, report: Report) -> None:
         signature = SIGNATURES.get(part_name(term))
@@ -221,19 +201,28 @@ class _Comparison:
             return
         differing: list[str] = []
         columns: list[tuple[Term, ...]] = []
+        # `groups=channels`: another number of channels is compiled anew anyway.
+        plain = signature.shapes - signature.guarded
+        widths = {given.values(value) for parameter, value in arguments(term).items() if parameter in plain}
         for parameter, value in arguments(term).items():
             column = given.values(value)
             if column is None:
                 continue
             if parameter in signature.shapes:
-                self.shapes.append(column)
-            if parameter in signature.guarded:
+                self._shape(value, given)
+            if parameter in signature.guarded and column not in widths:
                 differing.append(parameter)
                 columns.append(column)
         if differing:
             joint = tuple(self.run.terms.make("seq", "tuple", row) for row in zip(*columns, strict=True))
             values = columns[0] if len(columns) == 1 else joint
             report(Sort.PART, values, f"{part_name(term)} {', '.join(differing)}")
+
+    def _shape(self, value: Term, given: Given) -> None:
+        """A shape counts for all instances, also where it is that of a part which only some have."""
+        column = given.everywhere(value)
+        if column is not None and len(column) == self.instances:
+            self.shapes.append(column)
 
     def _group(self, term: Term, given: Given, again: Callable[[Term], None], report: Report) -> None:
         """A container filled by loops: of another length where they run over something that differs."""
@@ -261,6 +250,14 @@ class _Comparison:
             return self.run.terms.make("external", value.leaf, inside)
         if value.kind in {"new", "part"}:
             return self.run.terms.make("class" if value.kind == "new" else "external", value.leaf)
+        if value.kind == "call" and isinstance(value.leaf, FunctionRef):
+            result = self.run.result(value.leaf)
+            if result is not None and result.kind not in {"call", "result"}:
+                return self._variant(self.run.terms.substitute(result, value.argument))
+            return self.run.terms.make("made", value.leaf)
+        if value.kind == "result":
+            maker = value.parts[0]
+            return self.run.terms.make("made", maker.leaf if maker.kind == "param" else None)
         if value.kind == "ite":
             test, then, other = value.parts
             return self.run.terms.choice(test, self._variant(then), self._variant(other))
@@ -273,7 +270,8 @@ class _Comparison:
         sort: Sort,
         values: tuple[Term, ...],
         roots: frozenset[str],
-        setting: str,
+        index: tuple[int, ...],
+        setting: str = "",
     ) -> None:
         different = tuple(dict.fromkeys(values))
         if len(different) < 2 or (sort == Sort.SCALAR and any(_holds_code(value, 6) for value in different)):
@@ -298,7 +296,7 @@ class _Comparison:
         alike = replace(difference, samples=(), values=(), cause=())
         if alike not in self.reported:
             self.reported.add(alike)
-            self.found.append(difference)
+            self.found.append((difference, index))
 
     def _stores(self, owner: ClassRef, name: str) -> tuple[tuple[str, Position], ...]:
         places = self.run.stored.get((owner, name), {})

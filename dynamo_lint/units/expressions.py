@@ -33,7 +33,10 @@ class Frame:
     names: dict[str, Term]
     attributes: dict[str, Term] = field(default_factory=dict)
     """What `self` has so far; shared by the methods that one constructor calls."""
-    returned: list[Term] = field(default_factory=list)
+    returned: list[tuple[tuple[Term, ...], Term]] = field(default_factory=list)
+    """What it returns, and the tests that lead there; the first one that holds counts."""
+    tests: tuple[Term, ...] = ()
+    """The tests around the statement that runs."""
     ended: bool = False
     loops: list[Term] = field(default_factory=list)
     """What the loops of unknown length around the statement run over: it says how long a container gets."""

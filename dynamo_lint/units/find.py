@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
+from dynamo_lint.index.facts import Constant
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.units.construct import Construction, Made
@@ -21,7 +22,8 @@ def find_units(project: Project, regions: Regions, read_source: Callable[[str], 
     """What differs between the instances of each class that is compiled once per instance."""
     run = Construction(project, Bodies(project, read_source))
     sites = Sites(project)
-    tops = {unit: sites.tops(unit) for unit in _units(project, regions)}
+    units = _units(project, regions)
+    tops = {unit: sites.tops(unit) for unit in units}
     ways: dict[Way, list[ClassRef]] = defaultdict(list)
     for unit, found in tops.items():
         for way in found:
@@ -32,7 +34,8 @@ def find_units(project: Project, regions: Regions, read_source: Callable[[str], 
         for way in found:
             if (unit, way) not in made:
                 made.update({(one, way): instances for one, instances in _made(run, ways[way], way).items()})
-            differences.update(dict.fromkeys(_compared(run, unit, made[unit, way])))
+            apart = [one for one in made[unit, way] if not (units[unit] and one.alone)]
+            differences.update(dict.fromkeys(_compared(run, unit, apart, way[0])))
     return Units(tuple(differences))
 
 
@@ -45,22 +48,31 @@ def _made(run: Construction, units: list[ClassRef], way: Way) -> Mapping[ClassRe
         return {unit: [] for unit in units}
 
 
-def _compared(run: Construction, unit: ClassRef, made: list[Made]) -> list[Difference]:
+def _compared(run: Construction, unit: ClassRef, made: list[Made], top: FunctionRef) -> list[Difference]:
+    parameters = run.project.function(top).parameters
+    defaults = {
+        parameter.name: run.terms.const(parameter.default.value)
+        for parameter in parameters
+        if isinstance(parameter.default, Constant) and isinstance(parameter.default.value, bool | None)
+    }
     try:
-        return compare(run, unit, made) if len(made) > 1 else []
+        return compare(run, unit, made, defaults) if len(made) > 1 else []
     except RecursionError:
         run.active.clear()
         return []
 
 
-def _units(project: Project, regions: Regions) -> Iterator[ClassRef]:
-    """Classes whose instances share one compiled function: entries per instance, and compiled methods."""
-    seen: set[ClassRef] = set()
+def _units(project: Project, regions: Regions) -> dict[ClassRef, bool]:
+    """Classes whose instances share one compiled function: entries per instance, and compiled methods.
+
+    With each whether only instances in lists are compiled, as `assume = "blocks"` says.
+    """
+    found: dict[ClassRef, bool] = {}
     for hot in regions.hot:
-        if not hot.compiled or hot.receiver is None or hot.receiver in seen:
+        if not hot.compiled or hot.receiver is None or not project.is_module(hot.receiver):
             continue
         entries = [regions.entries[index] for index in hot.entries]
-        if any(entry.regional or entry.idiom == "decorator" for entry in entries):
-            seen.add(hot.receiver)
-            if project.is_module(hot.receiver):
-                yield hot.receiver
+        shared = [entry for entry in entries if entry.regional or entry.idiom == "decorator"]
+        if shared and hot.receiver not in found:
+            found[hot.receiver] = all(entry.idiom == "assumed" for entry in shared)
+    return found

@@ -149,6 +149,22 @@ class Terms:
             return self.make("external", f"{owner.leaf}.{name}")
         return self.make("attribute", name, (owner,))
 
+    def all(self, tests: tuple[Term, ...]) -> Term:
+        """Whether all tests hold."""
+        return self._connected("and", tests) if tests else self.const(True)
+
+    def _connected(self, kind: str, parts: tuple[Term, ...]) -> Term:
+        """`a and b`, `a or b`: without what literals decide."""
+        left: list[Term] = []
+        for number, part in enumerate(parts):
+            known = part.kind == "const"
+            if known and bool(part.leaf) == (kind == "or"):
+                left.append(part)
+                break
+            if not known or number == len(parts) - 1:
+                left.append(part)
+        return left[0] if len(left) == 1 else self.make(kind, None, tuple(left))
+
     def substitute(self, term: Term, given: Mapping[str, Term], done: dict[int, Term] | None = None) -> Term:
         """The term with parameters replaced; `done` holds what earlier answers for the same `given` found."""
         return self._substitute(term, given, {} if done is None else done)
@@ -174,6 +190,8 @@ class Terms:
                 return self.attribute(parts[0], str(term.leaf))
             case kind if kind in _OPERATIONS:
                 return self.operation(kind, *parts)
+            case "and" | "or":
+                return self._connected(term.kind, parts)
             case _:
                 return self.make(term.kind, term.leaf, parts, term.names, term.line)
 

@@ -1,0 +1,180 @@
+"""Blocks of a list whose parts are chosen by tests, flags and factories: what differs in the end, and what not."""
+
+import torch
+from torch import nn
+
+X = torch.linspace(0.1, 1.0, 8).reshape(2, 4)
+
+
+def run(model):
+    for block in model.blocks:
+        block.compile()
+    for _ in range(3):
+        with torch.no_grad():
+            yield model(X)
+
+
+# %% a part with a setting that the test around it leaves no choice
+class Block(nn.Module):
+    def __init__(self, rate=None):
+        super().__init__()
+        self.scale = nn.Linear(4, 4)
+        self.drop = nn.Dropout(rate) if rate is not None else None  # expect: DYN108 per-instance
+
+    def forward(self, x):
+        x = self.scale(x)
+        return x if self.drop is None else self.drop(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(0.5 if i % 2 else None) for i in range(6))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def drive():
+    yield from run(Model().eval())
+
+
+# %% a flag of the model that some blocks are not given
+class Block(nn.Module):
+    def __init__(self, fused=False):
+        super().__init__()
+        self.scale = nn.Linear(4, 4)
+        self.fused = fused
+        self.other = nn.Linear(4, 4) if fused else None
+
+    def forward(self, x):
+        if self.fused:
+            return self.other(x)
+        return self.scale(x)
+
+
+class Model(nn.Module):
+    def __init__(self, fused=False):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(fused=fused), Block(), Block(fused=fused)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def drive():
+    yield from run(Model())
+
+
+# %% a factory that returns early where nothing is wanted
+class Pool(nn.Module):
+    def __init__(self, stride):
+        super().__init__()
+        self.stride = stride
+
+    def forward(self, x):
+        return x * self.stride
+
+
+def make_pool(kind, stride, enable):
+    if not kind or not enable:
+        return None
+    return Pool(stride)
+
+
+class Block(nn.Module):
+    def __init__(self, stride, kind=None):
+        super().__init__()
+        self.scale = nn.Linear(4, 4)
+        self.pool = make_pool(kind, stride, enable=stride > 1)
+
+    def forward(self, x):
+        x = self.scale(x)
+        return x if self.pool is None else self.pool(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(stride) for stride in (1, 2, 3, 4))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def drive():
+    yield from run(Model())
+
+
+# %% a factory that returns a part for some
+class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 2.0
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def make_pool(enable):
+    if not enable:
+        return None
+    return Pool()
+
+
+class Block(nn.Module):
+    def __init__(self, enable):
+        super().__init__()
+        self.scale = nn.Linear(4, 4)
+        self.pool = make_pool(enable)  # expect: DYN108 per-instance
+
+    def forward(self, x):
+        x = self.scale(x)
+        return x if self.pool is None else self.pool(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(i % 2 == 0) for i in range(4))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def drive():
+    yield from run(Model())
+
+
+# %% a part of whatever class the model was given
+class Block(nn.Module):
+    def __init__(self, norm_layer, last):
+        super().__init__()
+        self.scale = nn.Linear(4, 4)
+        self.norm = norm_layer(4) if last else nn.Identity()  # expect: DYN108 per-instance
+
+    def forward(self, x):
+        return self.norm(self.scale(x))
+
+
+class Model(nn.Module):
+    def __init__(self, norm_layer):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(norm_layer, last=i == 3) for i in range(4))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def drive():
+    yield from run(Model(nn.LayerNorm))
