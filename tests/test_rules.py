@@ -132,6 +132,37 @@ def test_what_differs_for_one_reason_is_one_finding_that_names_all_of_it():
     }
 
 
+LATCH = """
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ready = dict.fromkeys(range(1), False)
+        self.size = dict.fromkeys(range(1), 0)
+
+    def forward(self, x, index, size):
+        if not self.ready[index]:
+            self.size[index] = x.shape[-1]
+            self.ready[index] = True
+        return x[: self.size[index]]
+
+run = torch.compile(Block())
+for i in range(3):
+    run(torch.ones(3), 0, 2)
+"""
+
+
+def test_what_is_stored_while_a_latch_closes_changes_once():
+    assert {(f.subject, f.severity) for f in lint(LATCH)} == {
+        ("Block.ready[...]", "note"),
+        ("Block.size[...]", "note"),
+    }
+    open_ended = LATCH.replace("self.ready[index] = True", "self.ready[index] = x.shape[0] > 2")
+    assert ("Block.size[...]", "note") not in {(f.subject, f.severity) for f in lint(open_ended)}
+
+
 def test_columns_count_code_points():
     source = COUNTER.replace("self.n += 1", "é = 'ü'; self.n += 1")
     (found,) = lint(source)

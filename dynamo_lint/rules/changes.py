@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dynamo_lint.rules.base import Context
-from dynamo_lint.state.model import SCALARS, AttributeState, Guard, Kind, Kinds, Use, Write, WriteSite
+from dynamo_lint.state.model import SCALARS, AttributeState, Guard, Key, Kind, Kinds, Use, Write, WriteSite
 
 FLOAT_MATH = frozenset({Use.TENSOR_MATH, Use.ARITHMETIC, Use.STORED, Use.NONE_TEST, Use.RETURNED})
 """Uses in which Dynamo makes a float that comes from outside dynamic after the first change."""
@@ -31,7 +32,18 @@ class Verdict:
     """It changes a single time: a flag, or a first value."""
 
 
-def verdict(state: AttributeState, context: Context) -> Verdict | None:
+def latches(states: Iterable[AttributeState]) -> frozenset[Key]:
+    """Attributes that are only ever filled: what stands under `if not self.ready:` happens once."""
+    return frozenset(
+        key
+        for state in states
+        if state.writes and all(_first_value(site.write) and _closes(site.write) for site in state.writes)
+        for site in state.writes
+        for key in site.write.keys
+    )
+
+
+def verdict(state: AttributeState, context: Context, latched: frozenset[Key] = frozenset()) -> Verdict | None:
     """The cost of an attribute's hot writes, if they cost anything."""
     if not state.reads or state.external:
         return None
@@ -48,7 +60,7 @@ def verdict(state: AttributeState, context: Context) -> Verdict | None:
     constants = [site for site in state.writes if site.write.value.constants is not None]
     data = [site for site in state.writes if _is_data(site.write)]
     if data:
-        return _of_data(state, data[0], start, context)
+        return _of_data(state, data[0], start, context, latched)
     return _of_constants(state, constants, start) if constants else None
 
 
@@ -103,6 +115,13 @@ def _first_value(write: Write) -> bool:
     own = [guard for guard in write.guards if guard.key in write.keys]
     # `if self.n is None or n > self.n:` fills it once and then goes on.
     return any(guard.missing for guard in own) and all(guard.limit is None for guard in own)
+
+
+def _closes(write: Write) -> bool:
+    """The test that found the attribute empty does not find it so again."""
+    if write.value.constants is not None:
+        return write.value.constants.isdisjoint({"False", "None", "0"})
+    return bool(write.value.kinds) and write.value.kinds.isdisjoint(SCALARS | {Kind.NONE})
 
 
 def _is_data(write: Write) -> bool:
@@ -182,7 +201,9 @@ def _of_float(state: AttributeState, site: WriteSite) -> Verdict:
     return Verdict(site, "storm", None, Kind.FLOAT)
 
 
-def _of_data(state: AttributeState, site: WriteSite, start: Kinds, context: Context) -> Verdict | None:
+def _of_data(
+    state: AttributeState, site: WriteSite, start: Kinds, context: Context, latched: frozenset[Key]
+) -> Verdict | None:
     write = site.write
     kinds = (write.value.kinds | start) - {Kind.NONE}
     if not kinds:
@@ -190,7 +211,8 @@ def _of_data(state: AttributeState, site: WriteSite, start: Kinds, context: Cont
     kind = Kind.INT if Kind.INT in kinds else sorted(kinds, key=str)[0]
     # What starts as None and is only used in ways that None does not allow is set before its first use.
     unseen = start == {Kind.NONE} and not any(read.use in ALLOWS_NONE for read in state.reads)
-    if _first_value(write) or unseen or kind == Kind.BOOL:
+    once = _first_value(write) or any(guard.missing and guard.key in latched for guard in write.guards)
+    if once or unseen or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)
     if kind == Kind.FLOAT:
         return _of_float(state, site)

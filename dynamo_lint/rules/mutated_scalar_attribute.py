@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.changes import Verdict, verdict
+from dynamo_lint.rules.changes import Verdict, latches, verdict
 from dynamo_lint.rules.costs import changing
 from dynamo_lint.state.model import AttributeState, Kind, Use
 from dynamo_lint.state.origins import Tables
@@ -15,8 +15,9 @@ from dynamo_lint.state.origins import Tables
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per attribute, at the write that changes it."""
+    latched = latches(tables.attributes)
     for state in (part for whole in tables.attributes for part in _by_file(tables, whole)):
-        found = verdict(state, context)
+        found = verdict(state, context, latched)
         if found is None:
             continue
         name, where = spell(found.site.write.place), region(tables, found.site.hot)

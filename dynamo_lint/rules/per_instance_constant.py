@@ -27,9 +27,14 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         yield _finding(rule, tables, context, groups)
 
 
-def _weight(tables: Tables, context: Context, found: Consumed) -> tuple[bool, int]:
+def _weight(tables: Tables, context: Context, found: Consumed) -> tuple[bool, bool, int]:
     effect, entries = cost_of(tables, context, found)
-    return effect != "once", entries if entries is not None else 1000
+    return not _handed_on(found), effect != "once", entries if entries is not None else 1000
+
+
+def _handed_on(found: Consumed) -> bool:
+    """Only a function that was picked elsewhere may use it."""
+    return found.difference.sort == Sort.SCALAR and found.uses <= {Use.HANDED_ON}
 
 
 def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Consumed]]) -> Finding:
@@ -45,15 +50,18 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
     else:
         what = name = f"`self.{difference.attribute}`"
     unit = difference.unit.name
+    use = "that uses it, and Dynamo guards on its value"
+    if _handed_on(main):
+        use = "that hands it on, and Dynamo guards on its value where the function that gets it uses it"
     message = (
-        f"{what} differs between the instances of `{unit}`{more}, which share one compiled `forward` that "
-        "uses it, and Dynamo guards on its value"
+        f"{what} differs between the instances of `{unit}`{more}, which share one compiled `forward` {use}"
     )
     claim = Claim(
         message=message,
         cost=price(effect, entries, context),
         effect=effect,
         entries=entries,
+        severity="note" if _handed_on(main) else None,
         subject=f"{difference.owner.name}.{difference.attribute}",
         advice=_advice(main, name, context),
         step=f"uses {name}" if difference.sort == Sort.SCALAR else f"gives {name} its settings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import reduce
 
@@ -53,8 +54,10 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
     arguments = _arguments(ev, node)
     if callees:
         return _project_call(ev, node, callees, arguments, owner_value)
+    # `interface = TABLE[name]; interface(x, window=self.window)`
+    own = ev.flow.locals.get(node.func.value) if isinstance(node.func, cst.Name) else None
     for _, value in arguments:
-        ev.consume(value, Use.ARGUMENT)
+        ev.consume(value, Use.ARGUMENT if own is None or own.pending else Use.HANDED_ON)
     made = None if dotted else ev.linker.constructed(expr)
     if made is not None:
         enum = ev.linker.is_enum(made)
@@ -101,11 +104,12 @@ def _project_call(
     returned: list[frozenset[Kind]] = []
     leaves: dict[ClassRef | None, frozenset[Key]] = {}
     given = frozenset(load.place[-1] for _, value in arguments for load in value.pending)
-    for callee in callees:
+    states = [ev.linker.state_of(callee, given) for callee in callees]
+    users = Counter(name for state in states if state is not None for name in {n for n, _ in state.consumed})
+    for callee, state in zip(callees, states, strict=True):
         function = ev.linker.project.function(callee.function)
         bound = _bind(function, callee, arguments, owner)
         ev.calls.append(CallEvent(callee, bound, ev.flow.written, ev.flow.guards))
-        state = ev.linker.state_of(callee, given)
         if state is None or only_declares(function):
             for _, value in arguments:
                 ev.consume(value, Use.ARGUMENT)
@@ -115,7 +119,9 @@ def _project_call(
         passed = dict(bound)
         for name, use in state.consumed:
             if name in passed:
-                ev.consume(passed[name], use)
+                # Methods of several classes are one interface; functions from a table may differ in it.
+                sure = callee.receiver is not None or users[name] == len(callees)
+                ev.consume(passed[name], use if sure else Use.HANDED_ON)
         returned.append(state.returns)
         known = leaves.get(callee.receiver, state.leaves_written)
         leaves[callee.receiver] = known & state.leaves_written

@@ -299,7 +299,7 @@ class _Walker:
                 if base is None or not isinstance(literal, str):
                     return frozenset()
                 return frozenset(Guard(key, negated) for key in self.ev.linker.keys((*base, literal)))
-            case cst.Attribute() | cst.Name():
+            case cst.Attribute() | cst.Name() | cst.Subscript():
                 return self._guard(test, negated)
             case _:
                 return frozenset()
@@ -319,8 +319,10 @@ class _Walker:
         ends = [end for end, step in enumerate(place) if step in TENSOR_FACTS]
         place = place[: ends[0] + 1] if ends else place
         prefixes = [place[:end] for end in range(len(place), 0, -1)]
+        # An item may be false in a container that is full.
+        asked = prefixes[:1] if place[-1].startswith("[") else prefixes[:2]
         return frozenset(
-            Guard(key, missing, limit) for prefix in prefixes[:2] for key in self.ev.linker.keys(prefix)
+            Guard(key, missing, limit) for prefix in asked for key in self.ev.linker.keys(prefix)
         )
 
 

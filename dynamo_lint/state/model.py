@@ -45,6 +45,8 @@ class Use(Enum):
     INDEX = "index"
     KEY = "index of a Python container"
     ARGUMENT = "argument"
+    HANDED_ON = "argument of some function"
+    """Which function it is was decided elsewhere, and not each that it may be uses the value."""
     RECEIVER = "receiver"
     """`value.attribute` or `value.method()`: it cannot be None here."""
     RETURNED = "returned"

@@ -309,3 +309,109 @@ def drive():
         for block in blocks:
             x = block(x)
         yield x
+
+
+# %% a window that goes to one of several functions, of which not each uses it
+def narrow(x, window=None):
+    return torch.sigmoid(x) if window is None else x[:, :window].repeat(1, 2)
+
+
+def attend(x, **settings):
+    return torch.softmax(x, -1)
+
+
+FUNCTIONS = {"narrow": narrow, "attend": attend}
+
+
+class Block(nn.Module):
+    def __init__(self, config, layer_idx):
+        super().__init__()
+        self.how = "attend"
+        self.window = config.window if config.kinds[layer_idx] == "window" else None
+
+    def forward(self, x):
+        function = FUNCTIONS[self.how]
+        return function(x, window=self.window)  # expect: DYN107 per-instance note
+
+
+def drive():
+    config = Config()
+    blocks = nn.ModuleList([Block(config, i) for i in range(DEPTH)])
+    for block in blocks:
+        block.compile()
+    for _ in range(3):
+        x = X
+        for block in blocks:
+            x = block(x)
+        yield x
+
+
+# %% a window that goes to one of several functions, each of which uses it
+def narrow(x, window=None):
+    return torch.sigmoid(x) if window is None else x[:, :window].repeat(1, 2)
+
+
+def widen(x, window=None):
+    return torch.softmax(x, -1) if window is None else x.repeat(1, window)[:, :4]
+
+
+FUNCTIONS = {"narrow": narrow, "widen": widen}
+
+
+class Block(nn.Module):
+    def __init__(self, config, layer_idx):
+        super().__init__()
+        self.how = "widen"
+        self.window = config.window if config.kinds[layer_idx] == "window" else None
+
+    def forward(self, x):
+        function = FUNCTIONS[self.how]
+        return function(x, window=self.window)  # expect: DYN107 per-instance
+
+
+def drive():
+    config = Config()
+    blocks = nn.ModuleList([Block(config, i) for i in range(DEPTH)])
+    for block in blocks:
+        block.compile()
+    for _ in range(3):
+        x = X
+        for block in blocks:
+            x = block(x)
+        yield x
+
+
+# %% a window that goes to a function which nobody can name
+class Table(dict):
+    def pick(self, name, default):
+        return self.get(name, default)
+
+
+def attend(x, **settings):
+    return torch.softmax(x, -1)
+
+
+TABLE = Table()
+
+
+class Block(nn.Module):
+    def __init__(self, config, layer_idx):
+        super().__init__()
+        self.how = "attend"
+        self.window = config.window if config.kinds[layer_idx] == "window" else None
+
+    def forward(self, x):
+        function = TABLE.pick(self.how, attend)
+        return function(x, window=self.window)  # expect: DYN107 per-instance note
+
+
+def drive():
+    config = Config()
+    blocks = nn.ModuleList([Block(config, i) for i in range(DEPTH)])
+    for block in blocks:
+        block.compile()
+    for _ in range(3):
+        x = X
+        for block in blocks:
+            x = block(x)
+        yield x
