@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Attribute, Constant, Expr, Function, Name, Subscript
+from dynamo_lint.index.facts import (
+    MODULE_KEY,
+    UNKNOWN,
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Expr,
+    Function,
+    Name,
+    Subscript,
+)
 from dynamo_lint.regions.abstract import holders
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -104,7 +115,19 @@ class Linker:
                 case ClassValue(ref=ref):
                     own = self.receiver is not None and ref in self.project.mro(self.receiver)
                     owners.append(self.receiver if own and self.receiver is not None else ref)
-        return tuple(dict.fromkeys(owners))
+        return tuple(dict.fromkeys(owners or self._asked_for(place)))
+
+    def _asked_for(self, place: Place) -> Iterator[ClassRef]:
+        """The classes of which a test asks whether a parameter is one: `isinstance(cache, Pair)`."""
+        if len(place) != 1 or all(parameter.name != place[0] for parameter in self.function.parameters):
+            return
+        for site in self.function.calls:
+            match site.call:
+                case Call(Name("isinstance"), (Name(name), types)) if name == place[0]:
+                    options = types.items if isinstance(types, Display) else (types,)
+                    for value in (value for option in options for value in self.values(option)):
+                        if isinstance(value, ClassValue):
+                            yield value.ref
 
     def values(self, expr: Expr) -> tuple[object, ...]:
         """Whatever the region stage can say about an expression."""
