@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
@@ -13,14 +14,15 @@ from dynamo_lint.config import Settings
 from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
-from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.lintrules import declaration, lint_finding
 from dynamo_lint.reading import ALONE, Content, Effort, read_facts
-from dynamo_lint.regions.model import Regions
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.report import Compiled
 from dynamo_lint.sources import Sources
+
+if TYPE_CHECKING:
+    from dynamo_lint.index.facts import FileFacts
+    from dynamo_lint.regions.model import Regions
+    from dynamo_lint.regions.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ def _judge(
 def _judge_facts(
     settings: Settings, found: Discovered, facts: Mapping[str, FileFacts], sources: Sources
 ) -> Judged:
+    from dynamo_lint.regions.resolve import resolve  # late, like all that a cached run never needs
+
     project, regions = resolve(facts, settings.region_options)
     errors = [*found.errors, *_file_errors(facts, found.reported)]
     raw = [*_hazards(settings, project, regions, sources)]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dynamo_lint.findings import Finding, Fix, Span
-from dynamo_lint.index.facts import FileFacts
-from dynamo_lint.regions.model import Unresolved
+
+if TYPE_CHECKING:
+    from dynamo_lint.index.facts import FileFacts
+    from dynamo_lint.regions.model import Unresolved
 
 LINT_RULES: Mapping[str, str] = {
     "DYN901": "unreadable-file",

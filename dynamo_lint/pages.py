@@ -55,6 +55,12 @@ def load_pages() -> dict[str, Page]:
     return dict(sorted(pages.items()))
 
 
+def page_names() -> dict[str, str]:
+    """The names of all rules by code, as their pages are called."""
+    pages = (file.stem.partition("-") for file in _folder().glob("DYN*.md"))
+    return {code: name for code, _, name in sorted(pages)}
+
+
 def parse_page(file: str, text: str) -> Page:
     """Read one page; `file` is its name, for messages."""
     marker, _, rest = text.replace("\r\n", "\n").partition("\n")

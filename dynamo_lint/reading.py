@@ -10,18 +10,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from dynamo_lint import suppressions
 from dynamo_lint.cache.codec import BadData
 from dynamo_lint.cache.keys import key
-from dynamo_lint.cache.packed import facts_codec
 from dynamo_lint.cache.store import Store
 from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
-from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.index.modules import module_name
-from dynamo_lint.index.summarize import summarize
 from dynamo_lint.sources import Sources
+
+if TYPE_CHECKING:
+    from dynamo_lint.cache.codec import Codec
+    from dynamo_lint.index.facts import FileFacts
 
 Progress = Callable[[int, int], None]
 """Is told now and then how many files are read, and how many there are."""
@@ -56,10 +58,14 @@ class Place:
 
     def summarize(self, source: bytes) -> FileFacts:
         """The facts of this file."""
+        from dynamo_lint.index.summarize import summarize  # late, like all that a cached run never needs
+
         return summarize(self.path, self.module, self.is_package, source, self.region_comment)
 
     def unreadable(self, why: str) -> FileFacts:
         """The facts of a file that cannot be had."""
+        from dynamo_lint.index.facts import FileFacts
+
         return FileFacts(self.path, self.module, self.is_package, error=(1, why))
 
 
@@ -124,7 +130,7 @@ def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Ma
         if effort.progress is not None:
             effort.progress(total - len(missing) + number + 1, total)
         if store is not None:
-            fresh[content.keys[place.path]] = packed or facts_codec().encode(fact)
+            fresh[content.keys[place.path]] = packed or _codec().encode(fact)
             if len(fresh) >= _SAVED_AT_ONCE:
                 store.save(fresh)
                 fresh.clear()
@@ -141,15 +147,21 @@ def _summaries(
         from dynamo_lint.workers import summaries
 
         for place, packed in summaries(missing, jobs):
-            yield place, facts_codec().decode(packed), packed
+            yield place, _codec().decode(packed), packed
         return
     for place, source in missing:
         yield place, with_room(partial(place.summarize, source)), None
 
 
+def _codec() -> Codec[FileFacts]:
+    from dynamo_lint.cache.packed import facts_codec
+
+    return facts_codec()
+
+
 def _unpacked(data: bytes | None) -> FileFacts | None:
     try:
-        return facts_codec().decode(data) if data is not None else None
+        return _codec().decode(data) if data is not None else None
     except BadData:
         return None  # as good as none
 
