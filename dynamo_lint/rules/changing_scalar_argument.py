@@ -5,114 +5,94 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
-from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
-from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS
-from dynamo_lint.rules.costs import bounded, storm
-from dynamo_lint.state.model import SCALARS, FunctionState, Kind, Use
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, spell
+from dynamo_lint.rules.passing import advice, cost, effect_of, kind_names
+from dynamo_lint.state.fields import Filled
+from dynamo_lint.state.model import FunctionState, Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.state.passed import Passed
 
-STATIC = frozenset({Use.ITERATED, Use.KEY})
-"""Uses that need the number itself: a loop bound, the index of a Python container."""
-
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per parameter, at the call that changes it."""
+    """One finding per parameter at the call that changes it, and one per field of what is passed in."""
     states = dict(tables.functions)
     for one in tables.passed:
         state = states.get(one.hot)
-        found = _effect(one, state, tables.static(one.hot)) if state is not None else None
-        if found is None or state is None:
+        uses = _uses(one, state) if state is not None else set()
+        found = effect_of(one.value, uses, tables.static(one.hot)) if uses else None
+        if found is None:
             continue
         effect, entries = found
         where = region(tables, one.hot)
         claim = Claim(
             message=f"`{one.name}` of the compiled `{where}` {_how(one)}, and Dynamo guards on "
             f"{'its ' + one.value.structure if one.value.structure else 'its value'}",
-            cost=_cost(effect, entries, one, context),
+            cost=cost(effect, entries, context.recompile_limit),
             effect=effect,
             entries=entries,
             subject=f"{where}({one.name})",
-            advice=_advice(one, effect),
+            advice=advice(one.name, one.value, effect),
             step=f"passes `{one.name}`",
-            related=_uses(one, tables),
+            related=_parameter(one, tables),
         )
         yield finding(rule, tables, context, one.hot, one.position, claim, one.where)
+    for filled in tables.filled:
+        yield from _field(rule, tables, context, filled)
 
 
-def _effect(one: Passed, state: FunctionState, static: bool) -> tuple[str, int | None] | None:
-    """What the changes cost, by how compiled code uses the parameter; None if it does not."""
+def _uses(one: Passed, state: FunctionState) -> set[Use]:
+    """How compiled code uses a parameter; not at all if it names an attribute: that lookup is reported."""
+    looked = [read for read in state.reads if read.load.place[0] == one.name and len(read.load.place) > 1]
+    if one.inside and any(read.load.place[1].startswith("[") for read in looked):
+        return {read.use for read in looked if read.load.place[1] in one.inside}
     uses = {use for name, use in state.consumed if name == one.name}
     uses |= {r.use for r in state.reads if r.load.place[0] == one.name and not r.keys}  # fields of a tuple
     named = any(origin.name == one.name for lookup in state.lookups for origin in lookup.name.origins)
-    if not uses or named:
-        return None  # not used, or it names an attribute: that lookup is reported
-    value = one.value
-    if value.structure:
-        # Looking one key up is guarded on that key alone.
-        unseen = value.structure == "keys" and not uses & {Use.RECEIVER, Use.ITERATED}
-        return None if unseen else ("storm", None)
-    kinds = value.kinds - {Kind.NONE}
-    if not kinds or (kinds == {Kind.TENSOR} and Kind.NONE not in value.kinds):
-        return None
-    if value.constants is not None and not kinds & {Kind.BOOL, Kind.INT, Kind.FLOAT}:
-        return "per-value", len(value.constants)
-    if not kinds <= SCALARS:
-        return ("once", 2) if Kind.NONE in value.kinds else None
-    kind = min(kinds, key=lambda k: (k == Kind.BOOL, k.value))
-    match kind:
-        case Kind.BOOL:
-            return "once", 2
-        case Kind.INT | Kind.FLOAT if static:
-            return "storm", None
-        case Kind.INT | Kind.FLOAT if Use.FORMATTED in uses:
-            return "eager", None
-        case Kind.FLOAT:
-            return (
-                ("once", 2) if uses <= FLOAT_MATH else ("per-value" if uses <= FLOAT_TESTS else "storm", None)
-            )
-        case Kind.INT if uses & STATIC:
-            return "storm", None
-        case Kind.INT if uses & {Use.CONTROL, Use.COMPARE, Use.INDEX} and value.constants is None:
-            return "per-value", None
-        case Kind.INT:
-            return "once", 2
-    return "storm", None
+    return set() if named else uses
 
 
 def _how(one: Passed) -> str:
     value = one.value
     if value.structure:
         return f"gets a container whose {value.structure} change{'s' if value.structure == 'length' else ''}"
-    kinds = " or ".join(sorted(kind.value for kind in value.kinds))
-    return f"gets another {kinds} from call to call"
+    inside = "holds" if one.inside else "gets"
+    return f"{inside} another {kind_names(value)} from call to call"
 
 
-def _cost(effect: str, entries: int | None, one: Passed, context: Context) -> str:
-    match effect:
-        case "storm":
-            return storm(context.recompile_limit, "it")
-        case "eager":
-            return "from the second value on, the whole function runs eagerly, without a warning"
-        case "once":
-            return "one extra compile, after which the value is dynamic"
-        case _ if entries is not None:
-            return bounded(entries)
-        case _:
-            return "one extra compile, and more where 0, 1 or the outcome of a comparison is special"
-
-
-def _advice(one: Passed, effect: str) -> str:
-    if one.value.structure:
-        return f"pass `{one.name}` with a fixed structure: one stacked tensor, or the same keys every time"
-    if one.value.kinds & {Kind.INT, Kind.FLOAT} and effect != "eager":
-        return f"pass `{one.name}` as a tensor, such as `torch.tensor(value)`, filled in place"
-    return f"decide what depends on `{one.name}` before the call, and keep to few values"
-
-
-def _uses(one: Passed, tables: Tables) -> tuple[Related, ...]:
+def _parameter(one: Passed, tables: Tables) -> tuple[Related, ...]:
     function = tables.project.function(one.hot.function)
     return (Related(one.hot.function.path, function.line, 1, f"`{one.name}` is a parameter here"),)
+
+
+def _field(rule: Rule, tables: Tables, context: Context, filled: Filled) -> Iterator[Finding]:
+    """`meta.longest` of a named tuple that is made for each call: at its first use in compiled code."""
+    sites = [
+        (hot, read)
+        for hot, state in tables.functions
+        for read in state.reads
+        if filled.key in read.keys and tables.origins.root(hot, read.load.place, filled.key) == "argument"
+    ]
+    if not sites:
+        return
+    sites.sort(key=lambda site: (site[0].function.path, site[1].load.position.line))
+    hot, first = sites[0]
+    found = effect_of(filled.value, {read.use for _, read in sites}, tables.static(hot))
+    if found is None:
+        return
+    effect, entries = found
+    name, where, owner = spell(first.load.place), region(tables, hot), filled.key.owner.name
+    claim = Claim(
+        message=f"`{name}` is another {kind_names(filled.value)} in every `{owner}` that is passed to the "
+        f"compiled `{where}`, and Dynamo guards on its value",
+        cost=cost(effect, entries, context.recompile_limit),
+        effect=effect,
+        entries=entries,
+        subject=f"{owner}.{filled.key.attribute}",
+        advice=advice(name, filled.value, effect),
+        step=f"uses `{name}`",
+        related=(Related(filled.where.path, filled.line, 1, f"each `{owner}` is made here"),),
+    )
+    yield finding(rule, tables, context, hot, first.load.position, claim)
 
 
 CHANGING_SCALAR_ARGUMENT = Rule("DYN109", "changing-scalar-argument", check)

@@ -90,6 +90,10 @@ class Drivers:
                     return True
         return False
 
+    def is_called(self, where: FunctionRef) -> bool:
+        """Some code of the project calls it."""
+        return bool(self._callers(where))
+
     def _callers(self, where: FunctionRef) -> list[tuple[FunctionRef, int]]:
         """Where a function is called, or where the property is set whose setter it is."""
         if where not in self.callers:

@@ -76,7 +76,8 @@ class Evaluator:
             keys = self.linker.keys(load.place)
             if keys or len(load.place) > 1:
                 self.reads.append(Read(load, keys, use))
-            elif use != Use.RETURNED:
+            handed = len(load.place) == 1 or (len(load.place) == 2 and load.place[1].startswith("["))
+            if not keys and use != Use.RETURNED and handed:
                 self.consumed.add((load.place[0], use))
         for item in value.items or ():
             self.consume(item, use)
@@ -219,7 +220,9 @@ class Evaluator:
             if number is not None and number < len(base.items):
                 return base.items[number]
         chosen = frozenset[Origin]().union(*(via(i.origins, "element") for i in indices))
-        rooted = place is not None and (len(place) > 2 or bool(self.linker.keys(place[:1])))
+        rooted = place is not None and (
+            len(place) > 2 or bool(self.linker.keys(place[:1])) or self._of_parameter(place)
+        )
         if place is not None and rooted and base.kinds <= {Kind.CONTAINER, Kind.OBJECT}:
             loaded = self.load_place(place, node)
             return replace(loaded, origins=loaded.origins | chosen)
@@ -230,6 +233,11 @@ class Evaluator:
                 return replace(value, kinds=base.kinds, bound=_window(part))
         kinds = INT if base.kinds == {Kind.TUPLE} else STR if base.kinds == STR else K.UNKNOWN
         return replace(value, kinds=kinds)
+
+    def _of_parameter(self, place: Place) -> bool:
+        """`sizes[0]` or `batch["length"]` of a parameter that is no tensor."""
+        held = self.flow.locals.get(place[0], Value())
+        return place[-1] != ANY_ITEM and held.place == place[:1] and not held.kinds
 
     def _comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
         outer, self.flow = self.flow, self.flow.fork()
@@ -275,9 +283,12 @@ class Evaluator:
                 self.flow.locals[name] = value
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
                 items = value.items if value.items and len(value.items) == len(elements) else None
+                # `h, w = size` of a parameter: what is done with the elements is done with it.
+                loads = value.pending if value.place is not None and len(value.place) == 1 else frozenset()
                 for number, element in enumerate(elements):
                     shape = Origin("shape") in value.origins and items is None
-                    other = Value(INT if shape else K.UNKNOWN, origins=via(value.origins, "element"))
+                    origins = via(value.origins, "element")
+                    other = Value(INT if shape else K.UNKNOWN, derived=loads, origins=origins)
                     self.bind(element.value, items[number] if items else other)
 
     # --- calls, lookups, environment --------------------------------------------------------------------

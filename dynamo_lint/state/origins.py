@@ -10,6 +10,7 @@ from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state import kinds as K
+from dynamo_lint.state.fields import Filled
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
 from dynamo_lint.state.names import Names
@@ -222,6 +223,8 @@ class Tables:
     """Statements of any function, for the few rules that ask about code outside regions."""
     passed: tuple[Passed, ...]
     """Parameters of compiled functions that change from call to call."""
+    filled: tuple[Filled, ...]
+    """Fields of passed objects that do."""
     policies: Policies
 
     def static(self, hot: HotFunction) -> bool:

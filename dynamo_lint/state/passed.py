@@ -29,6 +29,8 @@ class Passed:
     position: Position
     starred: bool = False
     """The parameter is `*args`."""
+    inside: tuple[str, ...] = ()
+    """The items of the tuple, list or dict that change, as `['length']`, where not the whole does."""
 
 
 Compiled = dict[tuple[FunctionRef | None, ClassRef | None], HotFunction]
@@ -37,6 +39,7 @@ Compiled = dict[tuple[FunctionRef | None, ClassRef | None], HotFunction]
 @dataclass(slots=True)
 class _Sites:
     values: list[Varying] = field(default_factory=list)
+    inside: tuple[str, ...] = ()
     where: FunctionRef | None = None
     position: Position | None = None
 
@@ -57,7 +60,15 @@ def passed(
             if often != "rarely":
                 _note(project, ref, call, target, read_source(ref.path), found)
     return tuple(
-        Passed(hot, name, value, sites.where, sites.position, _starred(project.function(hot.function), name))
+        Passed(
+            hot,
+            name,
+            value,
+            sites.where,
+            sites.position,
+            _starred(project.function(hot.function), name),
+            sites.inside,
+        )
         for (hot, name), sites in found.items()
         if sites.where is not None and sites.position is not None
         if (value := Varying.of_all(sites.values)).changes
@@ -100,7 +111,7 @@ def _note(
     found: dict[tuple[HotFunction, str], _Sites],
 ) -> None:
     """What one call passes for each parameter, judged by the text of the function around it."""
-    node, around = _parse(project.function(ref), call, source)
+    node, around = parse(project.function(ref), call, source)
     if node is None or around is None:
         return
     env = in_loop(around, node)
@@ -122,9 +133,11 @@ def _note(
     for parameter in parameters:
         sites = found.setdefault((hot, parameter.name), _Sites())
         if parameter.name in given:
-            value = env.value(given[parameter.name])
+            items = env.changing_items(given[parameter.name])
+            value = Varying.of_all(items.values()) if items else env.value(given[parameter.name])
             if sites.where is None or value.changes:
                 sites.where = ref
+                sites.inside = tuple(items)
                 end = (node.end_lineno or node.lineno) + shift
                 sites.position = Position(call.line, node.col_offset + 1, end, (node.end_col_offset or 0) + 1)
             sites.values.append(value)
@@ -132,8 +145,8 @@ def _note(
             sites.values.append(Varying.constant(parameter.default.value))
 
 
-def _parse(function: Function, call: facts.Call, source: str) -> tuple[ast.Call | None, ast.AST | None]:
-    """The call in the syntax tree of its own function, at columns that are true for the file."""
+def parse(function: Function, call: facts.Call, source: str) -> tuple[ast.Call | None, ast.AST | None]:
+    """A call in the syntax tree of its own function, at columns that are true for the file."""
     try:
         if function.key == MODULE_KEY:
             tree: ast.AST = ast.parse(source)

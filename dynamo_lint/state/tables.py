@@ -12,6 +12,7 @@ from dynamo_lint.index.facts import ITEM, Function
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.between import Between
+from dynamo_lint.state.fields import filled
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.items import item_path
 from dynamo_lint.state.model import (
@@ -47,7 +48,9 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     mentioning = _mentioning(project, regions, scopes, read_source)
     given = passed(project, regions, between.drivers, read_source)
     mentioning |= _fed(project, regions, given)
-    wanted = _wanted(project, regions, names | units.names | between.names, mentioning)
+    fields = filled(project, regions, between.drivers, read_source)
+    watched = names | units.names | between.names | {one.key.attribute for one in fields}
+    wanted = _wanted(project, regions, watched, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     states = _Interpretation(project, wanted, regions, units.names, initial, read_source).run()
     origins = Origins(project, states, scopes)
@@ -68,6 +71,7 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
         units,
         bodies,
         given,
+        fields,
         Policies(project, regions),
     )
 

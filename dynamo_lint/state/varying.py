@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.model import Kind, Kinds
+from dynamo_lint.state.model import SCALARS, Kind, Kinds
 
 _CALLS: dict[str, Kinds] = {
     "int": frozenset({Kind.INT}),
@@ -30,6 +30,8 @@ class Varying:
     """Source of every value it has, when all are literals."""
     structure: str = ""
     """What changes about a container: its `length`, its `keys` or its `items` (of a set)."""
+    data: bool = False
+    """It is read out of a tensor, so that no two are alike wherever it stands."""
 
     @staticmethod
     def constant(value: object) -> Varying:
@@ -51,7 +53,8 @@ class Varying:
         changes = (
             any(part.changes for part in parts) or flips or (constants is not None and len(constants) > 1)
         )
-        return Varying(kinds, changes, constants, next((p.structure for p in parts if p.structure), ""))
+        structure = next((p.structure for p in parts if p.structure), "")
+        return Varying(kinds, changes, constants, structure, any(p.data for p in parts))
 
 
 @dataclass(slots=True)
@@ -114,6 +117,23 @@ class Env:
                 return Varying(frozenset({Kind.CONTAINER}), changes, structure="keys" if changes else "")
         return Varying()
 
+    def changing_items(self, node: ast.expr) -> dict[str, Varying]:
+        """The numbers that change in a tuple, list or dict which as a whole does not, by their index."""
+        whole = self.value(node)
+        if whole.changes or whole.kinds != {Kind.CONTAINER}:
+            return {}
+        if isinstance(node, ast.Name) and len(self.bound.get(node.id, [])) == 1:
+            node = self.bound[node.id][0]
+        indexed: list[tuple[object, ast.expr]] = []
+        match node:
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                indexed = list(enumerate(items))
+            case ast.Dict(keys=keys, values=items):
+                literal = [key.value if isinstance(key, ast.Constant) else None for key in keys]
+                indexed = list(zip(literal, items, strict=True))
+        values = {f"[{index!r}]": self.value(item) for index, item in indexed}
+        return {i: one for i, one in values.items() if one.changes and one.kinds and one.kinds <= SCALARS}
+
     def _items(self, table: ast.expr) -> list[ast.expr]:
         """The elements of a literal table, also by name."""
         match table:
@@ -142,14 +162,15 @@ class Env:
         found = Varying.of_all([self.value(value, depth + 1) for value in values])
         if name in self.repeated:
             return found
-        return Varying(found.kinds, constants=found.constants if len(values) == 1 else None)
+        constants = found.constants if len(values) == 1 else None
+        return Varying(found.kinds, found.data, constants, data=found.data)
 
     def _arithmetic(self, left: Varying, op: ast.operator, right: Varying) -> Varying:
         if isinstance(op, ast.Mult) and Kind.CONTAINER in left.kinds:
             changes = right.changes
             return Varying(left.kinds, changes, structure="length" if changes else left.structure)
         kinds = K.of_arithmetic(left.kinds, right.kinds, isinstance(op, ast.Div), isinstance(op, ast.Pow))
-        return Varying(kinds, left.changes or right.changes)
+        return Varying(kinds, left.changes or right.changes, data=left.data or right.data)
 
     def _call(self, node: ast.Call, depth: int) -> Varying:
         parts = [self.value(argument, depth + 1) for argument in node.args]
@@ -157,15 +178,20 @@ class Env:
             case ast.Name(id=name) if name in _CALLS and parts:
                 # `int(t.max())` is a number that nobody knows before.
                 unknown = isinstance(node.args[0], ast.Call) and name != "len"
-                return Varying(_CALLS[name], parts[0].changes or unknown)
+                return Varying(_CALLS[name], parts[0].changes or unknown, data=_reduces(node.args[0]))
             case ast.Name(id=name) if name[:1].isupper() and any(part.changes for part in parts):
                 kinds = [part.kinds for part in parts if part.changes]
                 return Varying(frozenset[Kind]().union(*kinds) if all(kinds) else K.UNKNOWN, True)
             case ast.Attribute(attr="item"):
-                return Varying(frozenset({Kind.FLOAT}), True)
+                return Varying(frozenset({Kind.INT, Kind.FLOAT}), True, data=True)
             case ast.Attribute(value=ast.Name(id="torch")):
                 return Varying(frozenset({Kind.TENSOR}))
         return Varying()
+
+
+def _reduces(node: ast.expr) -> bool:
+    """`lengths.max()`: one number of a tensor."""
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"max", "min", "sum", "item"}
 
 
 def in_loop(around: ast.AST, call: ast.Call) -> Env:
