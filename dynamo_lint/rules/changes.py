@@ -37,7 +37,8 @@ def latches(states: Iterable[AttributeState]) -> frozenset[Key]:
     return frozenset(
         key
         for state in states
-        if state.writes and all(_first_value(site.write) and _closes(site.write) for site in state.writes)
+        if state.writes and all(_closes(site.write) for site in state.writes)
+        if all(any(site.write.keys & way for way in site.ways) for site in state.writes)
         for site in state.writes
         for key in site.write.keys
     )
@@ -211,7 +212,7 @@ def _of_data(
     kind = Kind.INT if Kind.INT in kinds else sorted(kinds, key=str)[0]
     # What starts as None and is only used in ways that None does not allow is set before its first use.
     unseen = start == {Kind.NONE} and not any(read.use in ALLOWS_NONE for read in state.reads)
-    once = _first_value(write) or any(guard.missing and guard.key in latched for guard in write.guards)
+    once = _first_value(write) or (bool(site.ways) and all(way & latched for way in site.ways))
     if once or unseen or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)
     if kind == Kind.FLOAT:

@@ -251,6 +251,8 @@ class WriteSite:
 
     hot: HotFunction
     write: Write
+    ways: frozenset[frozenset[Key]] = frozenset()
+    """For each way that leads here, the attributes that it found absent, None or false."""
 
     @property
     def position(self) -> Position:

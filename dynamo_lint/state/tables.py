@@ -270,14 +270,15 @@ def _attributes(
     for hot, state in states.items():
         if _constructs(hot.function):
             continue
-        written, guards = entry[hot]
+        written, guards, ways = entry[hot]
         for write in state.writes:
             for key in write.keys:
                 root = origins.root(hot, write.place, key)
                 if root in ROOTS:
                     value = replace(write.value, kinds=origins.kinds(hot, write.value))
                     whole = replace(write, value=value, guards=write.guards | guards)
-                    writes[key].append(WriteSite(hot, whole))
+                    asked = frozenset(way | _absent(write.guards) for way in ways)
+                    writes[key].append(WriteSite(hot, whole, asked))
                     roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
         for mutation in state.mutations:
             for key in mutation.keys - written:
@@ -313,9 +314,18 @@ def _order(site: ReadSite | WriteSite | MutationSite) -> tuple[str, int, int]:
     return site.hot.function.path, site.position.line, site.position.column
 
 
-def _entry_facts(
-    states: dict[HotFunction, FunctionState],
-) -> dict[HotFunction, tuple[frozenset[Key], frozenset[Guard]]]:
+MOST_WAYS = 16
+
+Facts = tuple[frozenset[Key], frozenset[Guard], frozenset[frozenset[Key]]]
+"""What has been written, which tests held, and for each way what it found absent."""
+NOTHING: Facts = (frozenset(), frozenset(), frozenset({frozenset()}))
+
+
+def _absent(guards: frozenset[Guard]) -> frozenset[Key]:
+    return frozenset(guard.key for guard in guards if guard.missing)
+
+
+def _entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Facts]:
     """What certainly holds whenever a hot function is entered, over all hot calls of it."""
     by_pair = {(hot.function, hot.receiver): hot for hot in states}
     incoming: dict[HotFunction, list[tuple[HotFunction, CallEvent]]] = defaultdict(list)
@@ -324,19 +334,23 @@ def _entry_facts(
             callee = by_pair.get((event.callee.function, event.callee.receiver))
             if callee is not None and callee != caller:
                 incoming[callee].append((caller, event))
-    facts_: dict[HotFunction, tuple[frozenset[Key], frozenset[Guard]]] = {}
+    facts_: dict[HotFunction, Facts] = {}
 
-    def of(hot: HotFunction, above: frozenset[HotFunction]) -> tuple[frozenset[Key], frozenset[Guard]]:
+    def of(hot: HotFunction, above: frozenset[HotFunction]) -> Facts:
         if hot in facts_:
             return facts_[hot]
         calls = [] if hot.compiled else [pair for pair in incoming[hot] if pair[0] not in above]
         found = [(of(caller, above | {hot}), event) for caller, event in calls]
-        written = [event.written | caller_facts[0] for caller_facts, event in found]
-        guards = [event.guards | caller_facts[1] for caller_facts, event in found]
-        result = (
-            frozenset.intersection(*written) if written else frozenset(),
-            frozenset.intersection(*guards) if guards else frozenset(),
+        ways = frozenset(
+            way | _absent(event.guards) for caller_facts, event in found for way in caller_facts[2]
         )
+        result = NOTHING
+        if found:
+            result = (
+                frozenset.intersection(*(event.written | caller_facts[0] for caller_facts, event in found)),
+                frozenset.intersection(*(event.guards | caller_facts[1] for caller_facts, event in found)),
+                ways if len(ways) <= MOST_WAYS else NOTHING[2],
+            )
         if not above:
             facts_[hot] = result
         return result

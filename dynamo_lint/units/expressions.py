@@ -13,6 +13,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project, Symbol
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
 from dynamo_lint.units.loops import elements, longer
+from dynamo_lint.units.outside import of_global
 from dynamo_lint.units.terms import OPERATORS, Term
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def evaluate(run: Construction, node: ast.expr, frame: Frame) -> Term:
         case ast.Constant(value=str() | int() | float() | bool() | None as value):
             return terms.const(value)
         case ast.Name(id=name):
-            return frame.names[name] if name in frame.names else _global(run, name, frame.function)
+            return frame.names[name] if name in frame.names else of_global(run, name, frame.function)
         case ast.Attribute(value=value, attr=attr):
             return _attribute(run, value, attr, frame)
         case ast.Call():
@@ -185,24 +186,6 @@ def _lambda(run: Construction, node: ast.Lambda, frame: Frame) -> Term:
         if function.line == node.lineno and function.qualname.endswith("<lambda>"):
             return frame.capture(run, FunctionRef(frame.function.path, key), node.body)
     return run.terms.make("symbol", f"{frame.function.path}:{node.lineno}")
-
-
-def _global(run: Construction, name: str, where: FunctionRef) -> Term:
-    found = run.outer.get((where, name))
-    if found is None:
-        found = run.outer[where, name] = _bound_outside(run, name, where)
-    return found
-
-
-def _bound_outside(run: Construction, name: str, where: FunctionRef) -> Term:
-    symbols = run.project.symbols(facts.Name(name), where.path, where.key)
-    found = [term for term in map(run.symbol, symbols) if term is not None]
-    if len(found) == 1:
-        return found[0]
-    bound = run.project.global_bindings(where.path).get(name, [])
-    if len(bound) == 1 and isinstance(bound[0], facts.Constant):
-        return run.terms.const(bound[0].value)
-    return run.terms.make("symbol", f"{where.path}: {name}")
 
 
 def _attribute(run: Construction, value: ast.expr, attr: str, frame: Frame) -> Term:

@@ -61,6 +61,8 @@ BOOLEAN = frozenset(
 )
 """Operations that mostly yield a truth value; `a or b` does where it is used as one."""
 _LARGEST = 10**9
+LONGEST_TABLE = 8
+"""With more entries than this it is a registry, and one entry of it serves a whole model."""
 
 
 @dataclass(slots=True)
@@ -137,6 +139,12 @@ class Terms:
         if owner.kind == "ite":
             test, then, other = owner.parts
             return self.choice(test, self.item(then, index), self.item(other, index))
+        if owner.leaf == "dict" and index.kind != "const" and _names_code(owner):
+            # `MIXERS[kind](config)`: a choice among classes, and which is asked by the label.
+            found = owner.parts[-1]
+            for name, part in list(zip(owner.names, owner.parts, strict=True))[-2::-1]:
+                found = self.choice(self.operation("Eq", index, self.const(name)), part, found)
+            return found
         return self.make("item", None, (owner, index))
 
     def attribute(self, owner: Term, name: str) -> Term:
@@ -194,6 +202,11 @@ class Terms:
                 return self._connected(term.kind, parts)
             case _:
                 return self.make(term.kind, term.leaf, parts, term.names, term.line)
+
+
+def _names_code(table: Term) -> bool:
+    few = 2 <= len(table.parts) <= LONGEST_TABLE
+    return few and all(part.kind in {"class", "function", "external"} for part in table.parts)
 
 
 def _computed(compute: Callable[[Any, Any], Any], first: Leaf, second: Leaf) -> object:

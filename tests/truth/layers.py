@@ -102,6 +102,56 @@ def drive():
         yield x
 
 
+# %% a mixer from a table of classes
+MIXERS = {"window": Window, "full": Full}
+
+
+class Block(nn.Module):
+    def __init__(self, config, layer_idx):
+        super().__init__()
+        self.mixer = MIXERS[config.kinds[layer_idx]]()  # expect: DYN108 per-instance
+
+    def forward(self, x):
+        return self.mixer(x)
+
+
+def drive():
+    config = Config()
+    blocks = nn.ModuleList([Block(config, i) for i in range(DEPTH)])
+    for block in blocks:
+        block.compile()
+    for _ in range(3):
+        x = X
+        for block in blocks:
+            x = block(x)
+        yield x
+
+
+# %% one mixer from a table of classes for all layers
+MIXERS = {"window": Window, "full": Full}
+
+
+class Block(nn.Module):
+    def __init__(self, config, layer_idx):
+        super().__init__()
+        self.mixer = MIXERS[config.kinds[0]]()
+
+    def forward(self, x):
+        return self.mixer(x)
+
+
+def drive():
+    config = Config()
+    blocks = nn.ModuleList([Block(config, i) for i in range(DEPTH)])
+    for block in blocks:
+        block.compile()
+    for _ in range(3):
+        x = X
+        for block in blocks:
+            x = block(x)
+        yield x
+
+
 # %% a mixer chosen by a flag that is read as well
 class Block(nn.Module):
     def __init__(self, config, layer_idx):
