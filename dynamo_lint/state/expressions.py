@@ -283,12 +283,14 @@ class Evaluator:
                 self.flow.locals[name] = value
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
                 items = value.items if value.items and len(value.items) == len(elements) else None
-                # `h, w = size` of a parameter: what is done with the elements is done with it.
-                loads = value.pending if value.place is not None and len(value.place) == 1 else frozenset()
+                # `h, w = size`: what is done with the elements is done with it.
+                scalars = value.kinds == {Kind.TUPLE}
+                plain = value.place is not None and (len(value.place) == 1 or scalars)
+                loads = value.pending if plain else frozenset()
                 for number, element in enumerate(elements):
                     shape = Origin("shape") in value.origins and items is None
                     origins = via(value.origins, "element")
-                    other = Value(INT if shape else K.UNKNOWN, derived=loads, origins=origins)
+                    other = Value(INT if shape or scalars else K.UNKNOWN, derived=loads, origins=origins)
                     self.bind(element.value, items[number] if items else other)
 
     # --- calls, lookups, environment --------------------------------------------------------------------

@@ -101,7 +101,7 @@ class Initial:
     def _outside(self, key: Key) -> list[Outside]:
         name, bracket, rest = key.attribute.partition("[")
         if "." in name or "." in rest.partition("]")[2]:
-            return []
+            return [] if bracket else self._in_namespace(key.owner, *name.split(".", 1))
         item = bracket + rest
         if self.names.is_scope(key.owner):
             return self._of_name_in(key.owner, name, item)
@@ -146,6 +146,17 @@ class Initial:
         # An empty container says nothing of items that other code puts into it.
         filled = [outside for outside in found if outside.value != NOTHING]
         return filled if filled or item.count("[") > 1 else found
+
+    def _in_namespace(self, owner: ClassRef, name: str, attribute: str) -> list[Outside]:
+        """The first value of `self.state.n` in `self.state = types.SimpleNamespace(n=0)`."""
+        found = []
+        for base in self.project.mro(owner):
+            for where, store in self.project.own_stores(base).get(name, []):
+                match store.value:
+                    case facts.Call(facts.Name("SimpleNamespace") | facts.Attribute(_, "SimpleNamespace")):
+                        value = dict(store.value.keywords).get(attribute, NOTHING)
+                        found.append(self._write(where, value, store.line, "", True, owner))
+        return [one for one in found if one.value != NOTHING]
 
     def _item_stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store, ItemPath]]:
         """The stores into a container of this name outside hot code, with the classes that may own it."""

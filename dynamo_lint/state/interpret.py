@@ -11,11 +11,11 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.compiling import truth_when_compiling
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.calls import evaluate_call
-from dynamo_lint.state.convert import literal_of
+from dynamo_lint.state.convert import literal_of, to_expr
 from dynamo_lint.state.expressions import Evaluator
 from dynamo_lint.state.flow import merge
 from dynamo_lint.state.link import Linker
-from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Use, Value
+from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Place, Use, Value
 from dynamo_lint.state.operators import arithmetic
 from dynamo_lint.state.source import Opened
 from dynamo_lint.state.values import expressions, is_namespace
@@ -158,8 +158,27 @@ class _Walker:
                     or place is None
                 ):
                     ev.consume(value, Use.STORED)
+                elif (changed := self._replaced(place, node)) is not None:
+                    for name, new in changed:
+                        ev.store((*place, name), new, node)
                 else:
                     ev.store(place, value, node)
+
+    def _replaced(self, place: Place, node: cst.CSTNode) -> list[tuple[str, Value]] | None:
+        """`self.state = replace(self.state, step=n)` sets a field of an object that cannot change."""
+        match node:
+            case cst.Assign(
+                value=cst.Call(func=cst.Attribute(value=old, attr=cst.Name("_replace")), args=args)
+            ):
+                pass
+            case cst.Assign(value=cst.Call(func=func, args=[cst.Arg(value=old, keyword=None), *args])):
+                if self.ev.linker.external(to_expr(func)) != "dataclasses.replace":
+                    return None
+            case _:
+                return None
+        if self.ev.place(old) != place:
+            return None
+        return [(arg.keyword.value, self.ev.value(arg.value)) for arg in args if arg.keyword is not None]
 
     def _item(self, target: cst.Subscript, deleted: bool) -> bool:
         """Note what storing an item does to its container; true if it is a tensor, which has no items."""
