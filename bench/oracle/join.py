@@ -128,6 +128,8 @@ def _kind(cause: Cause) -> str:
         return "inputs"
     if cause.kind in MODES or cause.attribute == "training":
         return "modes"
+    if cause.attribute == "grad" and cause.owner.endswith(".Parameter"):
+        return "modes"  # whether there was a backward pass already
     if not cause.bases and ARGUMENT.match(cause.source):
         return "arguments"
     return "state"

@@ -26,9 +26,13 @@ class Growth:
 
 def growth(tables: Tables, state: AttributeState, context: Context) -> Growth | None:
     """The cost of the hot changes of a container, if they cost anything."""
-    if state.external or state.root == "argument":
-        # Whether the object that is passed in is a new one each time cannot be seen from here.
+    if state.external:
         return None
+    if state.root == "argument":
+        # Whether the object that is passed in is a new one each time cannot be seen from here, unless the
+        # code itself expects to find it filled.
+        filled = (site for site in state.mutations if _fills_up(state, site))
+        return next((Growth(site, "per-value", None, keyed=False) for site in filled), None)
     container = container_of(state)
     resets = [o for o in state.outside if not o.initial and Kind.CONTAINER in o.kinds and o.often != "rarely"]
     if any(outside.often == "each" for outside in resets):
@@ -41,6 +45,15 @@ def growth(tables: Tables, state: AttributeState, context: Context) -> Growth | 
     found = [g for site in state.mutations if (g := _of_mutation(tables, state, site, container, context))]
     found += [g for site in state.writes if (g := _of_rebinding(state, site, context))]
     return max(found, key=lambda g: ("once", "per-value", "storm").index(g.effect), default=None)
+
+
+def _fills_up(state: AttributeState, site: MutationSite) -> bool:
+    """`while len(cache.slots) <= index: cache.slots.append(…)`: filled as far as anybody asked for it."""
+    below = any(
+        guard.key == state.key and comparison(guard)[0] in {"<", "<="} and not comparison(guard)[1].isdigit()
+        for guard in site.mutation.guards
+    )
+    return below and site.mutation.how == "grow"
 
 
 def _left_over(

@@ -204,7 +204,10 @@ class _Walker:
                 self._loop(target, item, body, node.orelse)
             case cst.While(test=test, body=body):
                 ev.used(test, Use.CONTROL)
+                guards = ev.flow.guards
+                ev.flow.guards = guards | self._guards(test, False)
                 self._loop(None, Value(), body, node.orelse)
+                ev.flow.guards = guards
             case cst.With(items=items, body=body):
                 for entered in items:
                     value = ev.value(entered.item)

@@ -278,3 +278,58 @@ def drive():
     state = LayerState()
     for _ in range(5):
         yield block(X, state)
+
+
+# %% slots that are made for whoever asks for them first
+class Plain(Slot):
+    def push(self, x):
+        return x + 1
+
+
+class Filled(Cache):
+    def __init__(self):
+        self.slots: list[Slot] = []
+
+    def push(self, x, index: int):
+        while len(self.slots) <= index:
+            self.slots.append(Plain())  # expect: DYN105 per-value
+        return self.slots[index].push(x)
+
+
+class Filling(nn.Module):
+    def forward(self, x, cache: Filled):
+        return cache.push(x * 2, 0)
+
+
+def drive():
+    block = torch.compile(Filling())
+    cache = Filled()
+    for _ in range(6):
+        yield block(X, cache)
+
+
+# %% slots that are made with the cache
+class Plain(Slot):
+    def push(self, x):
+        return x + 1
+
+
+class Filled(Cache):
+    def __init__(self):
+        self.slots: list[Slot] = [Plain()]
+
+    def push(self, x, index: int):
+        if index >= len(self.slots):
+            raise IndexError(index)
+        return self.slots[index].push(x)
+
+
+class Filling(nn.Module):
+    def forward(self, x, cache: Filled):
+        return cache.push(x * 2, 0)
+
+
+def drive():
+    block = torch.compile(Filling())
+    for _ in range(6):
+        yield block(X, Filled())
