@@ -1,4 +1,4 @@
-"""Which plain values the modules of a model hold: across instances of a class, and over time.
+"""Which plain values the compiled modules hold: across instances of a class, and over time.
 
 A finding whose state never differed was not exercised, so it can be neither right nor wrong.
 """
@@ -6,6 +6,7 @@ A finding whose state never differed was not exercised, so it can be neither rig
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -19,8 +20,8 @@ OWN = frozenset(vars(torch.nn.Module()))
 class Attributes:
     """Values seen so far; `look` after each step."""
 
-    def __init__(self, model: torch.nn.Module) -> None:
-        self._model = model
+    def __init__(self, compiled: Sequence[torch.nn.Module]) -> None:
+        self._compiled = compiled
         self._last: Snapshot = {}
         self._across: dict[str, set[str]] = defaultdict(set)
         self._changed: set[str] = set()
@@ -29,7 +30,7 @@ class Attributes:
     def look(self) -> None:
         """Note every value, and which have changed since the last look."""
         now: Snapshot = {}
-        for module in self._model.modules():
+        for module in dict.fromkeys(inner for one in self._compiled for inner in one.modules()):
             names = [cls.__qualname__ for cls in type(module).__mro__ if issubclass(cls, torch.nn.Module)]
             for attribute, value in _values(module):
                 now[id(module), attribute] = value

@@ -104,7 +104,8 @@ def _others(
         if finding.fingerprint in explained or finding.severity == "note":
             continue
         moved = differing if finding.effect == "per-instance" else changed
-        still = finding.subject in held and finding.subject not in moved
+        subjects = {finding.subject, *finding.also}
+        still = subjects <= held and subjects.isdisjoint(moved)
         (found.unknown if still or finding.fingerprint not in ran else found.false).append(finding)
 
 

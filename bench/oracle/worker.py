@@ -43,7 +43,9 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY + _mapped(), resource.RLIM_INFINITY))
     model, steps, how = _subject(source, family, name)
     blocks = repeated_blocks(model)
-    attributes = Attributes(model)
+    # What another instance holds that is not compiled recompiles nothing.
+    compiled = [model] if mode == "whole" else [block for _, block in blocks]
+    attributes = Attributes(compiled)
     failures: dict[str, str] = {}
     with witness("aot_eager") as heard:
         if mode == "whole":
@@ -60,7 +62,6 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
                 failures[label] = f"{type(error).__name__}: {error}"[:500]
             attributes.look()
         receipt = heard.receipt(len(steps) - len(failures))
-    compiled = [model] if mode == "whole" else [block for _, block in blocks]
     return {
         "status": "ran" if blocks or mode == "whole" else "no repeated blocks",
         "how": how,
