@@ -57,8 +57,13 @@ class Expressions:
                 return self._call(node)
             case ast.Constant(value=str() | int() | float() | bool() | None as value):
                 return self._constant(value)
-            case ast.Compare() | ast.JoinedStr() | ast.FormattedValue():
-                pass  # common, and nothing we follow
+            case ast.Compare(left=left, comparators=others):  # common, and nothing we follow
+                self.read(left)
+                for other in others:
+                    self.read(other)
+                return UNKNOWN
+            case ast.JoinedStr() | ast.FormattedValue():
+                pass  # as well
             case ast.Subscript(value=value, slice=index):
                 return facts.Subscript(self.read(value), self.read(index))
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):

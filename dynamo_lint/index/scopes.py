@@ -61,7 +61,7 @@ class FunctionScope:
     def forget(self, name: str) -> None:
         """A name is assigned: what tests have shown of its old value is no longer true."""
         for position, fact in enumerate(self.narrowed):
-            if fact is not None and fact.value == Name(name):
+            if fact is not None and isinstance(fact.value, Name) and fact.value.id == name:
                 self.narrowed[position] = None
 
     def finish(self) -> Function:
