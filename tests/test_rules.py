@@ -358,3 +358,29 @@ def test_the_else_of_a_dead_branch_on_one_line_is_traced():
 def test_a_branch_that_is_dead_while_compiling_is_quiet(test):
     source = ONE_LINE.replace("not torch.compiler.is_compiling()", test).replace("self.calls += 1", "pass")
     assert not [f for f in lint(source) if f.code == "DYN101"]
+
+
+DECORATED = """
+from torch import nn
+from vllm.compilation.decorators import support_torch_compile
+
+{decorator}
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x * self.calls
+"""
+
+
+def test_state_behind_a_decorator_that_keeps_no_guard_is_stale():
+    (finding,) = lint(DECORATED.format(decorator="@support_torch_compile"))
+    assert (finding.code, finding.effect, finding.subject) == ("DYN303", "stale", "Block.calls")
+
+
+@pytest.mark.parametrize("decorator", ["", "@register", "@support.torch_compile"])
+def test_without_that_decorator_nothing_is_stale(decorator):
+    assert lint(DECORATED.format(decorator=decorator)) == []

@@ -8,6 +8,7 @@ from dataclasses import replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.regions.frameworks import DECORATORS
 from dynamo_lint.regions.model import Entry
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.external_scalar_attribute import EXTERNAL_SCALAR_ATTRIBUTE
@@ -27,8 +28,8 @@ GUARDED = (
     PER_INSTANCE_CONSTANT,
 )
 """Rules about what a guard would notice."""
-DROPPERS = frozenset({"support_torch_compile"})
-"""Decorators of frameworks that compile once and drop every guard."""
+DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
+"""The decorators of frameworks by their last names: they compile once and keep no guard."""
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
