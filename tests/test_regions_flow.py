@@ -196,13 +196,81 @@ def test_a_config_nested_in_a_class_builds_that_class() -> None:
     """) == {"Model.forward": "certain", "Block.forward": "likely"}
 
 
+MANY = "\n".join(
+    f"class M{i}(nn.Module):\n    def forward(self, x): return x\nmake(M{i}())" for i in range(12)
+)
+
+
+def test_a_config_that_inherits_its_builder_builds_the_class_it_is_nested_in() -> None:
+    assert hot("""
+        class Buildable:
+            class Config:
+                owner = None
+                def build(self, **given): return self.owner(config=self, **given)
+        class Module(nn.Module, Buildable):
+            class Config(Buildable.Config):
+                def build(self, **given):
+                    made = Buildable.Config.build(self, **given)
+                    return made
+        class Norm(Module):
+            class Config(Module.Config): ...
+            def forward(self, x): return x
+        class Unused(Module):
+            class Config(Module.Config): ...
+            def forward(self, x): return x
+        class Decoder(Module):
+            class Config(Module.Config):
+                part: Module.Config
+            def __init__(self, config: Config):
+                super().__init__()
+                self.part = config.part.build()
+            def forward(self, x): return self.part(x)
+        class Llama(Decoder):
+            class Config(Decoder.Config): ...
+        def make(): return Llama.Config(part=Norm.Config())
+        def train(model: Llama): torch.compile(model)
+    """) == {"Decoder.forward": "certain", "Norm.forward": "likely"}
+
+
+def test_a_class_is_known_however_often_other_classes_of_its_name_are_constructed() -> None:
+    others = "\n".join(f"Other{i}.Config(part=Norm())" for i in range(300))
+    assert hot(
+        f"""
+class Norm(nn.Module):
+    def forward(self, x): return x
+class Conv(nn.Module):
+    def forward(self, x): return x
+class Model(nn.Module):
+    class Config:
+        part: object
+    def __init__(self, config: Config): self.part = config.part
+    def forward(self, x): return self.part(x)
+{others}
+Model.Config(part=Conv())
+torch.compile(Model(None))
+"""
+    ) == {"Model.forward": "certain", "Conv.forward": "likely"}
+
+
 def test_a_slot_with_more_classes_than_a_model_has_is_only_assumed() -> None:
-    classes = "\n".join(
-        f"class M{i}(nn.Module):\n    def forward(self, x): return x\nmake(M{i}())" for i in range(12)
-    )
-    source = f"{classes}\ndef make(inner):\n    m = torch.compile(inner)\n"
+    source = f"""{MANY}
+class Holder:
+    def __init__(self, inner): self.inner = inner
+def make(inner): return Holder(inner)
+def step(holder: Holder): torch.compile(holder.inner)
+"""
     assert hot(source) == {}
     assert set(hot(source, guesses=True).values()) == {"assumed"}
+
+
+def test_a_helper_compiles_what_each_of_its_calls_gives_it_however_many_they_are() -> None:
+    found = hot(f"{MANY}\ndef make(inner):\n    for block in [inner]:\n        block.compile()\n")
+    assert found == {f"M{i}.forward": "likely" for i in range(12)}
+
+
+def test_what_calls_give_a_helper_is_no_evidence_against_its_annotation() -> None:
+    source = f"{MANY}\ndef make(inner: M3):\n    torch.compile(inner)\n"
+    assert hot(source) == {"M3.forward": "certain"}
 
 
 def test_a_factory_gives_each_call_what_it_passed() -> None:

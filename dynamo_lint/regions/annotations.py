@@ -79,6 +79,9 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
                     if isinstance(v, Instance)
                 }
             return typed(project, base, scope)
+    nested = _nested(project, annotation, scope.receiver)
+    if nested:
+        return {Instance(nested[0]): Tier.CERTAIN if len(nested) == 1 else Tier.LIKELY}
     found: dict[Value, Tier] = {}
     for symbol in project.symbols(annotation, scope.function.path, scope.function.key):
         match symbol:
@@ -88,4 +91,19 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
                 found |= {Instance(heir): Tier.LIKELY for heir in heirs_of_abstract(project, symbol)}
             case External(dotted) if not dotted.startswith("builtins."):
                 found[Foreign(dotted)] = Tier.CERTAIN
+    return found
+
+
+def _nested(project: Project, annotation: Expr, receiver: ClassRef | None) -> list[ClassRef]:
+    """The classes in the body of a class, or of its bases, that a bare name in one of its methods means.
+
+    A class that nests a `Config` of its own gets that one, whatever a method of its base was written for.
+    """
+    if receiver is None or not isinstance(annotation, facts.Name):
+        return []
+    found = []
+    for part in project.mro(receiver):
+        key = f"{part.key}.{annotation.id}"
+        if annotation.id in project.class_bindings(part) and key in project.files[part.path].classes:
+            found.append(ClassRef(part.path, key))
     return found

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Function
-from dynamo_lint.regions.flow import argument_for
-from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passed_by
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project
-from dynamo_lint.regions.values import Scope, freeze, union
+from dynamo_lint.regions.values import FunctionValue, Instance, Scope, Value, freeze, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation, Given
@@ -36,6 +37,31 @@ def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
         if argument is not None and not isinstance(argument, facts.Unknown):
             found.append((parameter.name, freeze(union([ev.value(argument, scope)], Tier.LIKELY))))
     return tuple(found)
+
+
+def bound(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> tuple[Value, ...]:
+    """What a call runs: `Base.method(self, …)` runs the method on the instances that may be passed first."""
+    match callee:
+        case FunctionValue(ref, None) if call.arguments:
+            owner = ev.project.function(ref).owner
+            if owner is None or ev.project.method_kind(ref) != "method":
+                return (callee,)
+            base = ClassRef(ref.path, owner)
+            first = ev.value(call.arguments[0], scope)
+            found = (v.ref for v in first if isinstance(v, Instance) and base in ev.project.mro(v.ref))
+            return tuple(FunctionValue(ref, receiver) for receiver in found) or (callee,)
+    return (callee,)
+
+
+def by_call(ev: Evaluation, where: FunctionRef, receiver: ClassRef | None) -> Iterator[Scope]:
+    """The scope of a function as each single call makes it, as far as its annotations leave that open."""
+    function = ev.project.function(where)
+    opened = [p for p in function.parameters if not is_settled(ev, p, where)]
+    for caller, site in call_sites(ev, where):
+        passed = ((p.name, ev.capped(passed_by(ev, p, where, caller, site))) for p in opened)
+        given = tuple((name, freeze(union([values], Tier.LIKELY))) for name, values in passed if values)
+        if given:
+            yield Scope(where, receiver, given)
 
 
 def _bound(ev: Evaluation, function: Function, ref: FunctionRef) -> bool:

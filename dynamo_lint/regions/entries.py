@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
@@ -13,6 +13,7 @@ from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.candidates import candidates
+from dynamo_lint.regions.contexts import by_call
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
@@ -32,6 +33,9 @@ from dynamo_lint.regions.values import (
 
 CONVENTION = "regional_compile"
 """A helper of this name compiles what it is given, once per instance; teams write it as they like."""
+
+_MOST_TARGETS = 40
+"""A helper that its callers give more different modules than this is the compiler of a library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,25 +131,38 @@ class _Search:
         name = terminal_name(site.call.function)
         if name not in self._names or _switched_off(site.call):
             return []
-        found = self._compiled(where, site, name, self._project.owner(where))
-        if not _mentions(site.call, self._project.self_name(where)):
-            return found
-        # A method runs for every class that inherits it, and `self` is an instance of that class.
-        known = {root.entry.target for root in found} if isinstance(found, list) else set()
-        more: list[Root] = []
-        for heir in heirs_that_run(self._project, where):
-            inherited = self._compiled(where, site, name, heir)
-            for root in inherited if isinstance(inherited, list) else ():
-                if root.entry.target not in known:
-                    known.add(root.entry.target)
-                    more.append(_at_best_likely(root))
-        return [*found, *more] if isinstance(found, list) else more or found
+        found = self._compiled(Scope(where, self._project.owner(where)), site, name)
+        more = {root.entry.target: root for root in self._elsewhere(where, site, name)}
+        if isinstance(found, Unresolved):
+            return list(more.values()) or found
+        known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}
+        return [
+            *(root for root in found if root.entry.target in known),
+            *(root for target, root in more.items() if target not in known),
+        ]
 
-    def _compiled(
-        self, where: FunctionRef, site: CallSite, name: str, receiver: ClassRef | None
-    ) -> list[Root] | Unresolved:
-        """What a call site compiles if it runs for `receiver`."""
-        scope = Scope(where, receiver)
+    def _elsewhere(self, where: FunctionRef, site: CallSite, name: str) -> Iterator[Root]:
+        """What a site compiles for each heir that runs its method, and for each caller of a helper."""
+        function = self._project.function(where)
+        if _depends_on(site.call, function, {self._project.self_name(where)}):
+            # A method runs for every class that inherits it, and `self` is an instance of that class.
+            for heir in heirs_that_run(self._project, where):
+                inherited = self._compiled(Scope(where, heir), site, name)
+                yield from map(_at_best_likely, inherited if isinstance(inherited, list) else ())
+        given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
+        if _depends_on(site.call, function, given):
+            found: dict[str, Root] = {}
+            for scope in by_call(evaluation_of(self._project), where, self._project.owner(where)):
+                roots = self._compiled(scope, site, name)
+                for root in roots if isinstance(roots, list) else ():
+                    if root.entry.tier < Tier.ASSUMED:
+                        found.setdefault(root.entry.target, root)
+            if len(found) <= _MOST_TARGETS:
+                yield from found.values()
+
+    def _compiled(self, scope: Scope, site: CallSite, name: str) -> list[Root] | Unresolved:
+        """What a call site compiles, seen from one scope."""
+        where = scope.function
         if name in frameworks.NAMES:
             found = frameworks.compiled_by_library(evaluation_of(self._project), site, scope)
             if found is not None:
@@ -227,19 +244,25 @@ class _Search:
         )
 
 
-def _mentions(call: facts.Call, name: str | None) -> bool:
-    """Whether the callee or an argument is reached through a name."""
+def _depends_on(call: facts.Call, function: facts.Function, names: Iterable[str | None]) -> bool:
+    """Whether what a call names comes from some of the names, through the local variables of its function."""
     pending: list[Expr] = [call.function, *call.arguments, *(value for _, value in call.keywords)]
+    seen: set[str] = set()
     while pending:
         match pending.pop():
-            case facts.Name(found) if found == name:
+            case facts.Name(name) if name in names:
                 return True
+            case facts.Name(name) if name not in seen:
+                seen.add(name)
+                pending += [binding.value for binding in function.bindings if binding.name == name]
             case (
-                facts.Attribute(value) | facts.Subscript(value) | facts.Element(value) | facts.Narrowed(value)
+                facts.Attribute(inner) | facts.Subscript(inner) | facts.Element(inner) | facts.Narrowed(inner)
             ):
-                pending.append(value)
-            case facts.Call(function, arguments):
-                pending += [function, *arguments]
+                pending.append(inner)
+            case facts.Call(callee, arguments):
+                pending += [callee, *arguments]
+            case facts.Display(_, items) | facts.Choice(items):
+                pending += items
     return False
 
 

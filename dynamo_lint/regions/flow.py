@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -9,6 +10,7 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.regions.annotations import is_plain, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import Project, Symbol
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 _ENOUGH = 24
 """So many different values make a generic slot: more of them would say nothing new."""
 _MAX_CALL_SITES = 200
-"""Per name; a parameter that is passed more often than this is known well enough by then."""
+"""Calls of one name that are evaluated to see what they call."""
 
 Called = tuple[tuple[Scope, CallSite], ...]
 
@@ -43,13 +45,14 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
     outer = Scope(FunctionRef(scope.function.path, function.outer or MODULE_KEY))
     if parameter.annotation is not None and is_plain(ev.project, parameter.annotation, outer):
         return EMPTY  # a tensor or a number: nothing that could lead on
-    declared = typed(ev.project, parameter.annotation, outer) if parameter.annotation is not None else EMPTY
+    inside = Scope(outer.function, scope.receiver or ev.project.owner(scope.function))
+    declared = typed(ev.project, parameter.annotation, inside) if parameter.annotation is not None else EMPTY
     known = any(_names_ours(v) for v in declared)
     if known and not function.qualname.endswith("__init__"):
         return declared
     # What is injected into a constructor need not be what its annotation says.
     default = ev.value(parameter.default, outer) if parameter.default is not None else EMPTY
-    passed = union([_passed(ev, parameter, function, scope)], Tier.LIKELY)
+    passed = union([_passed(ev, parameter, scope)], Tier.LIKELY)
     decorated = _decorated(ev, function, scope) if direct and _is_first(parameter, function) else EMPTY
     found = ev.capped(union([default, passed, decorated]))
     if known:
@@ -64,21 +67,38 @@ def _names_ours(value: Value) -> bool:
     return isinstance(value, Instance | ClassValue)
 
 
-def _passed(ev: Evaluation, parameter: Parameter, function: Function, scope: Scope) -> Values:
+def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     """What the call sites of the function pass for one parameter."""
     found: Values = EMPTY
-    name = function.qualname.rpartition(".")[2]
     for caller, site in call_sites(ev, scope.function):
-        given = argument_for(parameter, function, site.call)
-        if given is None:
-            continue
-        values = ev.value(given, caller)
-        if values and terminal_name(site.call.function) != name:
-            values = _paired(ev, values, scope.function)
-        found = union([found, values])
+        found = union([found, passed_by(ev, parameter, scope.function, caller, site)])
         if len(found) > _ENOUGH:
             break
     return found
+
+
+def passed_by(
+    ev: Evaluation, parameter: Parameter, function: FunctionRef, caller: Scope, site: CallSite
+) -> Values:
+    """What one call of a function passes for a parameter."""
+    facts_of_it = ev.project.function(function)
+    given = argument_for(parameter, facts_of_it, site.call)
+    if given is None:
+        return EMPTY
+    values = ev.value(given, caller)
+    if values and terminal_name(site.call.function) != facts_of_it.qualname.rpartition(".")[2]:
+        return _paired(ev, values, function)
+    return values
+
+
+def is_settled(ev: Evaluation, parameter: Parameter, function: FunctionRef) -> bool:
+    """Whether the annotation of a parameter says by itself what the parameter holds."""
+    outer = Scope(FunctionRef(function.path, ev.project.function(function).outer or MODULE_KEY))
+    if parameter.annotation is None:
+        return False
+    if is_plain(ev.project, parameter.annotation, outer):
+        return True
+    return any(_names_ours(v) for v in typed(ev.project, parameter.annotation, outer))
 
 
 def argument_for(parameter: Parameter, function: Function, call: facts.Call) -> Expr | None:
@@ -133,26 +153,60 @@ def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) ->
     project = ev.project
     found = []
     for called in sorted({name, *project.aliases_of(name)}):
-        for where, site in project.calls_of(called)[:_MAX_CALL_SITES]:
-            owner = project.owner(where)
-            if called == "__init__" and (owner is None or wanted.isdisjoint(_inits(ev, owner))):
-                continue  # super().__init__() of an unrelated class
-            caller = Scope(where, owner)
+        told, rest = _by_definition(project, called)
+        refs = sorted(wanted, key=lambda ref: (ref.path, ref.key))
+        for ref in refs:
+            found += [(Scope(where, project.owner(where)), site) for where, site in told.get(ref, ())]
+        if called == "__init__":  # super().__init__() of a class that has the constructor from a base
+            rest = [call for ref in refs for call in _by_constructor(project).get(ref, ())]
+        for where, site in rest[:_MAX_CALL_SITES]:
+            caller = Scope(where, project.owner(where))
             callees = ev.value(site.call.function, caller)
             if any(getattr(value, "ref", None) in wanted for value in callees):
                 found.append((caller, site))
     return found
 
 
-def _inits(ev: Evaluation, ref: ClassRef) -> frozenset[FunctionRef]:
-    """The constructors that a class and its bases bring along."""
+_Sites = list[tuple[FunctionRef, CallSite]]
 
-    def compute() -> frozenset[FunctionRef]:
-        found = (ev.project.method(part, "__init__") for part in ev.project.mro(ref))
-        return frozenset(init for init in found if init is not None)
 
-    nothing: frozenset[FunctionRef] = frozenset()
-    return ev.ask(("inits", ref), compute, nothing)
+def _by_definition(project: Project, called: str) -> tuple[dict[Symbol, _Sites], _Sites]:
+    """The calls of a name by the definitions that it is bound to there, and those where that is not known.
+
+    Bindings tell for most calls, also of a name that a project uses a thousand times; only the rest has to
+    be evaluated.
+    """
+    key = ("calls by definition", called)
+    if key not in project.memo:
+        told: dict[Symbol, _Sites] = defaultdict(list)
+        rest: _Sites = []
+        for where, site in project.calls_of(called):
+            symbols = project.symbols(site.call.function, where.path, where.key)
+            for symbol in symbols:
+                told[symbol].append((where, site))
+            if not symbols:
+                rest.append((where, site))
+        project.memo[key] = (dict(told), rest)
+    return project.memo[key]  # type: ignore[return-value]
+
+
+def _by_constructor(project: Project) -> dict[ClassRef | FunctionRef, _Sites]:
+    """The calls `….__init__(…)` that bindings do not tell, by the constructors that their class may mean."""
+    key = "calls by constructor"
+    if key not in project.memo:
+        table: dict[ClassRef | FunctionRef, _Sites] = defaultdict(list)
+        inits: dict[ClassRef, set[FunctionRef]] = {}
+        for where, site in _by_definition(project, "__init__")[1]:
+            owner = project.owner(where)
+            if owner is None:
+                continue
+            if owner not in inits:
+                methods = (project.method(part, "__init__") for part in project.mro(owner))
+                inits[owner] = {init for init in methods if init is not None}
+            for init in inits[owner]:
+                table[init].append((where, site))
+        project.memo[key] = dict(table)
+    return project.memo[key]  # type: ignore[return-value]
 
 
 # --- decorations ----------------------------------------------------------------------------------------
@@ -215,12 +269,21 @@ def _row(ev: Evaluation, function: FunctionRef) -> frozenset[ClassRef]:
 
 
 def _classes_in(ev: Evaluation, call: facts.Call, scope: Scope) -> set[ClassRef]:
+    """The modules that a call names, by their classes or by configurations nested in them."""
     found: set[ClassRef] = set()
-    for value in (*call.arguments, *(value for _, value in call.keywords)):
-        if isinstance(value, facts.Name | facts.Attribute):
-            found |= {
-                v.ref
-                for v in ev.value(value, scope)
-                if isinstance(v, ClassValue) and ev.project.is_module(v.ref)
-            }
-    return found
+    for argument in (*call.arguments, *(value for _, value in call.keywords)):
+        if isinstance(argument, facts.Name | facts.Attribute):
+            for value in ev.value(argument, scope):
+                match value:
+                    case ClassValue(ref):
+                        found.add(ref)
+                    case Instance(ref) if (configured := configured_by(ev.project, ref)) is not None:
+                        found.add(configured)
+    return {ref for ref in found if ev.project.is_module(ref)}
+
+
+def configured_by(project: Project, ref: ClassRef) -> ClassRef | None:
+    """The class that a `Config` nested in it configures."""
+    outer, _, inner = ref.key.rpartition(".")
+    configures = inner.endswith(("Config", "Options", "Args", "Params"))
+    return ClassRef(ref.path, outer) if configures and outer in project.files[ref.path].classes else None

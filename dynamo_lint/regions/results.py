@@ -8,6 +8,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Call, Expr
 from dynamo_lint.regions import contexts
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import COMPILE, External
 from dynamo_lint.regions.values import (
@@ -81,7 +82,11 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
 
 
 def _of_callees(ev: Evaluation, callees: Values, call: Call, scope: Scope) -> Values:
-    return union(union([_of_callee(ev, callee, call, scope)], tier) for callee, tier in callees.items())
+    return union(
+        union([_of_callee(ev, bound, call, scope)], tier)
+        for callee, tier in callees.items()
+        for bound in contexts.bound(ev, callee, call, scope)
+    )
 
 
 def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Values:
@@ -222,12 +227,9 @@ def contents(ev: Evaluation, ref: ClassRef) -> Values:
 
 
 def _built(ev: Evaluation, ref: ClassRef) -> Values:
-    """An unknown method of a `Config` nested in the class that it configures builds that class."""
-    outer, _, inner = ref.key.rpartition(".")
-    builds = inner.endswith(("Config", "Options", "Args", "Params"))
-    if builds and outer in ev.project.files[ref.path].classes:
-        return {Instance(ClassRef(ref.path, outer)): Tier.LIKELY}
-    return EMPTY
+    """An unknown method of a configuration builds what it configures."""
+    built = configured_by(ev.project, ref)
+    return {Instance(built): Tier.LIKELY} if built is not None else EMPTY
 
 
 def children(ev: Evaluation, ref: ClassRef) -> Values:

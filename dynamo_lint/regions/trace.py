@@ -12,6 +12,7 @@ from typing import NamedTuple
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
+from dynamo_lint.regions import contexts
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.entries import CONVENTION, Root, targets_of
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
@@ -170,7 +171,8 @@ class _Walk:
                     if init is not None:
                         yield Edge(Node(init, ref), tier, call.line, f"constructs {ref.name}")
                 case _:
-                    yield from self._runs(value, tier, call.line)
+                    for bound in contexts.bound(evaluation_of(self._project), value, call, scope):
+                        yield from self._runs(bound, tier, call.line)
 
     def _runs(self, value: Value, tier: Tier, line: int, verb: str = "calls") -> Iterator[Edge]:
         """Everything that runs when a value is called: itself, its decorators, the hooks of a module."""
