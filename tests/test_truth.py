@@ -14,7 +14,6 @@ DISAGREEMENTS: dict[str, str] = {
     "blocks: a number computed from a name": "says nothing",
     "blocks: a factory of functions with a number each": "says nothing",
     "containers: a module list that grows between calls": "says nothing",
-    "layers: a window that goes through keywords to a function that uses it": "says nothing",
     "lazy: a growing cache of keys": "says DYN103 once",
     "lazy: a default on a config, which gets the attribute later": "says nothing",
     "lazy: absence by index error": "says nothing",

@@ -81,7 +81,7 @@ def _arguments(ev: Evaluator, node: cst.Call) -> Arguments:
     found: Arguments = []
     for arg in node.args:
         name = arg.keyword.value if arg.keyword is not None else None
-        found.append(("*" if arg.star else name, ev.value(arg.value)))
+        found.append((arg.star or name, ev.value(arg.value)))
     return found
 
 
@@ -122,6 +122,8 @@ def _project_call(
                 # Methods of several classes are one interface; functions from a table may differ in it.
                 sure = callee.receiver is not None or users[name] == len(callees)
                 ev.consume(passed[name], use if sure else Use.HANDED_ON)
+            else:
+                _keyword(ev, function, name, use, passed, arguments)
         returned.append(state.returns)
         known = leaves.get(callee.receiver, state.leaves_written)
         leaves[callee.receiver] = known & state.leaves_written
@@ -129,6 +131,24 @@ def _project_call(
     ev.flow.written |= frozenset().union(*leaves.values())
     found = frozenset[Kind]().union(*returned) if all(returned) else K.UNKNOWN
     return Value(found, origins=frozenset({Origin("unknown")}))
+
+
+def _keyword(
+    ev: Evaluator, function: Function, name: str, use: Use, passed: dict[str, Value], arguments: Arguments
+) -> None:
+    """What a callee uses of its own `**kwargs`, as `kwargs['name']`, or gets through `**kwargs` of ours."""
+    keyword = name
+    if name.endswith("']"):
+        holder, _, keyword = name.removesuffix("']").partition("['")
+        if not any(p.name == holder and p.kind == "kwarg" for p in function.parameters):
+            return
+        if keyword in passed:
+            ev.consume(passed[keyword], use)
+            return
+    for star, value in arguments:
+        for load in value.pending if star == "**" else ():
+            if len(load.place) == 1:
+                ev.consumed.add((f"{load.place[0]}['{keyword}']", use))
 
 
 def _bind(
@@ -143,6 +163,8 @@ def _bind(
     for name, value in arguments:
         if name == "*":
             positional.clear()
+        elif name == "**":
+            continue
         elif name is not None:
             bound[name] = value
         elif positional:
