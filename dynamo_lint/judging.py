@@ -20,8 +20,8 @@ from dynamo_lint.report import Compiled
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
-    from dynamo_lint.index.facts import FileFacts
-    from dynamo_lint.regions.model import Regions
+    from dynamo_lint.index.facts import FileFacts, Function
+    from dynamo_lint.regions.model import FunctionRef, Regions
     from dynamo_lint.regions.project import Project
 
 
@@ -130,7 +130,20 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
         recompile_limit=settings.recompile_limit,
     )
     tables = build(project, regions, sources.text)
-    return attach(judge(tables, context), tables, sources)
+    found = attach(judge(tables, context), tables, sources)
+    return [*found, *(_skipped(project.function(ref), ref, why) for ref, why in tables.skipped)]
+
+
+def _skipped(function: Function, ref: FunctionRef, why: str) -> Finding:
+    return lint_finding(
+        "DYN906",
+        Span(ref.path, function.line, 1, function.line, 1),
+        ref.id,
+        f"`{function.qualname}` was not looked into: {why}",
+        "what it does to state was not linted",
+        "split it up, or leave the file out with `exclude`",
+        severity="warning",
+    )
 
 
 def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:

@@ -18,6 +18,7 @@ LINT_RULES: Mapping[str, str] = {
     "DYN903": "unused-suppression",
     "DYN904": "unknown-suppression",
     "DYN905": "unused-baseline-entry",
+    "DYN906": "skipped-function",
 }
 """Names by code."""
 

@@ -92,6 +92,13 @@ DEEP = {
     "infinity": model("self.n = 1e999"),
     "lone surrogates": model("self.s = '\\udfff'"),
     "unicode names": model("ｓｅｌｆ.größe = 1\nself.größe += 1\nself.ключ = 'é𝔘'"),
+    "an attribute of a function": "import torch\ndef helper(x): return x\nhelper._tag = 3\n@torch.compile\n"
+    "def step(x):\n    return x if getattr(helper, '_tag', None) else helper(x)\n",
+    "names bound to each other": model("a = self.n\n" + "a = (a, a)\n" * 60 + "self.a = a")
+    + "class Other(Model):\n    def __init__(self):\n        a = 1\n"
+    + "        a = (a, a)\n" * 60
+    + "        self.n = a\n",
+    "sums of the same": model("a0 = self.n\n" + "\n".join(f"a{i + 1} = a{i} + a{i}" for i in range(60))),
     "many writes": model("\n".join("self.n += x.shape[0]" for _ in range(300))),
 }
 
@@ -150,6 +157,42 @@ def test_encodings_and_line_ends_do_not_hide_a_finding(
     assert (status, said) == (1, "")
     assert "DYN101" in codes
     assert "DYN901" not in codes
+
+
+LONG = {
+    "a sum": " + ".join(["self.n"] * 3000),
+    "calls": "x" + ".relu()" * 1500,
+    "items": "self" + "[0]" * 1500,
+}
+
+
+@pytest.mark.parametrize("expression", LONG.values(), ids=LONG)
+def test_a_function_that_is_nested_too_deeply_is_named_and_the_others_are_linted(
+    here: Path, capsys: pytest.CaptureFixture[str], expression: str
+) -> None:
+    (here / "a.py").write_text(model(f"y = {expression}"))
+    (here / "b.py").write_text(model())
+    status, codes, said = lint(capsys)
+    assert (status, said) == (1, "")
+    assert {"DYN101", "DYN906"} <= set(codes)
+
+
+def test_a_test_of_three_thousand_terms_is_read(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.py").write_text(model("if " + " and ".join(["self.n"] * 3000) + ":\n    pass"))
+    assert {"DYN101"} == set(lint(capsys)[1])
+
+
+def test_a_file_that_takes_too_long_is_named_and_the_others_are_linted(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dynamo_lint.state import tables
+
+    (here / "a.py").write_text(model() + "\n" + model().replace("Model", "Another"))
+    (here / "b.py").write_text(model())
+    monkeypatch.setattr(tables, "_PATIENCE", 0)
+    codes = lint(capsys)[1]
+    assert codes.count("DYN101") == 2
+    assert codes.count("DYN906") == 1
 
 
 def test_fifty_thousand_lines_are_linted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,10 +17,10 @@ ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 def fix(finding: Finding, bench: Workbench) -> Fix:
     """The access that means the same; raises Unclear where the attribute may be missing."""
     file = bench.file(finding.span.path)
-    for node in ast.walk(file.tree) if file is not None else ():
-        if file is not None and isinstance(node, ast.Call) and file.span(node) == finding.span:
-            return _fix(bench, file, node)
-    raise Unclear("it is no call")
+    calls = bench.calls_at(finding.span)
+    if file is None or not calls:
+        raise Unclear("it is no call")
+    return _fix(bench, file, calls[0])
 
 
 def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
@@ -54,6 +54,8 @@ def _keys(bench: Workbench, file: OpenFile, call: ast.Call) -> set[Key]:
     ]
     if not found or not all(lookup.keys for lookup in found):
         raise Unclear("whose attribute it is is not known")
+    if any(bench.tables.initial.names.is_scope(key.owner) for lookup in found for key in lookup.keys):
+        raise Unclear("it is an attribute of a function or a file, which anybody may set")
     return {key for lookup in found for key in lookup.keys}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import defaultdict
 from dataclasses import dataclass
 
 from dynamo_lint.fixes.mentions import as_fact
@@ -62,7 +62,7 @@ class Judge:
             return False
         match node:
             case ast.Name(id=name):
-                values = list(self._bound(node, name))
+                values = self._bound(node, name)
                 if values:
                     return all(value is not None and self.is_tensor(value, depth + 1) for value in values)
                 return self._is_tensor_parameter(node, name)
@@ -86,7 +86,7 @@ class Judge:
             case ast.Constant(value=value):
                 return isinstance(value, int | float) and not isinstance(value, bool)
             case ast.Name(id=name):
-                values = list(self._bound(node, name))
+                values = self._bound(node, name)
                 return bool(values) and all(v is not None and self.is_scalar(v, depth + 1) for v in values)
             case ast.BinOp(left=left, op=op, right=right):
                 plain = isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow)
@@ -125,7 +125,7 @@ class Judge:
                     return None
                 return Kind.FLOAT if Kind.FLOAT in sides or isinstance(op, ast.Div | ast.Pow) else Kind.INT
             case ast.Name(id=name):
-                values = list(self._bound(node, name))
+                values = self._bound(node, name)
                 if values == [None] and self._counts(node, name):
                     return Kind.INT
                 if not values:
@@ -176,21 +176,12 @@ class Judge:
         found = [self.bench.tables.initial.kinds(Key(ref, node.attr)) for ref in refs]
         return frozenset().union(*found) if found and all(found) else K.UNKNOWN
 
-    def _bound(self, node: ast.Name, name: str) -> Iterator[ast.expr | None]:
+    def _bound(self, node: ast.Name, name: str) -> list[ast.expr | None]:
         """What is assigned to a local name; None stands for something that cannot be read off."""
-        scope = self.file.scope(node)
-        for inner in ast.walk(scope or self.file.tree):
-            match inner:
-                case ast.Assign(targets=targets, value=value) if any(_is(t, name) for t in targets):
-                    yield value
-                case ast.AnnAssign(target=target, value=value) if _is(target, name):
-                    yield value
-                case ast.AugAssign(target=target, value=value) if _is(target, name):
-                    yield value
-                case ast.Name(id=other, ctx=ast.Store()) if other == name:
-                    holder = self.file.parents[inner]
-                    if not isinstance(holder, ast.Assign | ast.AnnAssign | ast.AugAssign):
-                        yield None
+        scope = self.file.scope(node) or self.file.tree
+        if scope not in self.bench.assigned:
+            self.bench.assigned[scope] = _assigned(scope, self.file.parents)
+        return self.bench.assigned[scope].get(name, [])
 
     def _is_tensor_parameter(self, node: ast.Name, name: str) -> bool:
         scope = self.file.scope(node)
@@ -232,3 +223,21 @@ class Judge:
 
 def _is(target: ast.expr, name: str) -> bool:
     return isinstance(target, ast.Name) and target.id == name
+
+
+def _assigned(scope: ast.AST, parents: dict[ast.AST, ast.AST]) -> dict[str, list[ast.expr | None]]:
+    """What is assigned to each name in a scope."""
+    found: dict[str, list[ast.expr | None]] = defaultdict(list)
+    for node in ast.walk(scope):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for name in dict.fromkeys(t.id for t in targets if isinstance(t, ast.Name)):
+                    found[name].append(value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=value):
+                found[name].append(value)
+            case ast.AugAssign(target=ast.Name(id=name), value=value):
+                found[name].append(value)
+            case ast.Name(id=name, ctx=ast.Store()):
+                if not isinstance(parents[node], ast.Assign | ast.AnnAssign | ast.AugAssign):
+                    found[name].append(None)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,9 @@ NUMBER_OR_TENSOR = frozenset(
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
+Seen = set[tuple[str, bool]]
+"""Local names that were followed, each as a number and as a truth value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flow:
@@ -30,13 +34,11 @@ class Flow:
 
 def flow(judge: Judge, node: ast.expr, name: str, boolean: bool) -> Flow:
     """Follow a hot load of the attribute `name`; raises Unclear where only a Python number will do."""
-    found = list(_follow(judge, node, name, boolean, frozenset()))
+    found = list(_follow(judge, node, name, boolean, set()))
     return Flow(None in found, tuple(one for one in found if one is not None))
 
 
-def _follow(
-    judge: Judge, node: ast.expr, name: str, boolean: bool, seen: frozenset[str]
-) -> Iterator[ast.expr | None]:
+def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) -> Iterator[ast.expr | None]:
     """The builtins on the value's way, and None where it gets away from its own attribute.
 
     A bool counts as 0 and 1 in Python; a tensor of bools can be multiplied, but not added or subtracted.
@@ -68,8 +70,9 @@ def _follow(
                 return
             case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
                 yield None
-                if local not in seen:
-                    yield from _follow_local(judge, above, local, name, boolean, seen | {local})
+                if (local, boolean) not in seen:
+                    seen.add((local, boolean))
+                    yield from _follow_local(judge, above, local, name, boolean, seen)
                 return
             case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
                 if not judge.is_tensor(above.target):
@@ -84,16 +87,31 @@ def _follow(
 
 
 def _follow_local(
-    judge: Judge, statement: ast.stmt, local: str, name: str, boolean: bool, seen: frozenset[str]
+    judge: Judge, statement: ast.stmt, local: str, name: str, boolean: bool, seen: Seen
 ) -> Iterator[ast.expr | None]:
     """The uses of a local name anywhere in its function: what else it may hold does not matter."""
     scope = judge.file.scope(statement)
-    for inner in ast.walk(scope) if scope is not None else ():
-        match inner:
-            case ast.Name(id=used, ctx=ast.Load()) if used == local:
-                yield from _follow(judge, inner, name, boolean, seen)
-            case ast.Global(names=names) | ast.Nonlocal(names=names) if local in names:
-                raise _refuse(judge, inner, "hands it on")
+    if scope is None:
+        return
+    if scope not in judge.bench.loaded:
+        judge.bench.loaded[scope] = _loaded(scope)
+    for inner in judge.bench.loaded[scope].get(local, ()):
+        if not isinstance(inner, ast.Name):
+            raise _refuse(judge, inner, "hands it on")
+        yield from _follow(judge, inner, name, boolean, seen)
+
+
+def _loaded(scope: ast.AST) -> dict[str, list[ast.AST]]:
+    """By name, where a scope reads it, or hands it on with `global` or `nonlocal`."""
+    found: dict[str, list[ast.AST]] = defaultdict(list)
+    for node in ast.walk(scope):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                found[name].append(node)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                for name in names:
+                    found[name].append(node)
+    return found
 
 
 def _same_result(judge: Judge, node: ast.BinOp) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -145,12 +146,30 @@ class Workbench:
     sources: Sources
     opened: dict[str, OpenFile | None] = field(default_factory=dict)
     mentioning: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    assigned: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
+    """By scope and name, what the scope assigns to the name."""
+    loaded: dict[ast.AST, dict[str, list[ast.AST]]] = field(default_factory=dict)
+    """By scope and name, where the scope reads the name."""
+    calls: dict[str, dict[int, list[ast.Call]]] = field(default_factory=dict)
+    """By file and line, the calls that begin there."""
 
     def file(self, path: str) -> OpenFile | None:
         """A file's tree; None if it cannot be read any more."""
         if path not in self.opened:
             self.opened[path] = self._open(path)
         return self.opened[path]
+
+    def calls_at(self, span: Span) -> list[ast.Call]:
+        """The calls that stand exactly at a span."""
+        file = self.file(span.path)
+        if file is None:
+            return []
+        if span.path not in self.calls:
+            self.calls[span.path] = defaultdict(list)
+            for node in file.nodes:
+                if isinstance(node, ast.Call):
+                    self.calls[span.path][node.lineno].append(node)
+        return [node for node in self.calls[span.path].get(span.line, ()) if file.span(node) == span]
 
     def files_with(self, text: str) -> tuple[str, ...]:
         """The project's files that hold a text, whatever it means there."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.state.model import Key, Lookup
@@ -56,8 +55,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 def appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
     """Nothing sets it at construction, and something does later."""
-    if key.owner.key == MODULE_KEY:
-        return False  # a global, seen as an attribute of its file
+    if tables.initial.names.is_scope(key.owner):
+        return False  # a global, seen as an attribute of its file, or an attribute of a function
     outside = tables.initial.outside(key)
     if tables.initial.external(key) or any(o.initial for o in outside):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.state.model import Guard, Key, Place, Value
+from dynamo_lint.state.values import limited
 
 
 @dataclass(slots=True)
@@ -37,8 +38,9 @@ def merge(first: Flow, second: Flow) -> Flow:
         return first
     return Flow(
         {
-            name: join(first.locals[name], second.locals[name])
-            for name in first.locals.keys() & second.locals.keys()
+            name: join(value, second.locals[name])
+            for name, value in first.locals.items()
+            if name in second.locals
         }
         | {
             # Bound on one side only: then that is its value wherever it is used.
@@ -46,8 +48,9 @@ def merge(first: Flow, second: Flow) -> Flow:
             for name in first.locals.keys() ^ second.locals.keys()
         },
         {
-            place: join(first.stored[place], second.stored[place])
-            for place in first.stored.keys() & second.stored.keys()
+            place: join(value, second.stored[place])
+            for place, value in first.stored.items()
+            if place in second.stored
         },
         first.written & second.written,
         first.conditional | second.conditional,
@@ -57,12 +60,12 @@ def merge(first: Flow, second: Flow) -> Flow:
 
 def join(first: Value, second: Value) -> Value:
     """A value that is one of two."""
-    if first == second:
+    if first is second or first == second:
         return first
     both = first.constants is not None and second.constants is not None
     bounds = [v.bound if v.constants is None else len(v.constants) for v in (first, second)]
     known = [b for b in bounds if b is not None]
-    return Value(
+    joined = Value(
         kinds=first.kinds | second.kinds if first.kinds and second.kinds else frozenset(),
         constants=(first.constants or frozenset()) | (second.constants or frozenset()) if both else None,
         pending=first.pending | second.pending,
@@ -72,3 +75,4 @@ def join(first: Value, second: Value) -> Value:
         bound=sum(known) if len(known) == 2 and all(known) else (0 if len(known) == 2 else None),
         largest=first.largest or second.largest,
     )
+    return limited(joined)

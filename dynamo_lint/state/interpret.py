@@ -290,16 +290,17 @@ class _Walker:
 
     def _never(self, test: cst.BaseExpression) -> bool:
         """Whether the branch is dead while compiling, or in a project that only evaluates."""
-        match test:
+        first = test
+        while isinstance(first, cst.BooleanOperation) and isinstance(first.operator, cst.And):
+            first = first.left
+        match first:
             case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value="training")):
-                return owner == self.ev.linker.self_name and self.ev.linker.only_evaluates
-            case cst.BooleanOperation(left=left, operator=cst.And()) if self._never(left):
-                return True
-            case _:
-                # A test over several lines may have comments in it: its lines are kept apart.
-                code = self.ev.opened.module.code_for_node(test)
-                parsed = ast.parse(f"({code}\n)", mode="eval").body
-                return truth_when_compiling(parsed, {}) is False
+                if owner == self.ev.linker.self_name and self.ev.linker.only_evaluates:
+                    return True
+        # A test over several lines may have comments in it: its lines are kept apart.
+        code = self.ev.opened.module.code_for_node(test)
+        parsed = ast.parse(f"({code}\n)", mode="eval").body
+        return truth_when_compiling(parsed, {}) is False
 
     def _guards(self, test: cst.BaseExpression, negated: bool) -> frozenset[Guard]:
         """The attributes that a test asks about, seen from the branch where it held (or did not)."""

@@ -226,6 +226,8 @@ class Tables:
     filled: tuple[Filled, ...]
     """Fields of passed objects that do."""
     policies: Policies
+    skipped: tuple[tuple[FunctionRef, str], ...] = ()
+    """Hot functions that were not looked into, and why."""
 
     def static(self, hot: HotFunction) -> bool:
         """Whether every number is a constant in a hot function, however often it changes."""

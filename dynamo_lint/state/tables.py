@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Function
@@ -34,7 +36,12 @@ from dynamo_lint.state.policy import Policies
 from dynamo_lint.units.find import find_units
 from dynamo_lint.units.source import Bodies
 
+if TYPE_CHECKING:
+    from dynamo_lint.state.source import Opened
+
 _MAX_CALL_DEPTH = 10
+_PATIENCE = 10
+"""Seconds of processor time for the hot functions of one file: hundreds of times what real code takes."""
 ROOTS = ("state", "global", "bound", "argument", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
@@ -52,7 +59,8 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     watched = names | units.names | between.names | {one.key.attribute for one in fields}
     wanted = _wanted(project, regions, watched, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
-    states = _Interpretation(project, wanted, regions, units.names, initial, read_source).run()
+    interpretation = _Interpretation(project, wanted, regions, units.names, initial, read_source)
+    states = interpretation.run()
     origins = Origins(project, states, scopes)
     found = tuple(
         between.annotate(state, read_source) for state in _attributes(initial, origins, states, between)
@@ -73,6 +81,7 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
         given,
         fields,
         Policies(project, regions),
+        tuple(interpretation.skipped.items()),
     )
 
 
@@ -177,10 +186,13 @@ class _Interpretation:
     initial: Initial
     read_source: Callable[[str], str]
     states: dict[tuple[FunctionRef, ClassRef | None], FunctionState | None] = field(default_factory=dict)
-    opened: dict[FunctionRef, object] = field(default_factory=dict)
+    opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
     hot: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = field(init=False)
     created: dict[Key, Kinds] = field(default_factory=dict)
     """What attributes and items hold that only hot code gives a first value."""
+    skipped: dict[FunctionRef, str] = field(default_factory=dict)
+    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Seconds of processor time that went into each file so far."""
     depth: int = 0
 
     def __post_init__(self) -> None:
@@ -226,17 +238,35 @@ class _Interpretation:
         return self.states[pair]
 
     def _interpret(self, callee: Callee) -> FunctionState | None:
+        path = callee.function.path
+        if self.spent[path] > _PATIENCE:
+            self.skipped[callee.function] = (
+                f"the compiled functions before it took more than {_PATIENCE} seconds"
+            )
+            return None
+        started, others = time.thread_time(), sum(self.spent.values())
+        state = self._opened(callee)
+        # What it calls has been added up already, under the files where that stands.
+        within = sum(self.spent.values()) - others
+        self.spent[path] += time.thread_time() - started - within
+        return state
+
+    def _opened(self, callee: Callee) -> FunctionState | None:
         # libcst is slow to import, and a project without candidates never needs it.
         from dynamo_lint.state.interpret import interpret
         from dynamo_lint.state.link import Linker
-        from dynamo_lint.state.source import Opened, open_function
+        from dynamo_lint.state.source import TooDeep, open_function
 
         function = self.project.function(callee.function)
         if callee.function not in self.opened:
             source = self.read_source(callee.function.path)
-            self.opened[callee.function] = open_function(source, function)
+            try:
+                self.opened[callee.function] = open_function(source, function)
+            except TooDeep:
+                self.opened[callee.function] = None
+                self.skipped[callee.function] = "an expression in it is nested too deeply"
         opened = self.opened[callee.function]
-        if not isinstance(opened, Opened):
+        if opened is None:
             return None
         linker = Linker(
             self.project,
@@ -252,6 +282,7 @@ class _Interpretation:
         try:
             return interpret(opened, linker)
         except RecursionError:
+            self.skipped[callee.function] = "an expression in it is nested too deeply"
             return None
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import libcst as cst
 
 from dynamo_lint.state.model import Kind, Load, Origin, Value
 
 INT, BOOL, FLOAT = frozenset({Kind.INT}), frozenset({Kind.BOOL}), frozenset({Kind.FLOAT})
+T = TypeVar("T")
+_LONGEST_PAST = 200
+"""Mentions of state that one value is known to come from."""
+
 STR, TENSOR = frozenset({Kind.STR}), frozenset({Kind.TENSOR})
 
 
@@ -36,7 +42,26 @@ def computed(values: list[Value], kinds: frozenset[Kind], bound: int | None = No
     """The result of an operation that has consumed its operands."""
     loads = frozenset[Load]().union(*(v.pending | v.derived for v in values))
     origins = frozenset[Origin]().union(*(via(v.origins, "computed") for v in values))
-    return Value(kinds, derived=loads, origins=origins, bound=bound)
+    return limited(Value(kinds, derived=loads, origins=origins, bound=bound))
+
+
+def limited(value: Value) -> Value:
+    """The value, without most of its past if it has more than anybody would read.
+
+    A sum of thousands of terms would otherwise be looked at once for each pair of them.
+    """
+    if max(len(value.pending), len(value.derived), len(value.origins)) <= _LONGEST_PAST:
+        return value
+    return replace(
+        value,
+        pending=_first(value.pending, lambda load: (load.position.line, load.position.column, load.place)),
+        derived=_first(value.derived, lambda load: (load.position.line, load.position.column, load.place)),
+        origins=_first(value.origins, lambda origin: (origin.source, origin.name, origin.via)),
+    )
+
+
+def _first(items: frozenset[T], order: Callable[[T], tuple[object, ...]]) -> frozenset[T]:
+    return frozenset(sorted(items, key=order)[:_LONGEST_PAST])
 
 
 def via(origins: frozenset[Origin], how: str) -> frozenset[Origin]:
