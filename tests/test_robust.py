@@ -222,6 +222,21 @@ def test_mutated_files_never_crash(here: Path, capsys: pytest.CaptureFixture[str
     assert said == ""
 
 
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+def test_generated_programs_never_crash(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import hypothesmith
+
+    from tools.fuzz import examples
+
+    found = examples(hypothesmith.from_grammar(), 200, seed=1)
+    assert len(found) == 200
+    for number, text in enumerate(found):
+        (here / f"g{number}.py").write_bytes(text)
+    status, _, said = lint(capsys)
+    assert status in (0, 1)
+    assert said == ""
+
+
 # --- files and folders ----------------------------------------------------------------------------------
 
 
@@ -248,17 +263,17 @@ def test_a_file_that_vanishes_during_the_run_is_named(
 def test_a_file_that_changes_during_the_run_stays_what_it_was(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dynamo_lint import judging
+    from dynamo_lint.regions import resolve as stage
 
     (here / "a.py").write_text(model())
     before = lint(capsys)
-    resolve = judging.resolve
+    resolve = stage.resolve
 
     def edit_and_resolve(*arguments: object) -> object:
         (here / "a.py").write_text("\n\n\nnothing = here\n")
         return resolve(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(judging, "resolve", edit_and_resolve)
+    monkeypatch.setattr(stage, "resolve", edit_and_resolve)
     assert lint(capsys) == before
 
 
@@ -279,6 +294,17 @@ def test_a_pipe_and_a_folder_called_like_a_file_are_passed_over(
         os.mkfifo(here / "pipe.py")
     (here / "folder.py").mkdir()
     assert lint(capsys) == (0, [], "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a plain file is no folder here either, but says so otherwise")
+def test_a_cache_that_cannot_be_made_is_one_warning(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.py").write_text(model())
+    (here / "file").write_text("")
+    command = [".", "--quiet", "--output-format", "concise", "--cache-dir", str(here / "file" / "cache")]
+    assert cli.run(command) == 1  # the finding, and not a 2 for the cache
+    said = capsys.readouterr()
+    assert "DYN101" in said.out
+    assert len(said.err.splitlines()) == 1
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
