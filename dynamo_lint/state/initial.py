@@ -22,7 +22,6 @@ PLAIN_BASES = frozenset(
 )
 _MAX_DEPTH = 8
 _MAX_ASKED = 3000
-"""Expressions that the answer for one may lean on."""
 
 
 @dataclass(slots=True)
@@ -295,18 +294,10 @@ class Initial:
 
     def of_expr(self, expr: Expr, scope: Scope, depth: int = 0) -> Kinds:
         """The kinds of an expression in the index's language."""
-        if depth == 0:
-            before, self.asked = self.asked, 0
-            found = self._of_expr(expr, scope, 0)
-            self.asked = before
-            return found
         # Names that are bound to each other again and again would take exponential time.
-        self.asked += 1
+        self.asked = self.asked + 1 if depth else 0
         if depth > _MAX_DEPTH or self.asked > _MAX_ASKED:
             return K.UNKNOWN
-        return self._of_expr(expr, scope, depth)
-
-    def _of_expr(self, expr: Expr, scope: Scope, depth: int) -> Kinds:
         match expr:
             case facts.Constant(value):
                 return K.of_constant(value)
