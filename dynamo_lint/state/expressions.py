@@ -41,6 +41,7 @@ from dynamo_lint.state.values import (
     expressions,
     is_namespace,
     literal_int,
+    shallow,
     via,
 )
 
@@ -121,7 +122,8 @@ class Evaluator:
             case cst.Tuple(elements=elements):
                 items = [self.value(element.value) for element in elements]
                 return replace(
-                    computed(items, K.of_tuple([item.kinds for item in items])), items=tuple(items)
+                    computed(items, K.of_tuple([item.kinds for item in items])),
+                    items=tuple(map(shallow, items)),
                 )
             case cst.FormattedString(parts=parts):
                 return formatted(self, list(parts))

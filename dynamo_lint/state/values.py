@@ -60,6 +60,13 @@ def limited(value: Value) -> Value:
     )
 
 
+def shallow(value: Value, depth: int = 3) -> Value:
+    """The value with tuples in tuples down to a depth: `a = (a, a)` doubles what is inside each time."""
+    if value.items is None:
+        return value
+    return replace(value, items=tuple(shallow(item, depth - 1) for item in value.items) if depth else None)
+
+
 def _first(items: frozenset[T], order: Callable[[T], tuple[object, ...]]) -> frozenset[T]:
     return frozenset(sorted(items, key=order)[:_LONGEST_PAST])
 
