@@ -54,7 +54,8 @@ def filled(
 
 def _anew(project: Project, drivers: Drivers, where: FunctionRef, line: int) -> bool:
     """The object is made for each call, as far as anybody can see: not once, while something is set up."""
-    if where in drivers.hot or (where.key == MODULE_KEY and not project.function(where).loops):
+    loops = project.function(where).loops
+    if where in drivers.hot or (where.key == MODULE_KEY and not any(a <= line <= b for a, b in loops)):
         return False
     if where.key.rpartition(".")[2].startswith("__"):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Function
@@ -149,13 +150,13 @@ def parse(function: Function, call: facts.Call, source: str) -> tuple[ast.Call |
     """A call in the syntax tree of its own function, at columns that are true for the file."""
     try:
         if function.key == MODULE_KEY:
-            tree: ast.AST = ast.parse(source)
+            tree = _tree(source)
             shift = 0
         else:
             lines = source.splitlines()[function.first_line - 1 : function.end_line]
             text = "\n".join(lines)
             indented = text[:1] in {" ", "\t"}
-            tree = ast.parse(f"if 1:\n{text}" if indented else text)
+            tree = _tree(f"if 1:\n{text}" if indented else text)
             shift = function.first_line - 1 - int(indented)
     except (SyntaxError, ValueError, RecursionError):
         return None, None
@@ -164,6 +165,12 @@ def parse(function: Function, call: facts.Call, source: str) -> tuple[ast.Call |
         if isinstance(node, ast.Call) and node.lineno == wanted and _same(node, call):
             return node, tree
     return None, None
+
+
+@lru_cache(maxsize=16)
+def _tree(text: str) -> ast.AST:
+    """The calls of one function are asked for one after the other."""
+    return ast.parse(text)
 
 
 def _same(node: ast.Call, call: facts.Call) -> bool:
