@@ -12,7 +12,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project, Symbol
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.expressions import Frame, evaluate
-from dynamo_lint.units.loops import elements
+from dynamo_lint.units.loops import elements, merged
 from dynamo_lint.units.source import Bodies
 from dynamo_lint.units.terms import OPERATORS, Term, Terms, leaves
 
@@ -326,7 +326,7 @@ class Construction:
     def _merged(self, test: Term, then: Mapping[str, Term], other: Mapping[str, Term]) -> dict[str, Term]:
         absent = self.terms.make("absent")
         return {
-            name: self.terms.choice(test, then.get(name, absent), other.get(name, absent))
+            name: merged(self.terms, test, then.get(name, absent), other.get(name, absent))
             for name in dict.fromkeys((*then, *other))
         }
 

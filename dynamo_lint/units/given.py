@@ -40,8 +40,9 @@ class Given:
     """All rows, where these are some of them."""
     assumed: tuple[frozenset[tuple[Term, bool]], ...] = ()
     """What is known to be true or false of each row."""
+    done: Sequence[dict[int, Term]] = ()
+    """What was found for each row already, by the identity of terms."""
     varying: frozenset[str] = field(init=False)
-    _done: list[dict[int, Term]] = field(init=False)
     _values: dict[Term, tuple[Term, ...] | None] = field(default_factory=dict)
     _alike: dict[frozenset[str], list[int]] = field(default_factory=dict)
 
@@ -58,12 +59,12 @@ class Given:
             ]
         self.index = self.index or tuple(range(len(self.rows)))
         self.assumed = self.assumed or (frozenset(),) * len(self.rows)
-        self._done = [{} for _ in self.rows]
+        self.done = self.done or [{} for _ in self.rows]
 
     def column(self, term: Term) -> tuple[Term, ...]:
         """The value for every row."""
         firsts = self._firsts(term.params & self.varying)
-        value = {n: self.terms.substitute(term, self.rows[n], self._done[n]) for n in dict.fromkeys(firsts)}
+        value = {n: self.terms.substitute(term, self.rows[n], self.done[n]) for n in dict.fromkeys(firsts)}
         return tuple(value[n] for n in firsts)
 
     def _firsts(self, names: frozenset[str]) -> list[int]:
@@ -116,6 +117,7 @@ class Given:
             tuple(self.index[number] for number in kept),
             self.root or self,
             tuple(self.assumed[number] | {(tests[number], wanted)} for number in kept),
+            [self.done[number] for number in kept],
         )
 
     def inside(self, term: Term) -> Given:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import zip_longest
+
 from dynamo_lint.units.terms import Term, Terms
 
 _SAMPLES = (9, 3, 2)
 """How many rounds stand for a loop of unknown length, by how deep it is nested in such loops."""
 _LONGEST = 64
+_CONTAINERS = frozenset({"seq", "each", "part"})
 
 
 def elements(terms: Terms, iterable: Term, depth: int) -> tuple[list[Term], bool]:
@@ -116,3 +120,45 @@ def _each(terms: Terms, old: Term, new: tuple[Term, ...], loops: list[Term]) -> 
     count = old.leaf if isinstance(old.leaf, int) else 0
     over = tuple(dict.fromkeys((*old.parts[:count], *loops)))
     return terms.make("each", len(over), (*over, *old.parts[count:], *new))
+
+
+def merged(terms: Terms, test: Term, then: Term, other: Term) -> Term:
+    """What two branches leave behind: of a container that loops fill, one with a choice of items.
+
+    A choice of containers would double with every round of the loop.
+    """
+    if then.kind == other.kind == "ite" and then.parts[0] is other.parts[0]:
+        options = list(zip(then.parts[1:], other.parts[1:], strict=True))
+        if all(option.kind in _CONTAINERS for pair in options for option in pair):
+            # Which container it is was decided before the loop.
+            return terms.choice(then.parts[0], *(merged(terms, test, *pair) for pair in options))
+    one, two = _filled(then, other), _filled(other, then)
+    if one is None or two is None:
+        return terms.choice(test, then, other)
+    (before, first), (same, second) = one, two
+    count = first.leaf if isinstance(first.leaf, int) else 0
+    if before != same or first.parts[:count] != second.parts[:count]:
+        return terms.choice(test, then, other)
+    absent = terms.make("absent")
+    pairs = zip_longest(first.parts[count:], second.parts[count:], fillvalue=absent)
+    items = tuple(terms.choice(test, *pair) for pair in pairs)
+    each = terms.make("each", count, (*first.parts[:count], *items))
+    if then.kind != "part" and other.kind != "part":
+        return each
+    parts = (*before, each)
+    return terms.make("part", then.leaf, parts, ("*",) * len(parts), then.line)
+
+
+def _filled(this: Term, beside: Term) -> tuple[tuple[Term, ...], Term] | None:
+    """What a container holds before loops fill it, and what they fill; `beside` is the other branch's."""
+    match this.kind, beside.kind:
+        case "each", "each" | "seq":
+            return (), this
+        case "seq", "each" if isinstance(beside.leaf, int):
+            return (), replace(beside, parts=(*beside.parts[: beside.leaf], *this.parts))
+        case "part", "part" if this.leaf == beside.leaf:
+            if this.parts and this.parts[-1].kind == "each":
+                return this.parts[:-1], this.parts[-1]
+            if beside.parts and (last := beside.parts[-1]).kind == "each" and isinstance(last.leaf, int):
+                return this.parts, replace(last, parts=last.parts[: last.leaf])
+    return None
