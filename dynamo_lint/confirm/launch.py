@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,21 +37,6 @@ STARTER = "import sys; sys.path.append({home!r}); from dynamo_lint.confirm.child
 
 TAIL = 4
 """Lines of a probe's own output that are quoted when it dies."""
-
-Progress = Callable[[int, int, str], None]
-
-
-def run_all(
-    requests: Iterable[Request], timeout: float, python: str, progress: Progress = lambda *_: None
-) -> list[Reply]:
-    """One reply for each request, in order; `progress` hears the number, how many, and the name."""
-    listed = list(requests)
-    replies = []
-    for number, request in enumerate(listed):
-        progress(number, len(listed), request.probe)
-        replies.append(run(request, timeout, python))
-    progress(len(listed), len(listed), "")
-    return replies
 
 
 def run(request: Request, timeout: float, python: str = sys.executable) -> Reply:
@@ -131,8 +116,6 @@ def _read(answer: Path) -> Reply:
 
 
 def _with_error(reply: Reply, why: str, tail: str) -> Reply:
-    from dataclasses import replace
-
     stages = {
         "start": "before its program was loaded",
         "eager": "while it ran without the compiler",
