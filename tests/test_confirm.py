@@ -60,6 +60,17 @@ def test_a_source_names_its_owner_and_attribute(source: str, place: Place) -> No
     assert place_of(source) == place
 
 
+def test_each_of_the_keywords_of_a_call_holds_still_by_itself() -> None:
+    one, other = place_of("L['kwargs']['mask']"), place_of("L['kwargs']['cache']")
+    assert one.key != other.key
+    assert one.key == place_of("L['kwargs']['mask']").key
+
+
+def test_all_items_of_an_attribute_are_one_piece_of_state() -> None:
+    assert place_of("L['self'].scale['a']").key == place_of("L['self'].scale['b']").key
+    assert place_of("L['self'].scale").key != place_of("L['self'].shift").key
+
+
 @pytest.mark.parametrize(
     ("guard", "shown"),
     [

@@ -146,6 +146,121 @@ def test_a_hazard_that_was_not_exercised_is_unobserved(changes: dict[str, object
     assert why in verdict.why
 
 
+PASSED = replace(
+    COUNTER,
+    code="DYN109",
+    effect="per-value",
+    subject="Sampler.forward(rounds)",
+    span=Span("run.py", 4, 1, 4, 9),
+)
+ARGUMENT = replace(
+    CAUSE, source="L['rounds']", guard="rounds == 1", owner="Sampler.forward", bases=(), attribute="rounds"
+)
+RAN = {"ran": {"/project/moe.py": (8,), "/project/run.py": (4,)}}
+
+
+def test_an_argument_is_confirmed_by_the_function_that_guards_on_it() -> None:
+    assert judged(PASSED, receipt(recompile(ARGUMENT)), **RAN).verdict == "confirmed"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(ARGUMENT, owner="Router.forward"),
+        replace(ARGUMENT, attribute="steps"),
+        replace(ARGUMENT, owner="moe.Sampler", bases=("moe.Sampler",), source="L['self'].rounds"),
+    ],
+    ids=["same name elsewhere", "another argument", "an attribute of that name"],
+)
+def test_another_argument_or_an_attribute_of_its_name_confirms_nothing(other: Cause) -> None:
+    assert judged(PASSED, receipt(recompile(other)), **RAN).verdict == "refuted"
+
+
+FLIP = replace(
+    COUNTER, code="DYN110", effect="once", subject="Block.training", span=Span("run.py", 4, 1, 4, 9)
+)
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        replace(CAUSE, attribute="training"),
+        replace(CAUSE, kind="GRAD_MODE", owner="", bases=(), attribute=""),
+        replace(SHAPE, aspect="requires_grad"),
+    ],
+    ids=["train or eval", "gradients on or off", "a leaf that requires a gradient"],
+)
+def test_a_mode_flip_is_confirmed_by_any_guard_on_a_mode(cause: Cause) -> None:
+    assert judged(FLIP, receipt(recompile(cause)), **RAN).verdict == "confirmed"
+
+
+def test_neither_a_counter_nor_a_shape_confirms_a_mode_flip() -> None:
+    assert judged(FLIP, receipt(recompile(CAUSE), recompile(SHAPE)), **RAN).verdict == "refuted"
+
+
+def test_a_mode_confirms_no_counter() -> None:
+    assert judged(COUNTER, receipt(recompile(replace(CAUSE, attribute="training")))).verdict == "refuted"
+
+
+COMPILE = Compile("MoE.forward", "/project/moe.py", 6, 0, "", "0/0")
+RESET = replace(
+    COUNTER, code="DYN111", effect="storm", subject="torch._dynamo.reset", span=Span("run.py", 4, 1, 4, 9)
+)
+
+
+def test_versions_thrown_away_show_as_compiles_that_no_failed_guard_explains() -> None:
+    verdict = judged(RESET, receipt(compiles=(COMPILE, COMPILE, COMPILE)), **RAN)
+    assert verdict.verdict == "confirmed"
+    assert "2 compiles of what had been compiled before" in verdict.why
+
+
+@pytest.mark.parametrize(
+    ("recompiles", "compiles"),
+    [
+        ((), (COMPILE,)),
+        ((), (COMPILE, replace(COMPILE, first_line=20))),
+        ((recompile(CAUSE),), (COMPILE, COMPILE)),
+    ],
+    ids=["compiled once", "two functions", "a guard failed"],
+)
+def test_compiles_with_a_reason_of_their_own_confirm_no_reset(
+    recompiles: tuple[Recompile, ...], compiles: tuple[Compile, ...]
+) -> None:
+    assert judged(RESET, receipt(*recompiles, compiles=compiles), **RAN).verdict == "refuted"
+
+
+LAYER = replace(COUNTER, code="DYN107", effect="per-instance", subject="MoE.drop")
+RATE = replace(
+    CAUSE,
+    source="L['self']._modules['drop'].p",
+    owner="torch.nn.modules.dropout.Dropout",
+    bases=("torch.nn.modules.dropout.Dropout",),
+    attribute="p",
+)
+RATES = {"across": {"MoE.drop": ("0.1", "0.2")}}
+
+
+def test_a_number_inside_a_layer_of_torch_belongs_to_the_attribute_that_holds_the_layer() -> None:
+    assert judged(LAYER, receipt(recompile(RATE)), **RATES).verdict == "confirmed"
+    listed = replace(RATE, source="L['self']._modules['drop']._modules['0'].p")
+    assert judged(LAYER, receipt(recompile(listed)), **RATES).verdict == "confirmed"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(RATE, source="L['self']._modules['norm'].p"),
+        replace(RATE, owner="moe.Drop", bases=("moe.Drop",)),
+        replace(RATE, kind="TENSOR_MATCH", aspect="size"),
+        replace(RATE, path="/project/other.py"),
+    ],
+    ids=["another layer", "a class of the project", "its weight", "another file"],
+)
+def test_what_is_not_a_number_of_that_layer_confirms_nothing(other: Cause) -> None:
+    other = replace(other, stack=())
+    assert judged(LAYER, receipt(recompile(other)), **RATES).verdict == "refuted"
+
+
 def test_a_value_that_differs_from_eager_code_is_stale() -> None:
     assert judged(COUNTER, receipt(), diverged=("MoE.n",)).verdict == "stale"
 

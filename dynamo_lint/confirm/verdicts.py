@@ -20,7 +20,13 @@ OUTSIDE = frozenset({"DYN109", "DYN110", "DYN111", "DYN302", "DYN501"})
 TRACELESS = frozenset({"DYN501"})
 """Rules about code that is never compiled, so that Dynamo cannot say anything of it."""
 
-MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE"})
+FLIPS = frozenset({"DYN110"})
+"""Rules about train or eval and gradients on or off, guarded under other names than the subject's."""
+
+DISCARDS = frozenset({"DYN111"})
+"""Rules about versions that are thrown away, so that the next compile has no failed guard to show."""
+
+MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE", "BACKEND"})
 """Guards on what holds for the whole process, gradients on or off among them."""
 
 INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
@@ -99,6 +105,11 @@ def about_inputs(recompile: Recompile) -> bool:
     )
 
 
+def of_mode(cause: Cause) -> bool:
+    """Train or eval, or what holds for the whole process."""
+    return cause.kind in MODES or cause.attribute == "training"
+
+
 def overall(reports: Iterable[ProbeReport]) -> list[Verdict]:
     """One verdict for each finding over all probes: a single witness is enough."""
     best: dict[str, Verdict] = {}
@@ -138,7 +149,7 @@ def _without_evidence(
     line = f"line {finding.span.line}"
     if finding.code in TRACELESS:
         return Verdict(finding, "unobserved", "what is never compiled leaves no trace")
-    if finding.code == "DYN111" and (again := _compiled_again(receipt)):
+    if finding.code in DISCARDS and (again := _compiled_again(receipt)):
         return Verdict(finding, "confirmed", f"{again} compiles of what had been compiled before")
     if finding.subject in reply.diverged:
         return Verdict(finding, "stale", f"`{finding.subject}` differs from what eager code makes of it")
@@ -193,8 +204,8 @@ def spoken_of(finding: Finding, recompile: Recompile, root: Path) -> Iterator[Ca
 
 def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:
     """The state whose guard failed is the one that the finding speaks of."""
-    if finding.code == "DYN110":
-        return cause.kind in MODES or cause.attribute == "training" or cause.aspect == "requires_grad"
+    if finding.code in FLIPS:
+        return of_mode(cause) or cause.aspect == "requires_grad"
     if subject is not None and (
         _same_state(subject, cause) or _part_of(subject, finding, cause) or _wrapped(subject, finding, cause)
     ):
