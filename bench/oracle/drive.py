@@ -12,13 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-CLEARED = (
-    "TORCH_LOGS",
-    "TORCH_TRACE",
-    "TORCH_COMPILE_JOB_ID",
-    "TORCH_COMPILE_DISABLE",
-    "TORCHDYNAMO_DISABLE",
-)
+from dynamo_lint.confirm import launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +61,8 @@ def drive(tasks: list[Task], folder: Path, jobs: int, seconds: int) -> None:
 
 
 def _start(task: Task, folder: Path, scratch: str) -> subprocess.Popen[bytes]:
-    environment = {key: value for key, value in os.environ.items() if key not in CLEARED}
-    environment |= {
-        "OMP_NUM_THREADS": "1",
+    environment = launch.environment(os.environ, scratch) | {
         "CUDA_VISIBLE_DEVICES": "",
-        "PYTHONHASHSEED": "0",
-        "TORCH_DYNAMO_AUTOMATIC_DYNAMIC_LOCAL_PGO": "0",
-        "TORCHINDUCTOR_CACHE_DIR": scratch,
         "HF_HUB_OFFLINE": "1",
     }
     words = [task.source, task.family, task.name, task.mode, str(task.record(folder))]

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.confirm.receipt import Cause, Receipt, Recompile, receipt_from_json
-from dynamo_lint.confirm.verdicts import explaining, spoken_of
+from dynamo_lint.confirm.receipt import Cause, Recompile, receipt_from_json
+from dynamo_lint.confirm.verdicts import of_mode, spoken_of
 from dynamo_lint.findings import Finding
-
-MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE", "BACKEND"})
 
 ARGUMENT = re.compile(r"L\['(?!self')\w+'\](?:\[[^\]]*\])*\Z")
 """A value that the caller of the compiled function handed over, by itself or in a tuple or dict."""
@@ -66,22 +64,23 @@ def outcome(record: dict[str, Any], findings: Sequence[Finding], root: Path) -> 
     traced = {path: set(lines) for path, lines in receipt.traced.items()}
     near = [finding for finding in findings if str(root / finding.span.path) in traced]
     explained: set[str] = set()
+    speaking: dict[tuple[str, str], Finding] = {}
     states: dict[State, None] = {}
     for recompile in receipt.recompiles:
         for finding in near:
-            if finding.fingerprint not in explained and explaining(finding, recompile, root) is not None:
+            for cause in spoken_of(finding, recompile, root):
                 explained.add(finding.fingerprint)
+                speaking.setdefault((_bare(cause.owner), cause.attribute), finding)
         sort = _sort(recompile)
         if sort != "state":
             setattr(found, sort, getattr(found, sort) + 1)
             continue
         states.update(dict.fromkeys(_states(recompile)))
     for state in states:
-        finding = next((one for one in near if _speaks_of(one, state, receipt, root)), None)
-        if finding is None:
-            found.missed.append(state)
+        if (state.owner, state.attribute) in speaking:
+            found.true[state] = speaking[state.owner, state.attribute]
         else:
-            found.true[state] = finding
+            found.missed.append(state)
     ran = {
         one.fingerprint
         for one in near
@@ -127,7 +126,7 @@ def _kind(cause: Cause) -> str:
     if cause.kind in ("TENSOR_MATCH", "SHAPE_ENV") or (cause.kind == "UNKNOWN" and not cause.owner):
         # Dynamo's own words without a guard: a size was asked of an input that is no tensor this time.
         return "inputs"
-    if cause.kind in MODES or cause.attribute == "training":
+    if of_mode(cause):
         return "modes"
     if cause.attribute == "grad" and cause.owner.endswith(".Parameter"):
         return "modes"  # whether there was a backward pass already
@@ -140,16 +139,11 @@ def _states(recompile: Recompile) -> Iterator[State]:
     """The Python state of the best explanation."""
     for cause in recompile.causes[0]:
         if _kind(cause) == "state":
-            owner = cause.owner.rpartition(".")[2]
-            yield State(owner, cause.attribute, cause.kind, cause.path, cause.line)
+            yield State(_bare(cause.owner), cause.attribute, cause.kind, cause.path, cause.line)
 
 
-def _speaks_of(finding: Finding, state: State, receipt: Receipt, root: Path) -> bool:
-    return any(
-        (cause.owner.rpartition(".")[2], cause.attribute) == (state.owner, state.attribute)
-        for recompile in receipt.recompiles
-        for cause in spoken_of(finding, recompile, root)
-    )
+def _bare(owner: str) -> str:
+    return owner.rpartition(".")[2]
 
 
 def by_subject(outcomes: Iterable[Outcome], which: str) -> dict[str, list[str]]:
