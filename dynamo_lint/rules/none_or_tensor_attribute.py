@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import ALLOWS_NONE
+from dynamo_lint.rules.flags import firsts
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Write, WriteSite
 from dynamo_lint.state.origins import Tables
 
@@ -15,9 +16,10 @@ NUMBERS = frozenset({Kind.INT, Kind.FLOAT})
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per attribute, at the first write that makes it a tensor."""
+    first = firsts(tables)
     for state in tables.attributes:
         found = flip(state)
-        if found is None:
+        if found is None or all(first.tell(site, state) for site in _first_tensors(state)):
             continue
         site, start = found
         name, where = spell(site.write.place), region(tables, site.hot)
@@ -58,6 +60,12 @@ def flip(state: AttributeState) -> tuple[WriteSite, str] | None:
     return (builds[0], start) if builds else None
 
 
+def _first_tensors(state: AttributeState) -> list[WriteSite]:
+    """The writes that may find no tensor there: what adds to one has found it."""
+    tensors = [site for site in state.writes if Kind.TENSOR in site.write.value.kinds]
+    return [s for s in tensors if not moves(s.write) and not _adds(s.write)] or tensors
+
+
 def _start(kinds: Kinds) -> str | None:
     if Kind.NONE in kinds:
         return "None"
@@ -77,10 +85,11 @@ def moves(write: Write) -> bool:
 
 def accumulates(state: AttributeState) -> bool:
     """Some hot write adds to what is there."""
-    return any(
-        any(load.place == site.write.place for load in site.write.value.derived | site.write.value.pending)
-        for site in state.writes
-    )
+    return any(_adds(site.write) for site in state.writes)
+
+
+def _adds(write: Write) -> bool:
+    return any(load.place == write.place for load in write.value.derived | write.value.pending)
 
 
 NONE_OR_TENSOR_ATTRIBUTE = Rule("DYN103", "none-or-tensor-attribute", check)

@@ -51,7 +51,7 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
             ev.consume(owner_value, Use.RECEIVER)
     else:
         owner_value = Value() if isinstance(node.func, cst.Name) else ev.used(node.func, Use.ARGUMENT)
-    arguments = _arguments(ev, node)
+    arguments = _arguments(ev, node, dotted)
     if callees:
         return _project_call(ev, node, callees, arguments, owner_value)
     # `interface = TABLE[name]; interface(x, window=self.window)`
@@ -77,12 +77,21 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
     return replace(result, origins=result.origins | via(owner_value.origins, how))
 
 
-def _arguments(ev: Evaluator, node: cst.Call) -> Arguments:
+def _arguments(ev: Evaluator, node: cst.Call, dotted: str) -> Arguments:
     found: Arguments = []
     for arg in node.args:
         name = arg.keyword.value if arg.keyword is not None else None
-        found.append((arg.star or name, ev.value(arg.value)))
+        value = _joined(ev, arg.value) if dotted in K.JOINS else ev.value(arg.value)
+        found.append((arg.star or name, value))
     return found
+
+
+def _joined(ev: Evaluator, node: cst.BaseExpression) -> Value:
+    """The list that `torch.cat` and its kin take: its elements are used as tensors, and none can be None."""
+    if not isinstance(node, cst.List):
+        return ev.value(node)
+    values = [ev.used(element.value, Use.ARGUMENT) for element in node.elements]
+    return computed(values, frozenset({Kind.CONTAINER}))
 
 
 def _outside_call(ev: Evaluator, node: cst.Call, owner: Value) -> frozenset[Kind]:
@@ -232,7 +241,9 @@ def _builtin(ev: Evaluator, name: str, node: cst.Call) -> Value | None:
             return replace(computed(values, mixed, bound), largest=largest)
         case ("next", n) if n >= 1:
             return _next(ev, args[0].value, node)
-        case ("isinstance" | "callable" | "type" | "super" | "id" | "issubclass", _):
+        case ("super", _) if ev.linker.self_name:
+            return ev.value(cst.Name(ev.linker.self_name))  # the same object, seen as one of its bases
+        case ("isinstance" | "callable" | "type" | "id" | "issubclass", _):
             for arg in args:
                 ev.value(arg.value)
             return Value(K.of_call(name))

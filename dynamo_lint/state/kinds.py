@@ -134,6 +134,14 @@ NOT_TENSOR_FUNCTIONS = frozenset(
         "get_rng_state",
     ]
 )
+JOINS = frozenset(
+    f"torch.{name}"
+    for name in (
+        *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "row_stack", "column_stack"),
+        *("block_diag", "meshgrid", "broadcast_tensors", "cartesian_prod"),
+    )
+)
+"""Functions of torch that take several tensors, most of them in a list."""
 BOOL_FUNCTIONS = frozenset(
     {
         "is_tensor",

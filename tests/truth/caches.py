@@ -333,3 +333,141 @@ def drive():
     block = torch.compile(Filling())
     for _ in range(6):
         yield block(X, Filled())
+
+
+# %% tensors and numbers that a flag is set with
+class Layer:
+    def __init__(self):
+        self.keys = None
+        self.width = None
+        self.ready = False
+
+    def start(self, k):
+        self.width = k.shape[-1]
+        self.keys = torch.zeros_like(k)
+        self.ready = True  # expect: DYN101 per-value
+
+    def update(self, k):
+        if not self.ready:
+            self.start(k)
+        self.keys = torch.cat([self.keys, k], dim=0)[-2:]
+        return self.keys[:, : self.width]
+
+
+class Model(nn.Module):
+    def forward(self, x, layer: Layer):
+        return x + layer.update(x)
+
+
+def drive():
+    return torch.compile(Model()), [(X, Layer())]
+
+
+# %% a table moved by the base class's start, which sets the flag
+class Base:
+    def __init__(self):
+        self.keys = None
+        self.ready = False
+
+    def start(self, k):
+        self.keys = torch.zeros_like(k)
+        self.ready = True  # expect: DYN101 per-value
+
+
+class Sliding(Base):
+    def __init__(self):
+        super().__init__()
+        self.window = torch.ones(2, 4)
+
+    def start(self, k):
+        super().start(k)
+        self.window = self.window.to(k.device)
+
+    def update(self, k):
+        if not self.ready:
+            self.start(k)
+        self.keys = torch.cat([self.keys, k], dim=0)[-2:]
+        return self.keys * self.window
+
+
+class Model(nn.Module):
+    def forward(self, x, layer: Sliding):
+        return x + layer.update(x)
+
+
+def drive():
+    return torch.compile(Model()), [(X, Sliding())]
+
+
+# %% two flags that one method raises
+class States:
+    def __init__(self):
+        self.conv = dict.fromkeys(range(2))
+        self.scan = dict.fromkeys(range(2))
+        self.has_conv = dict.fromkeys(range(2), False)
+        self.has_scan = dict.fromkeys(range(2), False)
+
+    def start(self, conv=None, scan=None, index=0):
+        if conv is not None:
+            self.conv[index] = torch.zeros_like(conv)
+            self.has_conv[index] = True  # expect: DYN101 per-value
+        if scan is not None:
+            self.scan[index] = torch.zeros_like(scan)
+            self.has_scan[index] = True  # expect: DYN101 per-value
+
+    def update(self, conv, scan, index=0):
+        if not self.has_conv[index]:
+            self.start(conv=conv, index=index)
+        if not self.has_scan[index]:
+            self.start(scan=scan, index=index)
+        self.scan[index].copy_(scan)
+        return self.conv[index] + self.scan[index]
+
+
+class Model(nn.Module):
+    def forward(self, x, states: States):
+        return x + states.update(x, x)
+
+
+def drive():
+    return torch.compile(Model()), [(X, States())]
+
+
+# %% a counter beside a flag still counts
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ready = False
+        self.calls = 0
+
+    def start(self):
+        self.ready = True  # expect: DYN101 per-value
+
+    def forward(self, x):
+        if not self.ready:
+            self.start()
+        self.calls += 1  # expect: DYN101 storm
+        return x * self.calls
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
+
+
+# %% a sum that starts with the flag of something else
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.warm = False
+        self.loss = None
+
+    def forward(self, x):
+        if not self.warm:
+            self.warm = True  # expect: DYN101 per-value
+        now = x.mean()
+        self.loss = now if self.loss is None else self.loss + now  # expect: DYN103 once
+        return x * 2
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
