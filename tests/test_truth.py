@@ -41,7 +41,7 @@ def _param(case: Case):
     )
 
 
-@pytest.mark.parametrize("case", map(_param, CASES))
+@pytest.mark.parametrize("case", [_param(case) for case in CASES])
 def test_the_claims_are_those_beside_the_lines(case: Case, tmp_path: Path) -> None:
     case.write(tmp_path)
     welcome = {(claim.code, claim.effect) for claim in case.expected if claim.note}

@@ -100,7 +100,7 @@ def _others(
     """Sort the findings that no recompile bears out."""
     held, differing, changed = (set(record.get(key, ())) for key in ("held", "differing", "changed"))
     for finding in findings:
-        if finding.fingerprint in explained or finding.severity == "note":
+        if finding.fingerprint in explained:
             continue
         moved = differing if finding.effect == "per-instance" else changed
         subjects = {finding.subject, *finding.also}

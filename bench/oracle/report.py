@@ -21,7 +21,8 @@ witness; the same sources are linted with those blocks declared as regions, and 
 
 - **true**: Python state whose guard failed, and a finding said so.
 - **missed**: ... and no finding said so.
-- **false**: a warning or error whose line ran compiled and whose state differed, and no guard of it failed.
+- **false**: a finding, a note as well as an error, whose line ran compiled and whose state differed, and no
+  guard of it failed.
 - **unknown**: a finding whose line never ran compiled here, or whose state never differed.
 
 Recompiles for anything else have columns of their own: shapes and types of input tensors, weights of another
