@@ -266,7 +266,7 @@ def test_defect_of_ours_is_one_line_and_exit_2_and_a_traceback_only_on_request(
     def broken(*_: object) -> None:
         raise KeyError("state")
 
-    monkeypatch.setattr(judging, "resolve", broken)
+    monkeypatch.setattr(judging, "_judge_facts", broken)
     assert cli.run([]) == 2
     out, err = capsys.readouterr()
     assert out == ""
