@@ -44,6 +44,12 @@ def latches(states: Iterable[AttributeState]) -> frozenset[Key]:
     )
 
 
+def told(site: WriteSite, state: AttributeState, latched: frozenset[Key]) -> bool:
+    """The write happens together with that of a latch, which is reported instead: one cause, one finding."""
+    others = latched - site.write.keys - {state.key}
+    return bool(site.ways) and all(way & others and state.key not in way for way in site.ways)
+
+
 def verdict(state: AttributeState, context: Context, latched: frozenset[Key] = frozenset()) -> Verdict | None:
     """The cost of an attribute's hot writes, if they cost anything."""
     if not state.reads or state.external:

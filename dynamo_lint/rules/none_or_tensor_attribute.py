@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.changes import ALLOWS_NONE
-from dynamo_lint.rules.flags import firsts
+from dynamo_lint.rules.changes import ALLOWS_NONE, latches, told
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Write, WriteSite
 from dynamo_lint.state.origins import Tables
 
@@ -16,10 +15,10 @@ NUMBERS = frozenset({Kind.INT, Kind.FLOAT})
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per attribute, at the first write that makes it a tensor."""
-    first = firsts(tables)
+    latched = latches(tables.attributes)
     for state in tables.attributes:
         found = flip(state)
-        if found is None or all(first.tell(site, state) for site in _first_tensors(state)):
+        if found is None or all(told(site, state, latched) for site in _first_tensors(state)):
             continue
         site, start = found
         name, where = spell(site.write.place), region(tables, site.hot)
