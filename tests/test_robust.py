@@ -177,6 +177,24 @@ def test_a_function_that_is_nested_too_deeply_is_named_and_the_others_are_linted
     assert {"DYN101", "DYN906"} <= set(codes)
 
 
+def test_a_field_of_a_global_that_nobody_here_defines_is_passed_over(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+held = None
+
+def get(size):
+    global held
+    n = size.hint()
+    if held is None or held.group != size or held.n < n:
+        held = Buffer(size, n)
+    return held
+"""
+    (here / "m.py").write_text(f"{text}\n{model('get(x)')}")
+    status, codes, _ = lint(capsys)
+    assert (status, "DYN101" in codes) == (1, True)
+
+
 def test_a_test_of_three_thousand_terms_is_read(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").write_text(model("if " + " and ".join(["self.n"] * 3000) + ":\n    pass"))
     assert {"DYN101"} == set(lint(capsys)[1])

@@ -103,7 +103,9 @@ class Initial:
     def _outside(self, key: Key) -> list[Outside]:
         name, bracket, rest = key.attribute.partition("[")
         if "." in name or "." in rest.partition("]")[2]:
-            return [] if bracket else self._in_namespace(key.owner, *name.split(".", 1))
+            if bracket or self.names.is_scope(key.owner):
+                return []
+            return self._in_namespace(key.owner, *name.split(".", 1))
         item = bracket + rest
         if self.names.is_scope(key.owner):
             return self._of_name_in(key.owner, name, item)
