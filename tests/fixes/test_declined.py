@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dynamo_lint.fixes.workbench import speaks_of
 from tests.fixes.fixing import fix_files, fix_text, fixed
 
 MODULE = """\
@@ -208,3 +209,25 @@ def test_a_constant_lookup_is_an_access_where_a_missing_attribute_fails_either_w
     (tmp_path / "model.py").write_text(text)
     done = fixed(tmp_path, unsafe=False, pedantic=True)
     assert "x = x * self.gain + self.n + getattr(self, 'late', 1)" in done.files["model.py"].decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.n",
+        "x.n = 1",
+        "x .\\\n  n",
+        "(x.  # see below.\n  # and here\n n)",
+        "getattr(x, 'n')",
+        'getattr(x, "n")',
+        "x.n.m",
+        "x.nn, y.n",
+    ],
+)
+def test_a_file_that_may_speak_of_an_attribute_is_looked_into(text: str) -> None:
+    assert speaks_of(b"n", text.encode())
+
+
+@pytest.mark.parametrize("text", ["n", "n = x", "x.nn", "x.n_", "x.né", "'n", "x.m  # n", "in n", "x. # n"])
+def test_a_file_that_only_has_a_word_like_an_attribute_is_not_opened(text: str) -> None:
+    assert not speaks_of(b"n", text.encode())
