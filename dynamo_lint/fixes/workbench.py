@@ -212,7 +212,7 @@ class Workbench:
         return OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), functions)
 
 
-_BETWEEN = re.compile(rb"\.(?:\s|\\|#[^\r\n]*)*\Z")
+_BETWEEN = re.compile(rb"\.(?:\s|\\|#[^\r\n]*[\r\n])*\Z")
 """A dot, and what may stand between it and the name: white space, a line that goes on, comments."""
 _MOST_BETWEEN = 5000
 """Bytes; nobody writes longer comments inside an expression."""
