@@ -1,4 +1,4 @@
-"""Facts as JSON and back: every dataclass is a row, and rows name each other by number.
+"""Facts as JSON and back: expressions are rows that name each other by number, all else stands inside.
 
 JSON because a cache file may come from anybody: reading it can build the dataclasses named here and nothing
 else. Equal rows are written once, which makes facts a third of their size. What a field holds is taken from
@@ -10,26 +10,20 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from json.encoder import encode_basestring_ascii
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
 Template = tuple[str, str]
-"""Expressions over `@`: one that writes it as JSON text, one that reads it back."""
+"""Expressions over `@`: one that makes a plain value that can be hashed, one that reads it back from JSON."""
 
-_SCALAR: Template = ("scalar(@)", "@")
+_SAME: Template = ("@", "@")
+_SCALAR: Template = ("scalar(@)", "(@ if @.__class__ is not list else unscalar(@[0]))")
 _ROW: Template = ("(number(id(@)) or put(@))", "known[@]")
-_PLAIN: dict[Any, Template] = {
-    str: ("quoted(@)", "@"),
-    int: ("repr(@)", "@"),
-    bool: ("('true' if @ else 'false')", "@"),
-    float: _SCALAR,
-    type(None): _SCALAR,
-}
+_PLAIN: dict[Any, Template] = {str: _SAME, int: _SAME, bool: _SAME, float: _SCALAR, type(None): _SAME}
 
 
 class BadData(Exception):
@@ -40,27 +34,42 @@ class Codec(Generic[T]):
     """Writes and reads one dataclass with all that it holds."""
 
     def __init__(self, root: type[T]) -> None:
-        self._templates: dict[type, list[tuple[str, Template]]] = {}
-        self._names: dict[str, Any] = {"quoted": encode_basestring_ascii, "scalar": _scalar}
-        """What the compiled text may name: our helpers, and the classes by their tag."""
-        self._add(root)
-        self._kinds = list(self._templates)
-        self._writers = self._compiled("number, put", "item", self._writer)
-        self._readers = self._compiled("known", "row", self._reader)
+        self._names: dict[str, Any] = {"scalar": _scalar, "unscalar": _unscalar}
+        """What the compiled text may name: our helpers and the classes."""
+        hints: dict[type, dict[str, Any]] = {}
+        self._rows = {root}
+        """Classes that are rows: those that stand where others may stand as well."""
+        self._collect(root, hints)
+        self._kinds = sorted(self._rows, key=list(hints).index)
+        templates = {
+            kind: [(field.name, *self._template(hints[kind][field.name])) for field in fields(kind)]
+            for kind in hints
+        }
+        writers, readers = [], []
+        for kind, parts in templates.items():
+            tag = [str(self._kinds.index(kind))] if kind in self._rows else []
+            written = [*tag, *(write.replace("@", f"item.{name}") for name, write, _ in parts)]
+            read = [each.replace("@", f"row[{i}]") for i, (_, _, each) in enumerate(parts, len(tag))]
+            self._names[kind.__name__] = kind
+            writers.append(f"write_{kind.__name__} = lambda item: ({', '.join(written)},)")
+            readers.append(f"read_{kind.__name__} = lambda row: {kind.__name__}({', '.join(read)})")
+        self._writers = self._compiled("number, put", writers, "write")
+        self._readers = self._compiled("known", readers, "read")
 
     def encode(self, value: T) -> bytes:
         """The value as JSON text in ASCII."""
-        rows: dict[str, int] = {}
-        numbers: dict[int, str] = {id(None): "0"}
+        rows: dict[tuple[Any, ...], int] = {}
+        numbers: dict[int, int] = {}
+        write: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
 
-        def put(item: Any) -> str:
-            text = write[item.__class__](item)
-            number = numbers[id(item)] = str(rows.setdefault(text, len(rows) + 1))
+        def put(item: Any) -> int:
+            number = numbers[id(item)] = rows.setdefault(write[item.__class__](item), len(rows) + 1)
             return number
 
-        write = dict(zip(self._kinds, self._writers(numbers.get, put), strict=True))
+        write.update(zip(self._kinds, self._writers(numbers.get, put), strict=True))
         put(value)
-        return f"[{','.join(rows)}]".encode("ascii")
+        write.clear()  # `put` is in it, so that all of this would outlive the call
+        return json.dumps(list(rows), separators=(",", ":")).encode("ascii")
 
     def decode(self, data: bytes) -> T:
         """What `encode` was given; `BadData` for anything it did not write."""
@@ -73,80 +82,84 @@ class Codec(Generic[T]):
             raise BadData(str(error)) from None
         if type(known[-1]) is not self._kinds[0]:
             raise BadData("the last row is of another class")
-        return known[-1]  # type: ignore[return-value]
+        return known[-1]
 
     # --- what the annotations say -----------------------------------------------------------------------
 
-    def _add(self, kind: type) -> None:
-        if kind not in self._templates:
-            found = self._templates[kind] = []  # before its fields are read: classes hold each other
-            hints = get_type_hints(kind)
-            found += [(field.name, self._template(hints[field.name])) for field in fields(kind)]
+    def _collect(self, kind: type, hints: dict[type, dict[str, Any]]) -> None:
+        """Note the fields of a class and of all that they hold."""
+        if kind not in hints:
+            hints[kind] = get_type_hints(kind)
+            for hint in hints[kind].values():
+                for held in self._held(hint):
+                    self._collect(held, hints)
+
+    def _held(self, hint: Any) -> Iterator[type]:
+        """The dataclasses that an annotation names."""
+        if isinstance(hint, type) and is_dataclass(hint):
+            yield hint
+        found = [held for argument in get_args(hint) for held in self._held(argument)]
+        if len(found) > 1 and get_origin(hint) in (Union, types.UnionType):
+            self._rows.update(found)
+        yield from found
 
     def _template(self, hint: Any, depth: int = 0) -> Template:
         origin, arguments = get_origin(hint), get_args(hint)
         if hint in _PLAIN:
             return _PLAIN[hint]
         if isinstance(hint, type) and is_dataclass(hint):
-            self._add(hint)
-            return _ROW
+            name = hint.__name__
+            return _ROW if hint in self._rows else (f"write_{name}(@)", f"read_{name}(@)")
         if isinstance(hint, type) and issubclass(hint, Enum):
             self._names[hint.__name__] = hint
-            return "scalar(@.value)", f"{hint.__name__}(@)"
+            return "@.value", f"{hint.__name__}(@)"
         if origin in (Union, types.UnionType):
             choices = [argument for argument in arguments if argument is not type(None)]
             found = {self._template(argument, depth) for argument in choices}
             if found <= set(_PLAIN.values()):
-                return _SCALAR
+                return _SAME if choices in ([str], [int]) else _SCALAR
             if found == {_ROW}:
-                return _ROW  # number 0 is None
+                written = _ROW[0] if len(choices) == len(arguments) else f"(0 if @ is None else {_ROW[0]})"
+                return written, _ROW[1]  # number 0 is None
             if len(found) == 1:
                 write, read = found.pop()
-                return f"('null' if @ is None else {write})", f"(None if @ is None else {read})"
+                return f"(None if @ is None else {write})", f"(None if @ is None else {read})"
         elif origin is frozenset or (origin is tuple and arguments[-1] is Ellipsis):
             inner = f"v{depth}"
             write, read = (part.replace("@", inner) for part in self._template(arguments[0], depth + 1))
             items, make = ("sorted(@)", "frozenset") if origin is frozenset else ("@", "tuple")
-            written = f"('[%s]' % ','.join([{write} for {inner} in {items}]) if @ else '0')"
+            written = f"(tuple([{write} for {inner} in {items}]) if @ else 0)"
             return written, f"({make}([{read} for {inner} in @]) if @ else {make}())"
         elif origin is tuple:
             parts = [self._template(argument, depth) for argument in arguments]
             writes = [write.replace("@", f"@[{i}]") for i, (write, _) in enumerate(parts)]
             reads = [read.replace("@", f"@[{i}]") for i, (_, read) in enumerate(parts)]
-            return _joined(writes), f"({', '.join(reads)},)"
+            return f"({', '.join(writes)},)", f"({', '.join(reads)},)"
         elif origin is dict and arguments[0] is str:
             inner = f"v{depth}"
             write, read = (part.replace("@", inner) for part in self._template(arguments[1], depth + 1))
-            pair = f"quoted(key) + ':' + {write}"
             return (
-                f"'{{%s}}' % ','.join([{pair} for key, {inner} in @.items()])",
-                f"{{key: {read} for key, {inner} in @.items()}}",
+                f"tuple([(key, {write}) for key, {inner} in @.items()])",
+                f"{{key: {read} for key, {inner} in @}}",
             )
         raise TypeError(f"a fact cannot hold {hint}")
 
-    # --- compiling --------------------------------------------------------------------------------------
-
-    def _writer(self, tag: int, kind: type) -> str:
-        return _joined(
-            [f"'{tag}'", *(w.replace("@", f"item.{name}") for name, (w, _) in self._templates[kind])]
-        )
-
-    def _reader(self, tag: int, kind: type) -> str:
-        self._names[f"kind{tag}"] = kind
-        reads = [read.replace("@", f"row[{i}]") for i, (_, (_, read)) in enumerate(self._templates[kind], 1)]
-        return f"kind{tag}({', '.join(reads)})"
-
-    def _compiled(self, given: str, parameter: str, body: Callable[[int, type], str]) -> Callable[..., Any]:
-        """A function from what the templates need to one function per class."""
-        functions = [f"lambda {parameter}: {body(tag, kind)}" for tag, kind in enumerate(self._kinds)]
-        source = f"lambda {given}: [{', '.join(functions)}]"
-        compiled: Callable[..., Any] = eval(source, self._names)
-        return compiled
+    def _compiled(self, given: str, functions: list[str], verb: str) -> Callable[..., Any]:
+        """A function from what the templates need to one function per row class."""
+        wanted = ", ".join(f"{verb}_{kind.__name__}" for kind in self._kinds)
+        lines = [f"def make({given}):", *functions, f"return [{wanted}]"]
+        space: dict[str, Any] = {}
+        exec("\n    ".join(lines), self._names, space)
+        made: Callable[..., Any] = space["make"]
+        return made
 
 
-def _joined(texts: list[str]) -> str:
-    return f"'[{','.join(['%s'] * len(texts))}]' % ({', '.join(texts)},)"
+def _scalar(value: Any) -> Any:
+    """Equal only where the values are written alike: `True`, `1` and `1.0` are not, nor `0.0` and `-0.0`."""
+    if isinstance(value, float):
+        return (repr(value),)
+    return (value,) if isinstance(value, bool) else value
 
 
-def _scalar(value: Any) -> str:
-    return encode_basestring_ascii(value) if isinstance(value, str) else json.dumps(value)
+def _unscalar(value: Any) -> bool | float:
+    return value if isinstance(value, bool) else float(value)

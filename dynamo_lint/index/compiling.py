@@ -8,6 +8,8 @@ from collections.abc import Mapping
 _TRUE_WHEN_COMPILING = frozenset({"is_compiling", "is_dynamo_compiling", "is_torchdynamo_compiling"})
 # Dynamo folds these to False (torch/_dynamo/trace_rules.py, torch/compiler/__init__.py).
 _FALSE_WHEN_COMPILING = frozenset({"is_scripting", "is_tracing", "is_in_onnx_export", "is_exporting"})
+_TELLING = frozenset({ast.Call, ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BoolOp})
+"""The tests that may say anything, so that most are told by one look."""
 
 
 def truth_when_compiling(test: ast.expr, aliases: Mapping[str, bool]) -> bool | None:
@@ -15,17 +17,19 @@ def truth_when_compiling(test: ast.expr, aliases: Mapping[str, bool]) -> bool | 
 
     `aliases` maps local names to the value of the test they were assigned.
     """
+    if test.__class__ not in _TELLING:
+        return None
     match test:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            if name in _TRUE_WHEN_COMPILING:
+                return True
+            return False if name in _FALSE_WHEN_COMPILING else None
         case ast.Constant(value=value):
             return bool(value)
         case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
             return False
         case ast.Name(id=name):
             return aliases.get(name)
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            if name in _TRUE_WHEN_COMPILING:
-                return True
-            return False if name in _FALSE_WHEN_COMPILING else None
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = truth_when_compiling(operand, aliases)
             return None if inner is None else not inner

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.compiling import truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
-from dynamo_lint.index.narrowing import narrowings
+from dynamo_lint.index.narrowing import TELLING, narrowings
 from dynamo_lint.index.scopes import FunctionScope
 
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
 _APPENDERS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 _REGISTRARS = frozenset({"add_module", "register_module"})
-_STORING = _APPENDERS | _REGISTRARS
-_SETATTR = facts.Name("setattr")
+_STORING = _APPENDERS | _REGISTRARS | {"setattr"}
+_TELLING_ATTRIBUTES = frozenset({"environ", "getenv", "__dict__"})
 LARGEST = 2**63
 _HUGE = facts.Constant(LARGEST)
 """Stands for every number that is larger: nobody counts that far, and its digits would fill pages."""
@@ -41,70 +42,95 @@ class Expressions:
         self.scope: FunctionScope
         self._define = define
         self._environment = environment
+        # Equal names, numbers and attributes are one object: half of all facts are such.
         self._names: dict[str, facts.Name] = {}
-        self._constants: dict[object, facts.Constant] = {}
+        self._constants: dict[object, Expr] = {}
+        self._attributes: dict[tuple[int, str], facts.Attribute] = {}
 
     def read(self, node: ast.expr | None) -> Expr:
         """Translate one expression and note the calls and attribute loads in it."""
-        match node:
-            case None:
-                return UNKNOWN
-            case ast.Name(id=name):
-                return self._name(name)
-            case ast.Attribute():
-                return self._attribute(node, note=True)
-            case ast.Call():
-                return self._call(node)
-            case ast.Constant(value=str() | int() | float() | bool() | None as value):
-                return self._constant(value)
-            case ast.Compare(left=left, comparators=others):  # common, and nothing we follow
-                self.read(left)
-                for other in others:
-                    self.read(other)
-                return UNKNOWN
-            case ast.JoinedStr() | ast.FormattedValue():
-                pass  # as well
-            case ast.Subscript(value=value, slice=index):
-                return facts.Subscript(self.read(value), self.read(index))
-            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                return facts.Display(_DISPLAYS[type(node)], tuple(self.read(item) for item in items))
-            case ast.Dict(keys=keys, values=values):
-                names = tuple(key.value if _is_text(key) else None for key in keys)  # type: ignore[union-attr]
-                for key in keys:
-                    self.read(key)
-                return facts.Display("dict", tuple(self.read(value) for value in values), names)
-            case ast.ListComp(elt=item) | ast.SetComp(elt=item) | ast.GeneratorExp(elt=item):
-                return self._comprehension(node, item)
-            case ast.DictComp(value=value):
-                return self._comprehension(node, value)
-            case ast.IfExp():
-                return self._if_expression(node)
-            case ast.BoolOp():
-                return self._bool_operation(node)
-            case ast.BinOp():
-                return self._binary(node)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-                return facts.Constant(-number)
-            case ast.NamedExpr(target=ast.Name(id=name), value=value):
-                result = self.read(value)
-                self.scope.bindings.append(facts.Binding(name, result, node.lineno))
-                return result
-            case ast.Lambda():
-                return facts.Definition(self._define(node))
-            case ast.Starred(value=value):
-                return facts.Element(self.read(value))
-            case ast.Await(value=value):
-                return self.read(value)
-            case ast.Yield(value=value):
-                # Whoever iterates over (or enters) a generator gets what it yields.
-                self.scope.returns.append(facts.Display("each", (self.read(value),)))
-                return UNKNOWN
-            case ast.YieldFrom(value=value):
-                self.scope.returns.append(self.read(value))
-                return UNKNOWN
+        if node.__class__ is ast.Name:
+            return self._name(node.id)
+        if node is None:
+            return UNKNOWN
+        reader = _READERS.get(node.__class__)
+        return reader(self, node) if reader is not None else self._parts(node)
+
+    def _parts(self, node: ast.expr) -> Expr:
+        """Only what is inside matters: a formatted string, or an expression newer than this code."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.read(child)
+        return UNKNOWN
+
+    # --- one method per shape, in `_READERS` -------------------------------------------------------------
+
+    def _read_attribute(self, node: ast.Attribute) -> Expr:
+        result = self._attribute(node)
+        scope = self.scope
+        if not scope.eager and id(result) not in scope.loaded and node.ctx.__class__ is ast.Load:
+            scope.loaded.add(id(result))
+            scope.loads[result] = None
+        return result
+
+    def _constant(self, node: ast.Constant) -> Expr:
+        value = node.value
+        key = value.__class__, value
+        known = self._constants.get(key)
+        if known is None:
+            if isinstance(value, int) and not -LARGEST < value < LARGEST:
+                known = _HUGE
+            else:
+                plain = value is None or isinstance(value, str | int | float)
+                known = facts.Constant(value) if plain else UNKNOWN  # type: ignore[arg-type]
+            self._constants[key] = known
+        return known
+
+    def _compare(self, node: ast.Compare) -> Expr:
+        self.read(node.left)
+        for other in node.comparators:
+            self.read(other)
+        return UNKNOWN
+
+    def _subscript(self, node: ast.Subscript) -> Expr:
+        return facts.Subscript(self.read(node.value), self.read(node.slice))
+
+    def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Expr:
+        return facts.Display(_DISPLAYS[node.__class__], tuple([self.read(item) for item in node.elts]))
+
+    def _dict(self, node: ast.Dict) -> Expr:
+        names = tuple([key.value if _is_text(key) else None for key in node.keys])  # type: ignore[union-attr]
+        for key in node.keys:
+            self.read(key)
+        return facts.Display("dict", tuple([self.read(value) for value in node.values]), names)
+
+    def _unary(self, node: ast.UnaryOp) -> Expr:
+        match node:
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return facts.Constant(-number)
+        return self._parts(node)
+
+    def _named(self, node: ast.NamedExpr) -> Expr:
+        result = self.read(node.value)
+        self.scope.bindings.append(facts.Binding(node.target.id, result, node.lineno))
+        return result
+
+    def _lambda(self, node: ast.Lambda) -> Expr:
+        return facts.Definition(self._define(node))
+
+    def _starred(self, node: ast.Starred) -> Expr:
+        return facts.Element(self.read(node.value))
+
+    def _await(self, node: ast.Await) -> Expr:
+        return self.read(node.value)
+
+    def _yield(self, node: ast.Yield) -> Expr:
+        # Whoever iterates over (or enters) a generator gets what it yields.
+        self.scope.returns.append(facts.Display("each", (self.read(node.value),)))
+        return UNKNOWN
+
+    def _yield_from(self, node: ast.YieldFrom) -> Expr:
+        self.scope.returns.append(self.read(node.value))
         return UNKNOWN
 
     def annotation(self, node: ast.expr | None) -> Expr | None:
@@ -162,9 +188,10 @@ class Expressions:
 
     # --- one method per shape that needs more than a line ----------------------------------------------
 
-    def establish(self, test: ast.expr) -> None:
-        """From here on `test` is known to be true, until the facts of this scope are cut back."""
-        self.scope.narrowed += narrowings(test, self.annotation)
+    def establish(self, test: ast.expr, holds: bool = True) -> None:
+        """From here on `test` is known to be true, or false, until the facts of this scope are cut back."""
+        if test.__class__ in TELLING:
+            self.scope.narrowed += narrowings(test, self.annotation, holds)
 
     def _narrow(self, name: facts.Name) -> Expr:
         result: Expr = name
@@ -175,65 +202,52 @@ class Expressions:
         return result
 
     def _name(self, name: str) -> Expr:
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = facts.Name(name)
         if name in _LOOKUPS:
             self.scope.lookups = True
         if name in self._environment:
             self.scope.environment = True
-        # Equal names are one object: half of all facts are names.
-        known = self._names.get(name)
-        if known is None:
-            known = self._names[name] = facts.Name(name)
         return self._narrow(known) if self.scope.narrowed else known
 
-    def _constant(self, value: str | int | float | bool | None) -> facts.Constant:
-        if isinstance(value, int) and not -LARGEST < value < LARGEST:
-            return _HUGE
-        key = (value.__class__, value)
-        known = self._constants.get(key)
+    def _attribute(self, node: ast.Attribute) -> facts.Attribute:
+        value, name = self.read(node.value), node.attr
+        known = self._attributes.get((id(value), name))
         if known is None:
-            known = self._constants[key] = facts.Constant(value)
+            # What is kept keeps its value, so that no other object gets the same identity.
+            known = self._attributes[id(value), name] = facts.Attribute(value, name)
+        if name in _TELLING_ATTRIBUTES:
+            self.scope.environment |= name != "__dict__"
+            self.scope.lookups |= name == "__dict__"
         return known
 
-    def _attribute(self, node: ast.Attribute, *, note: bool) -> facts.Attribute:
-        if node.attr in ("environ", "getenv"):
-            self.scope.environment = True
-        elif node.attr == "__dict__":
-            self.scope.lookups = True
-        result = facts.Attribute(self.read(node.value), node.attr)
-        if note and not self.scope.eager and isinstance(node.ctx, ast.Load):
-            self.scope.loads[result] = None
-        return result
-
     def _call(self, node: ast.Call) -> facts.Call:
+        callee, read, scope = node.func, self.read, self.scope
         # The callee of `x.f()` is no property load worth following: the call itself is.
-        function = (
-            self._attribute(node.func, note=False)
-            if isinstance(node.func, ast.Attribute)
-            else self.read(node.func)
-        )
+        function = self._attribute(callee) if isinstance(callee, ast.Attribute) else read(callee)
         call = facts.Call(
             function,
-            tuple(self.read(argument) for argument in node.args),
-            tuple((keyword.arg, self.read(keyword.value)) for keyword in node.keywords),
+            tuple([read(argument) for argument in node.args]),
+            tuple([(keyword.arg, read(keyword.value)) for keyword in node.keywords]),
             node.lineno,
         )
         name = terminal_name(function)
-        scope = self.scope
-        site = facts.CallSite(call, scope.eager, repeated=bool(scope.loops), context=scope.context)
-        if name and "compile" in name:
-            condition = _condition(scope.conditions, node)
-            site = replace(site, condition=condition, loops=tuple(scope.loops))
-        elif name in _SWAPPERS and scope.narrowed:
-            site = replace(site, narrowed=tuple(fact for fact in scope.narrowed if fact is not None))
+        site = facts.CallSite(call, scope.eager, None, bool(scope.loops), (), (), scope.context)
+        if name:
+            if "compile" in name:
+                condition = _condition(scope.conditions, node)
+                site = replace(site, condition=condition, loops=tuple(scope.loops))
+            elif name in _SWAPPERS and scope.narrowed:
+                site = replace(site, narrowed=tuple(fact for fact in scope.narrowed if fact is not None))
         scope.calls.append(site)
-        self._implied_store(call, node)
+        if name in _STORING:
+            self._implied_store(call, node)
         return call
 
     def _implied_store(self, call: facts.Call, node: ast.Call) -> None:
         """Calls that store: `x.append(v)`, `m.add_module("name", v)`, `setattr(m, "name", v)`."""
         store = self.scope.stores.append
-        if getattr(call.function, "name", None) not in _STORING and call.function != _SETATTR:
-            return
         match call:
             case facts.Call(facts.Attribute(owner, name), arguments) if name in _APPENDERS and arguments:
                 item = arguments[-1]
@@ -248,9 +262,7 @@ class Expressions:
             case facts.Call(facts.Name("setattr"), (owner, facts.Constant(str() as key), value)):
                 store(facts.Store(owner, key, value, node.lineno))
 
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, item: ast.expr
-    ) -> Expr:
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Expr:
         scope = self.scope
         outside, depth = scope.within, len(scope.loops)
         for position, generator in enumerate(node.generators):
@@ -265,7 +277,7 @@ class Expressions:
             scope.loops.append(UNKNOWN if generator.ifs else iterable)
         if isinstance(node, ast.DictComp):
             self.read(node.key)
-        result = self.read(item)
+        result = self.read(node.value if isinstance(node, ast.DictComp) else node.elt)
         over = tuple(scope.loops[depth:])
         del scope.loops[depth:]
         scope.within = outside
@@ -274,12 +286,12 @@ class Expressions:
     def _if_expression(self, node: ast.IfExp) -> Expr:
         truth = truth_when_compiling(node.test, self.scope.aliases)
         self.read(node.test)
-        self.scope.conditions.append(node.test)
+        self.scope.conditions.append((node.test, True))
         depth = len(self.scope.narrowed)
         self.establish(node.test)
         body = self._maybe_eager(node.body, eager=truth is False)
         del self.scope.narrowed[depth:]
-        self.establish(ast.UnaryOp(ast.Not(), node.test))
+        self.establish(node.test, holds=False)
         orelse = self._maybe_eager(node.orelse, eager=truth is True)
         del self.scope.narrowed[depth:]
         self.scope.conditions.pop()
@@ -323,24 +335,49 @@ class Expressions:
         return facts.Choice(displays) if displays else UNKNOWN
 
 
+_READERS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
+    ast.Attribute: Expressions._read_attribute,
+    ast.Call: Expressions._call,
+    ast.Constant: Expressions._constant,
+    ast.Compare: Expressions._compare,
+    ast.Subscript: Expressions._subscript,
+    ast.List: Expressions._display,
+    ast.Tuple: Expressions._display,
+    ast.Set: Expressions._display,
+    ast.Dict: Expressions._dict,
+    **dict.fromkeys(_COMPREHENSIONS, Expressions._comprehension),
+    ast.IfExp: Expressions._if_expression,
+    ast.BoolOp: Expressions._bool_operation,
+    ast.BinOp: Expressions._binary,
+    ast.UnaryOp: Expressions._unary,
+    ast.NamedExpr: Expressions._named,
+    ast.Lambda: Expressions._lambda,
+    ast.Starred: Expressions._starred,
+    ast.Await: Expressions._await,
+    ast.Yield: Expressions._yield,
+    ast.YieldFrom: Expressions._yield_from,
+}
+"""By type of node, because trying one pattern after the other takes twice as long; all others have parts."""
+
+
 def terminal_name(expression: Expr) -> str | None:
     """`compile` for `torch.compile`, for `compile` and for `torch.compile(...)`."""
-    match expression:
-        case facts.Name(name) | facts.Attribute(_, name):
-            return name
-        case facts.Call(function):
-            return terminal_name(function)
-    return None
+    while isinstance(expression, facts.Call):
+        expression = expression.function
+    if isinstance(expression, facts.Attribute):
+        return expression.name
+    return expression.id if isinstance(expression, facts.Name) else None
 
 
-def _condition(tests: list[ast.expr], call: ast.Call) -> str | None:
+def _condition(tests: list[tuple[ast.expr, bool]], call: ast.Call) -> str | None:
     """Source of what decides whether a call compiles: the innermost `if` test and a `disable=` argument."""
+    innermost = [test if holds else ast.UnaryOp(ast.Not(), test) for test, holds in tests[-1:]]
     switches = [
         f"disable={ast.unparse(keyword.value)}"
         for keyword in call.keywords
         if keyword.arg == "disable" and not isinstance(keyword.value, ast.Constant)
     ]
-    return ", ".join([*(ast.unparse(test) for test in tests[-1:]), *switches]) or None
+    return ", ".join([*map(ast.unparse, innermost), *switches]) or None
 
 
 def _is_text(node: ast.expr | None) -> bool:

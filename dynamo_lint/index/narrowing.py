@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from dynamo_lint.index.facts import UNKNOWN, Choice, Expr, Name, Narrowed
 
+TELLING = frozenset({ast.Call, ast.Compare, ast.UnaryOp, ast.BoolOp})
+"""The tests that may say anything."""
 
-def narrowings(test: ast.expr, read_type: Callable[[ast.expr], Expr | None]) -> Iterator[Narrowed]:
-    """The names whose type is known where `test` is true; `read_type` translates the types themselves."""
+
+def narrowings(
+    test: ast.expr, read_type: Callable[[ast.expr], Expr | None], holds: bool = True
+) -> Iterator[Narrowed]:
+    """The names whose type is known where `test` is true, or where it is not if `holds` is false.
+
+    `read_type` translates the types themselves.
+    """
     match test:
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), types]):
-            yield Narrowed(Name(name), read_type(types) or UNKNOWN)
+            yield Narrowed(Name(name), read_type(types) or UNKNOWN, holds)
         case ast.Compare(
             left=ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=name)]),
             ops=[ast.Is() | ast.Eq()],
             comparators=[types],
-        ):
+        ) if holds:
             yield Narrowed(Name(name), read_type(types) or UNKNOWN)
-        case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp(op=ast.Or(), values=values)):
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from narrowings(inner, read_type, not holds)
+        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
+            # All of them are true, or all of them false.
             for value in values:
-                yield from narrowings(ast.UnaryOp(ast.Not(), value), read_type)
-        case ast.UnaryOp(op=ast.Not(), operand=ast.UnaryOp(op=ast.Not(), operand=inner)):
-            yield from narrowings(inner, read_type)
-        case ast.UnaryOp(op=ast.Not(), operand=ast.Call() as inner):
-            yield from (replace(fact, holds=False) for fact in narrowings(inner, read_type))
-        case ast.BoolOp(op=ast.And(), values=values):
-            for value in values:
-                yield from narrowings(value, read_type)
+                yield from narrowings(value, read_type, holds)
         case ast.BoolOp(op=ast.Or(), values=values):
             found = [fact for value in values for fact in narrowings(value, read_type)]
             same = len({fact.value for fact in found}) == 1 and all(fact.holds for fact in found)

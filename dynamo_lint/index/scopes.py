@@ -47,8 +47,11 @@ class FunctionScope:
     environment: bool = False
 
     # Where the walk stands inside this function.
+    loaded: set[int] = field(default_factory=set)
+    """Identities of `loads`: to compare them by what they hold takes long."""
     eager: bool = False
-    conditions: list[ast.expr] = field(default_factory=list)
+    conditions: list[tuple[ast.expr, bool]] = field(default_factory=list)
+    """The tests around, and whether they hold here."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
     narrowed: list[Narrowed | None] = field(default_factory=list)

@@ -6,6 +6,7 @@ import ast
 import tokenize
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.compiling import exits, truth_when_compiling
@@ -62,7 +63,11 @@ class _Reader:
     def read_file(self, tree: ast.Module) -> tuple[dict[str, Function], dict[str, Class]]:
         module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, max(1, _last_line(tree.body)))
         self.functions[MODULE_KEY] = self._scope = self._expressions.scope = module
-        self._block(tree.body)
+        try:
+            self._block(tree.body)
+        finally:
+            # These two know each other: without this cut the tree would live on, for nobody looks for cycles.
+            del self._expressions
         functions = {key: scope.finish() for key, scope in self.functions.items()}
         classes = {key: scope.finish() for key, scope in self.classes.items()}
         for key, first in self._opened:
@@ -75,13 +80,14 @@ class _Reader:
         scope, before = self._scope, self._scope.eager
         depth = len(scope.narrowed)
         for position, statement in enumerate(body):
-            self._statement(statement)
-            match statement:
-                case ast.If(test=test, body=inner, orelse=[]) if exits(inner):
-                    self._expressions.establish(ast.UnaryOp(ast.Not(), test))
-                case ast.Assert(test=test):
-                    self._expressions.establish(test)
-            if isinstance(statement, ast.If) and not scope.eager and self._leaves_when_compiling(statement):
+            _STATEMENTS.get(statement.__class__, _Reader._other)(self, statement)
+            if isinstance(statement, ast.Assert):
+                self._expressions.establish(statement.test)
+            if not isinstance(statement, ast.If):
+                continue
+            if not statement.orelse and exits(statement.body):
+                self._expressions.establish(statement.test, holds=False)
+            if not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True
                 if rest:
@@ -93,53 +99,35 @@ class _Reader:
         truth = truth_when_compiling(statement.test, self._scope.aliases)
         return truth is not None and exits(statement.body if truth else statement.orelse)
 
-    def _statement(self, node: ast.stmt) -> None:
-        read, bind = self._expressions.read, self._expressions.bind_target
-        match node:
-            case ast.Expr(value=value):
-                read(value)
-            case ast.Assign(targets=targets, value=value):
-                self._alias(targets, value)
-                result = read(value)
-                for target in targets:
-                    self._bind(target, result)
-            case ast.AnnAssign():
-                self._annotated(node)
-            case ast.AugAssign(target=target, value=value):
-                self._augmented(target, read(value))
-            case ast.Return(value=value):
-                if value is not None:
-                    self._scope.returns.append(read(value))
-            case ast.If():
-                self._if(node)
-            case ast.For() | ast.AsyncFor():
-                iterable = read(node.iter)
-                bind(node.target, facts.Element(iterable))
-                self._loop(iterable, node.body, node.orelse)
-            case ast.While(test=test, body=body, orelse=orelse):
-                read(test)
-                self._loop(UNKNOWN, body, orelse)
-            case ast.With() | ast.AsyncWith():
-                self._with(node)
-            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
-                self._try(body, handlers, orelse, final)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._function(node)
-            case ast.ClassDef():
-                self._class_definition(node)
-            case ast.Import() | ast.ImportFrom():
-                self._import(node)
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                self._scope.globals.update(names)
-            case ast.Match():
-                self._match(node)
-            case _:
-                self._other(node)
+    def _expression(self, node: ast.Expr) -> None:
+        self._expressions.read(node.value)
+
+    def _assign(self, node: ast.Assign) -> None:
+        self._alias(node.targets, node.value)
+        result = self._expressions.read(node.value)
+        for target in node.targets:
+            self._bind(target, result)
+
+    def _return(self, node: ast.Return) -> None:
+        if node.value is not None:
+            self._scope.returns.append(self._expressions.read(node.value))
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+        iterable = self._expressions.read(node.iter)
+        self._expressions.bind_target(node.target, facts.Element(iterable))
+        self._loop(iterable, node.body, node.orelse)
+
+    def _while(self, node: ast.While) -> None:
+        self._expressions.read(node.test)
+        self._loop(UNKNOWN, node.body, node.orelse)
+
+    def _outer_names(self, node: ast.Global | ast.Nonlocal) -> None:
+        self._scope.globals.update(node.names)
 
     def _other(self, node: ast.AST) -> None:
         """`assert`, `raise`, `del`, and statements newer than this code."""
         if node.__class__.__name__ == "TryStar":  # except*, Python 3.11
-            self._try(node.body, node.handlers, node.orelse, node.finalbody)  # type: ignore[attr-defined]
+            self._try(node)  # type: ignore[arg-type]
             return
         match node:
             case ast.Raise(exc=ast.Name("NotImplementedError") as name):  # as good as a call of it
@@ -148,20 +136,14 @@ class _Reader:
             if isinstance(child, ast.expr):
                 self._expressions.read(child)
 
-    def _try(
-        self,
-        body: list[ast.stmt],
-        handlers: list[ast.ExceptHandler],
-        orelse: list[ast.stmt],
-        final: list[ast.stmt],
-    ) -> None:
-        self._block(body)
-        for handler in handlers:
+    def _try(self, node: ast.Try) -> None:
+        self._block(node.body)
+        for handler in node.handlers:
             self._expressions.read(handler.type)
             self._scope.branch_lines.append((handler.lineno, _last_line(handler.body)))
             self._block(handler.body)
-        self._block(orelse)
-        self._block(final)
+        self._block(node.orelse)
+        self._block(node.finalbody)
 
     def _loop(self, iterable: Expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
         self._scope.loops.append(iterable)
@@ -176,13 +158,13 @@ class _Reader:
         while True:  # a loop, not recursion: `elif` chains can be long
             self._expressions.read(node.test)
             truth = truth_when_compiling(node.test, scope.aliases)
-            scope.conditions.append(node.test)
+            scope.conditions.append((node.test, True))
             before = len(scope.narrowed)
             self._expressions.establish(node.test)
             self._branch(node.body, eager=truth is False)
             del scope.narrowed[before:]
-            scope.conditions[-1] = ast.UnaryOp(ast.Not(), node.test)
-            self._expressions.establish(scope.conditions[-1])
+            scope.conditions[-1] = node.test, False
+            self._expressions.establish(node.test, holds=False)
             if truth is True:
                 scope.eager = True
                 if node.orelse and not outer_eager:
@@ -261,8 +243,9 @@ class _Reader:
         if node.value is not None:
             self._expressions.bind_target(node.target, self._expressions.read(node.value))
 
-    def _augmented(self, target: ast.expr, value: Expr) -> None:
+    def _augmented(self, node: ast.AugAssign) -> None:
         """`x += …`: the old value stays possible, and a display adds its items."""
+        target, value = node.target, self._expressions.read(node.value)
         if isinstance(target, ast.Name):
             self._bind(target, value if isinstance(value, facts.Display) else UNKNOWN, augmented=True)
             return
@@ -386,6 +369,30 @@ class _Reader:
         if self._class is not None:
             return f"{self._class.qualname}.{name}"
         return name if self._scope.key == MODULE_KEY else f"{self._scope.qualname}.<locals>.{name}"
+
+
+_STATEMENTS: dict[type[ast.AST], Callable[[_Reader, Any], None]] = {
+    ast.Expr: _Reader._expression,
+    ast.Assign: _Reader._assign,
+    ast.AnnAssign: _Reader._annotated,
+    ast.AugAssign: _Reader._augmented,
+    ast.Return: _Reader._return,
+    ast.If: _Reader._if,
+    ast.For: _Reader._for,
+    ast.AsyncFor: _Reader._for,
+    ast.While: _Reader._while,
+    ast.With: _Reader._with,
+    ast.AsyncWith: _Reader._with,
+    ast.Try: _Reader._try,
+    ast.FunctionDef: _Reader._function,
+    ast.AsyncFunctionDef: _Reader._function,
+    ast.ClassDef: _Reader._class_definition,
+    ast.Import: _Reader._import,
+    ast.ImportFrom: _Reader._import,
+    ast.Global: _Reader._outer_names,
+    ast.Nonlocal: _Reader._outer_names,
+    ast.Match: _Reader._match,
+}
 
 
 def _last_line(body: Sequence[ast.stmt]) -> int:
