@@ -113,6 +113,72 @@ def test_a_project_without_candidates_never_imports_libcst():
 INT, FLOAT, TENSOR = frozenset({Kind.INT}), frozenset({Kind.FLOAT}), frozenset({Kind.TENSOR})
 
 
+def opened_functions(source: str) -> set[str]:
+    """The hot functions that the state pass opens."""
+    files = {"m.py": summarize("m.py", "m", False, textwrap.dedent(source).encode())}
+    project, regions = resolve(files, RegionOptions())
+    return {
+        hot.function.key for hot, _ in build(project, regions, lambda path: textwrap.dedent(source)).functions
+    }
+
+
+LOOPED = """
+import torch
+
+TOTAL = 0
+
+def other(xs):
+    for x in xs:
+        x = x + 1
+    return xs
+
+def count():
+    global TOTAL
+    TOTAL += 1
+
+@torch.compile
+def step(x):
+    return x + {added}
+"""
+
+
+def test_a_local_is_not_the_name_that_a_loop_of_another_function_rebinds():
+    assert opened_functions(LOOPED.format(added=1)) == set()
+
+
+def test_a_global_that_some_function_rebinds_is_looked_at():
+    assert opened_functions(LOOPED.format(added="TOTAL")) == {"step"}
+
+
+HANDED_ON = """
+import torch
+from torch import nn
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        y = {call}
+        self.n += 1
+        return y
+
+def scaled(x, by):
+    return x * by
+
+compiled = torch.compile(M())
+"""
+
+
+def test_a_function_that_is_handed_changing_state_is_opened():
+    assert "scaled" in opened_functions(HANDED_ON.format(call="scaled(x, self.n)"))
+
+
+def test_a_function_that_is_handed_only_tensors_is_not_opened():
+    assert opened_functions(HANDED_ON.format(call="scaled(x, x)")) == {"M.forward"}
+
+
 def test_a_tensor_wins_and_division_makes_floats():
     assert K.of_arithmetic(INT, TENSOR, division=False) == TENSOR
     assert K.of_arithmetic(INT, INT, division=True) == FLOAT

@@ -112,7 +112,7 @@ def _project_call(
 ) -> Value:
     returned: list[frozenset[Kind]] = []
     leaves: dict[ClassRef | None, frozenset[Key]] = {}
-    given = frozenset(load.place[-1] for _, value in arguments for load in value.pending)
+    given = frozenset(load.place for _, v in arguments if v.kinds != TENSOR for load in v.pending)
     states = [ev.linker.state_of(callee, given) for callee in callees]
     users = Counter(name for state in states if state is not None for name in {n for n, _ in state.consumed})
     for callee, state in zip(callees, states, strict=True):

@@ -46,7 +46,7 @@ class Linker:
     """The literal an attribute always holds."""
     is_enum: Callable[[ClassRef], bool]
     names: Names
-    state_of: Callable[[Callee, frozenset[str]], FunctionState | None]
+    state_of: Callable[[Callee, frozenset[Place]], FunctionState | None]
     """What a hot function does, if it is known."""
     resolved: dict[Place, frozenset[Key]] = field(default_factory=dict)
 

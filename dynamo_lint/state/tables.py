@@ -26,6 +26,7 @@ from dynamo_lint.state.model import (
     Key,
     Kinds,
     MutationSite,
+    Place,
     ReadSite,
     WriteSite,
 )
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from dynamo_lint.state.source import Opened
 
 _MAX_CALL_DEPTH = 10
+_WORD = re.compile(r"\w+")
 _PATIENCE = 10
 """Seconds of processor time for the hot functions of one file: hundreds of times what real code takes."""
 ROOTS = ("state", "global", "bound", "argument", "closure")
@@ -59,7 +61,7 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     watched = names | units.names | between.names | {one.key.attribute for one in fields}
     wanted = _wanted(project, regions, watched, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
-    interpretation = _Interpretation(project, wanted, regions, units.names, initial, read_source)
+    interpretation = _Interpretation(project, wanted, regions, watched, initial, read_source)
     states = interpretation.run()
     origins = Origins(project, states, scopes)
     found = tuple(
@@ -119,12 +121,17 @@ def _mentioning(
 ) -> frozenset[FunctionRef]:
     """Hot functions whose text mentions a global or closure cell that changes; the index keeps no names."""
     found: set[FunctionRef] = set()
+    lines: dict[str, list[str]] = {}
     for hot in regions.hot:
-        changed = scopes.changed_in(hot.function.path)
+        path = hot.function.path
+        changed = scopes.changed_in(path)
         if changed:
+            if path not in lines:
+                lines[path] = read_source(path).split("\n")
             function = project.function(hot.function)
-            lines = read_source(hot.function.path).splitlines()[function.first_line - 1 : function.end_line]
-            if changed & set(re.findall(r"\w+", "\n".join(lines))):
+            text = "\n".join(lines[path][function.first_line - 1 : function.end_line])
+            # Elsewhere in the file a loop may rebind `x`: what is called so here is mostly a local.
+            if any(scopes.owner(name, hot.function) for name in changed & set(_WORD.findall(text))):
                 found.add(hot.function)
     return frozenset(found)
 
@@ -182,7 +189,7 @@ class _Interpretation:
     wanted: dict[tuple[FunctionRef, ClassRef | None], HotFunction]
     regions: Regions
     watched: frozenset[str]
-    """Names of attributes that differ between blocks: whoever is handed one is opened as well."""
+    """Names of attributes whose reads matter: whoever is handed one is opened as well."""
     initial: Initial
     read_source: Callable[[str], str]
     states: dict[tuple[FunctionRef, ClassRef | None], FunctionState | None] = field(default_factory=dict)
@@ -221,13 +228,14 @@ class _Interpretation:
     def _kinds(self, key: Key) -> Kinds:
         return self.initial.kinds(key) or self.created.get(key, frozenset())
 
-    def state_of(self, callee: Callee, given: frozenset[str] = frozenset()) -> FunctionState | None:
+    def state_of(self, callee: Callee, given: frozenset[Place] = frozenset()) -> FunctionState | None:
         """The summary of a hot function; None while it is being made, and for one that cannot matter.
 
-        `given` are the names of what the call hands on.
+        `given` is what the call hands on; in a parameter of the caller may be whatever that was given.
         """
         pair = (callee.function, callee.receiver)
-        if pair not in self.wanted and not given.isdisjoint(self.watched) and pair in self.hot:
+        matters = any(len(place) == 1 or place[-1] in self.watched for place in given)
+        if matters and pair not in self.wanted and pair in self.hot:
             self.wanted[pair] = self.hot[pair]
         if pair in self.states or pair not in self.wanted or self.depth >= _MAX_CALL_DEPTH:
             return self.states.get(pair)

@@ -66,5 +66,5 @@ class Units:
 
     @property
     def names(self) -> frozenset[str]:
-        """Names of attributes whose reads matter."""
-        return frozenset(difference.attribute for difference in self.differences)
+        """Names of attributes whose reads matter; that a submodule is called is known without them."""
+        return frozenset(one.attribute for one in self.differences if one.sort == Sort.SCALAR)
