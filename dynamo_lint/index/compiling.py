@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 
-_TRUE_WHEN_COMPILING = frozenset({"is_compiling", "is_dynamo_compiling", "is_torchdynamo_compiling"})
+# torch.compiler's own, and what projects call their own way to ask it: `is_torchdynamo_compiling`.
+_TRUE_WHEN_COMPILING = re.compile(r"_*is_(\w+_)?compiling")
 # Dynamo folds these to False (torch/_dynamo/trace_rules.py, torch/compiler/__init__.py).
 _FALSE_WHEN_COMPILING = frozenset({"is_scripting", "is_tracing", "is_in_onnx_export", "is_exporting"})
 _TELLING = frozenset({ast.Call, ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BoolOp})
@@ -21,7 +23,7 @@ def truth_when_compiling(test: ast.expr, aliases: Mapping[str, bool]) -> bool | 
         return None
     match test:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            if name in _TRUE_WHEN_COMPILING:
+            if name.endswith("compiling") and _TRUE_WHEN_COMPILING.fullmatch(name):
                 return True
             return False if name in _FALSE_WHEN_COMPILING else None
         case ast.Constant(value=value):

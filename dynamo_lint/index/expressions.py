@@ -295,6 +295,8 @@ class Expressions:
         orelse = self._maybe_eager(node.orelse, eager=truth is True)
         del self.scope.narrowed[depth:]
         self.scope.conditions.pop()
+        if truth is not None:  # what is chosen in eager code alone is never traced
+            return body if truth else orelse
         return facts.Choice((body, orelse))
 
     def _bool_operation(self, node: ast.BoolOp) -> Expr:

@@ -19,6 +19,7 @@ from dynamo_lint.regions.values import (
     Instance,
     Parent,
     Scope,
+    Text,
     Value,
     Values,
     freeze,
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
 _UNWRAPPING = frozenset({"module", "_orig_mod"})
 """Where DDP and torch.compile keep the module they wrap."""
 
+_OF_MODULES = frozenset(
+    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type", "apply", "compile"}
+    | {"parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children"}
+    | {"modules", "named_modules", "state_dict", "load_state_dict", "zero_grad", "requires_grad_", "training"}
+    | {"register_buffer", "register_parameter", "register_module", "add_module", "get_submodule"}
+    | {"register_forward_hook", "register_forward_pre_hook", "to_empty", "share_memory", "extra_repr"}
+)
+"""What every nn.Module has (torch/nn/modules/module.py), so that no `__getattr__` is asked for it."""
+
 Stored = tuple[tuple[frozenset[ClassRef], Scope, Store], ...]
 NOTHING_STORED: Stored = ()
 
@@ -38,6 +48,8 @@ NOTHING_STORED: Stored = ()
 def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
     """What `owner.name` may hold."""
     match owner:
+        case Instance(ref) if name == "__call__" and not ev.project.method(ref, name):
+            return {owner: Tier.CERTAIN} if ev.project.is_module(ref) else EMPTY
         case Instance(ref):
             return ev.ask(("attribute", ref, name), lambda: _of_instance(ev, ref, name), EMPTY)
         case ClassValue(ref):
@@ -45,10 +57,10 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
         case Parent(start, receiver):
             order = ev.project.mro(receiver)
             after = order[order.index(start) + 1 :] if start in order else ()
-            return next(
-                (found for part in after if (found := _in_body(ev, part, name, receiver)) is not None),
-                EMPTY,
-            )
+            inherited = (found for part in after if (found := _in_body(ev, part, name, receiver)) is not None)
+            if name == "__call__" and ev.project.is_module(receiver):  # nn.Module's own runs forward
+                return next(inherited, None) or of_value(ev, Instance(receiver), "forward")
+            return next(inherited, EMPTY)
         case File(path):
             return _of_file(ev, path, name)
         case External(dotted):
@@ -63,6 +75,8 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
 
 
 def _of_file(ev: Evaluation, path: str, name: str) -> Values:
+    if name == "__dict__":
+        return {File(path): Tier.CERTAIN}
     if ev.project.global_bindings(path).get(name):
         return ev.value(facts.Name(name), Scope(FunctionRef(path, MODULE_KEY)))
     return ev.of_symbols(ev.project.members(File(path), name))
@@ -77,7 +91,7 @@ def _of_class(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         b.endswith(("autograd.Function", "autograd.function.Function"))
         for b in ev.project.external_bases(ref)
     ):
-        return union(_of_class(ev, ref, method) for method in ("forward", "backward"))
+        return union(_of_class(ev, ref, method) for method in ("forward", "setup_context", "backward"))
     return EMPTY
 
 
@@ -140,11 +154,32 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     if not found:
         holders = abstract.holders(project, ref, name)
         found = union((ev.attributes({Instance(heir): Tier.CERTAIN}, name) for heir in holders), Tier.LIKELY)
+    if not found:
+        found = _delegated(ev, ref, name)
     if found and ev.swaps:
         found = union([found, swaps.swapped(ev, ref, found)])
     found = ev.capped(found)
     # `DDP(model)` stands for the model here, and so does what is behind its `.module`.
     return {Instance(ref): Tier.LIKELY} if not found and name in _UNWRAPPING else found
+
+
+def _delegated(ev: Evaluation, ref: ClassRef, name: str) -> Values:
+    """What `__getattr__` gives for a name that nothing else defines: a wrapper asks what it wraps."""
+    if name.startswith("__") or (name in _OF_MODULES and ev.project.is_module(ref)):
+        return EMPTY
+    asked = ev.project.method(ref, "__getattr__")
+    parameters = ev.project.function(asked).parameters if asked is not None else ()
+    if asked is None or len(parameters) != 2:
+        return EMPTY
+    given = ((parameters[1].name, freeze({Text(name): Tier.CERTAIN})),)
+    return union([ev.returns(asked, ref, given)], Tier.LIKELY)
+
+
+def delegates(ev: Evaluation, ref: ClassRef, name: str) -> bool:
+    """Whether an attribute of an instance is what its `__getattr__` gives."""
+    project = ev.project
+    own = any(name in project.own_stores(p) or name in project.class_bindings(p) for p in project.mro(ref))
+    return not own and bool(_delegated(ev, ref, name))
 
 
 def _implemented(ev: Evaluation, ref: ClassRef, name: str, declared: Values) -> Values:

@@ -12,6 +12,8 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
+from dynamo_lint.regions.aliases import CONVENTION, compile_names
+from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates
 from dynamo_lint.regions.contexts import by_call
 from dynamo_lint.regions.counting import instances
@@ -20,6 +22,7 @@ from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOption
 from dynamo_lint.regions.project import COMPILE, External, Project, Symbol
 from dynamo_lint.regions.values import (
     ClassValue,
+    Compiled,
     Foreign,
     FunctionValue,
     Group,
@@ -30,9 +33,6 @@ from dynamo_lint.regions.values import (
     elements,
     union,
 )
-
-CONVENTION = "regional_compile"
-"""A helper of this name compiles what it is given, once per instance; teams write it as they like."""
 
 _MOST_TARGETS = 40
 """A helper that its callers give more different modules than this is the compiler of a library."""
@@ -86,6 +86,7 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 roots.append(
                     search.decorated(decorator, class_ref.path, class_.first_line, class_ref.id, targets)
                 )
+    roots += search.of_libraries()
     return roots, unresolved
 
 
@@ -96,13 +97,17 @@ class _Search:
         self._project = project
         self._wrappers = dict(_wrapper(text) for text in options.compile_wrappers)
         self._decorators = options.compile_decorators
-        self._names = _compile_names(project)
+        self._outside: list[tuple[FunctionRef, CallSite]] = []
+        """Sites that compile a function of a library."""
+        self._names = compile_names(project)
         self._names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
         self._names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._decorators}
 
     def compiles(self, callee: Expr, path: str, function: str) -> bool:
         """Whether calling `callee` (or decorating with it) compiles something."""
         name = terminal_name(callee)
+        if name == "partial" and isinstance(callee, facts.Call) and callee.arguments:
+            name = terminal_name(callee.arguments[0])  # `@partial(torch.compile, dynamic=True)`
         if name not in self._names:
             return False
         if name == CONVENTION:
@@ -197,6 +202,16 @@ class _Search:
         found = self._roots(scope, site, "with", site.call.function, values)
         return found if isinstance(found, list) else []
 
+    def of_libraries(self) -> Iterator[Root]:
+        """The entries of our functions that compiled functions of libraries are given."""
+        seen: set[Entry] = set()
+        for (where, site), values in callbacks(evaluation_of(self._project), self._outside):
+            found = self._roots(Scope(where), site, "call", site.call, values)
+            for root in found if isinstance(found, list) else ():
+                if root.entry not in seen:
+                    seen.add(root.entry)
+                    yield root
+
     def _modules(self, values: Values) -> Values:
         """What of a `.compile()` receiver is known to be an `nn.Module` that inherits the method."""
         found: dict[Value, Tier] = {}
@@ -228,14 +243,18 @@ class _Search:
         count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None
         for value, tier in flat.items():
             targets = targets_of(self._project, {value: tier})
+            if idiom == "method":  # compiled in place: what a `__call__` does around forward stays eager
+                targets = tuple(t for t in targets if not t.function.key.endswith(".__call__"))
             if targets:
                 entry = Entry(where.path, line, idiom, _name_of(value), tier, regional, site.condition, count)
                 module = value.ref if isinstance(value, Instance) else None
                 roots.append(Root(entry, targets, where.id, module, _is_rehearsal(where)))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
-        if values and all(isinstance(v, Foreign | External) for v in values) and not _bare_module(values):
-            return []  # compiled, but defined outside the project: nothing of ours is hot
+        outside = all(isinstance(v, Foreign | External | Compiled) for v in values)
+        if values and outside and not _bare_module(values):
+            self._outside.append((where, site))
+            return []  # compiled, but defined outside the project: only what it is given is hot
         why = "its value is not known to be any module or function of this project"
         if _bare_module(values):
             why = "it is only known to be some torch.nn.Module"
@@ -324,32 +343,6 @@ def describe(expr: Expr) -> str:
         case facts.Typed(value) | facts.Narrowed(value):
             return describe(value)
     return "…"
-
-
-def _compile_names(project: Project) -> set[str]:
-    """Every name that may stand for torch.compile somewhere: aliases of aliases included."""
-    names = {"compile", CONVENTION, *frameworks.NAMES}
-    bindings = [b for ref in project.functions() for b in project.function(ref).bindings]
-    while True:
-        more = {b.name for b in bindings if b.name not in names and _may_alias(b.value, names)}
-        if not more:
-            return names
-        names |= more
-
-
-def _may_alias(value: Expr, names: set[str]) -> bool:
-    match value:
-        case facts.Attribute(facts.Name("re" | "regex"), _):
-            return False
-        case facts.Name(name) | facts.Attribute(_, name) | facts.Import(_, str() as name):
-            return name in names
-        case facts.Call(function, ()):
-            return _may_alias(function, names)
-        case facts.Call(facts.Name("partial") | facts.Attribute(_, "partial"), (first, *_)):
-            return _may_alias(first, names)
-        case facts.Choice(options):
-            return any(_may_alias(option, names) for option in options)
-    return False
 
 
 def _is_rehearsal(where: FunctionRef) -> bool:

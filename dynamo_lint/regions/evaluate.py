@@ -13,7 +13,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import attributes, flow, results
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.locals import Local, items_of, locals_of
+from dynamo_lint.regions.locals import Local, filled_in, items_of, locals_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import narrow
 from dynamo_lint.regions.project import External, File, Project, Symbol
@@ -130,6 +130,9 @@ class Evaluation:
 
     def _items(self, owners: Values, index: Expr, scope: Scope) -> Values:
         """`owner[index]`: the named items if the index is known to be one of some texts."""
+        modules: Values = {owner: tier for owner, tier in owners.items() if isinstance(owner, File)}
+        if modules:  # `models.__dict__[name]`
+            return results.named(self, modules, index, scope)
         if any(isinstance(owner, Group) and any(owner.keys) for owner in owners):
             names = self.value(index, scope)
             if names and all(isinstance(name, Text) for name in names):
@@ -146,6 +149,8 @@ class Evaluation:
                     parts += [union([dict(item)], tier) for item in owner.at(index)]
                 case Instance():
                     parts.append(union([self.elements({owner: tier})], tier))
+                case File() if isinstance(index, str):  # `models.__dict__["name"]`
+                    parts.append(union([self.attributes({owner: tier}, index)], tier))
                 case ClassValue() | External():  # Base[T]
                     parts.append({owner: tier})
         return union(parts)
@@ -224,6 +229,10 @@ class Evaluation:
                     return EMPTY
         stored = items_of(self.project, scope.function).get(name, ())
         contents = union(self.value(value, scope) for value in stored)
+        if scope.function.key == MODULE_KEY:
+            stores = filled_in(self.project, scope.function.path).get(name, ())
+            put = union((self.value(v, Scope(at, self.project.owner(at))) for at, v in stores), Tier.LIKELY)
+            contents = union([contents, self.capped(put)])
         held: Values = {Group("each", (freeze(contents),)): Tier.CERTAIN} if contents else EMPTY
         return union([*(self.value(value, scope) for value in bound), held])
 

@@ -131,7 +131,12 @@ def constructions(ev: Evaluation, ref: ClassRef) -> Called:
     """The calls in the project that construct a class by its name or an alias of it."""
 
     def compute() -> Called:
-        return tuple(_calls_to(ev, ref.name, {ref}))
+        own = (  # `cls(…)` in its class methods
+            (Scope(where, ref), site)
+            for where, site in ev.project.calls_of("cls")
+            if ev.project.owner(where) == ref and ev.project.method_kind(where) == "classmethod"
+        )
+        return (*_calls_to(ev, ref.name, {ref}), *own)
 
     nothing: Called = ()
     return ev.ask(("constructions", ref), compute, nothing)

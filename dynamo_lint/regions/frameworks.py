@@ -12,8 +12,10 @@ from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.results import descendants
 from dynamo_lint.regions.values import Group, Instance, Scope, Value, Values, elements, union
 
-DECORATORS = frozenset({"vllm.compilation.decorators.support_torch_compile"})
-"""Class decorators that compile `forward` (vllm/compilation/decorators.py)."""
+DECORATORS = frozenset({"vllm.compilation.decorators.support_torch_compile", "megatron.core.jit.jit_fuser"})
+"""Decorators that compile: the `forward` of a class (vllm/compilation/decorators.py), or a function, since
+Megatron's is torch.compile from torch 2.2 on (megatron/core/jit.py)."""
+_OFF = (facts.Constant(False), facts.Constant(None), facts.Constant("no"), facts.Constant("NO"))
 REPEATED_BLOCKS = "compile_repeated_blocks"
 """Method of diffusers models: compiles the submodules whose class `_repeated_blocks` names, each in place
 (diffusers/models/modeling_utils.py)."""
@@ -21,8 +23,19 @@ _OF_BLOCKS = frozenset({"accelerate.utils.compile_regions", "accelerate.utils.ot
 """Compiles the elements of every ModuleList whose elements have one class, else the module whole."""
 _ARGUMENTS = frozenset({"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig"})
 _SWITCHES = frozenset({"torch_compile", "torch_compile_backend", "torch_compile_mode"})
+_PLUGINS = frozenset({"Accelerator", "TorchDynamoPlugin"})
+_PLUGGED = frozenset({"dynamo_backend", "backend"})
+"""What makes accelerate's `prepare` compile the models it is given (accelerate/accelerator.py)."""
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer"})
-NAMES = frozenset({REPEATED_BLOCKS, "compile_regions", "support_torch_compile", *_TRAINERS})
+_BLOCK_MASK = "create_block_mask"
+"""With `_compile=True` it compiles itself, and with itself the mask function that it is given
+(torch/nn/attention/flex_attention.py)."""
+_PREPARING = frozenset({"prepare", "prepare_model"})
+NAMES = frozenset(
+    {REPEATED_BLOCKS, "compile_regions", "support_torch_compile", "jit_fuser", _BLOCK_MASK}
+    | _TRAINERS
+    | _PREPARING
+)
 """Last names of everything here: what is not called so need not be looked at."""
 
 
@@ -38,15 +51,31 @@ def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[V
             if any(getattr(symbol, "dotted", None) in _OF_BLOCKS for symbol in symbols):
                 values = ev.value(call.arguments[0], scope)
                 return union([_blocks(ev, value, tier) for value, tier in values.items()]), True
+        case facts.Name(name) | facts.Attribute(_, name) if name == _BLOCK_MASK:
+            switch = next((value for key, value in call.keywords if key == "_compile"), facts.Constant(False))
+            if switch != facts.Constant(False) and call.arguments:
+                return ev.value(call.arguments[0], scope), False
         case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS:
             model = next((value for key, value in call.keywords if key == "model"), None)
             if model is None and call.arguments:
                 model = call.arguments[0]
             symbols = ev.project.symbols(call.function, scope.function.path, scope.function.key)
             outside = any(str(getattr(s, "dotted", "")).startswith(("transformers", "trl")) for s in symbols)
-            if model is not None and outside and _switched_on(ev.project, scope):
+            if model is not None and outside and _says(ev.project, scope, _ARGUMENTS, _SWITCHES):
                 return union([ev.value(model, scope)], Tier.LIKELY), False
+        case facts.Attribute(_, name) if name in _PREPARING and call.arguments:
+            if _says(ev.project, scope, _PLUGINS, _PLUGGED):
+                return _prepared(ev, call, scope)
     return None
+
+
+def _prepared(ev: Evaluation, call: facts.Call, scope: Scope) -> tuple[Values, bool]:
+    """The models that `accelerator.prepare` is given, or their blocks if it compiles region by region."""
+    given = union((ev.value(argument, scope) for argument in call.arguments), Tier.LIKELY)
+    models: Values = {v: t for v, t in given.items() if isinstance(v, Instance) and ev.holds_module(v)}
+    if not _says(ev.project, scope, _PLUGINS, frozenset({"use_regional_compilation"})):
+        return models, False
+    return union(_blocks(ev, value, tier) for value, tier in models.items()), True
 
 
 def _repeated_blocks(ev: Evaluation, value: Value, tier: Tier) -> Values:
@@ -75,14 +104,13 @@ def block_names(project: Project, ref: ClassRef, attribute: str) -> Iterator[str
                         yield item.value
 
 
-def _switched_on(project: Project, scope: Scope) -> bool:
-    """Whether the file makes training arguments that compile the model."""
+def _says(project: Project, scope: Scope, makers: frozenset[str], switches: frozenset[str]) -> bool:
+    """Whether the file makes settings that switch compiling on."""
     for function in project.files[scope.function.path].functions.values():
         for site in function.calls:
             name = getattr(site.call.function, "id", getattr(site.call.function, "name", ""))
-            if name in _ARGUMENTS and any(
-                key in _SWITCHES and value not in (facts.Constant(False), facts.Constant(None))
-                for key, value in site.call.keywords
+            if name in makers and any(
+                key in switches and value not in _OFF for key, value in site.call.keywords
             ):
                 return True
     return False

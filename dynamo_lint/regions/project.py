@@ -36,6 +36,8 @@ class External(NamedTuple):
     sort: Literal["external"] = "external"
 
 
+_OPTIMIZE = frozenset({External("torch._dynamo.optimize"), External("torch._dynamo.eval_frame.optimize")})
+"""Called with a backend, these give what torch.compile is (torch/_dynamo/eval_frame.py)."""
 _DEEPEST = 100
 """How many names an alias may go through."""
 
@@ -129,7 +131,7 @@ class Project:
         found = self.symbols(callee, path, function)
         if External(_PARTIAL) in found and arguments:
             return self.symbols(arguments[0], path, function)
-        if External(COMPILE) in found and not arguments:
+        if (External(COMPILE) in found and not arguments) or not _OPTIMIZE.isdisjoint(found):
             return (External(COMPILE),)
         return ()
 

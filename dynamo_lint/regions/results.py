@@ -8,12 +8,15 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Call, Expr
 from dynamo_lint.regions import contexts
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built
+from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
-from dynamo_lint.regions.project import COMPILE, External
+from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
+    Compiled,
     Foreign,
     FunctionValue,
     Group,
@@ -54,6 +57,8 @@ _PASS_FIRST = frozenset(
         "torch.distributed._composable.fsdp.fully_shard",
         "torch.distributed.fsdp.fully_shard",
         "torch.distributed.fsdp.FullyShardedDataParallel",
+        "torch.compiler.nested_compile_region",
+        "torch._higher_order_ops.invoke_subgraph.mark_compile_region",
         "typing.cast",
     }
 )
@@ -66,6 +71,10 @@ _SELF_RETURNING = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type"}
     | {"requires_grad_", "apply", "to_empty", "share_memory"}
 )
+_ALTERNATIVES = frozenset(
+    {"from_pretrained", "from_config", "_from_config", "from_single_file", "load_from_checkpoint"}
+)
+"""Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
 
 
@@ -95,7 +104,7 @@ def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Value
             return {Instance(ref): Tier.CERTAIN}
         case FunctionValue(ref, receiver):
             return ev.returns(ref, receiver, contexts.given(ev, ref, call, scope))
-        case External(dotted):
+        case External(dotted) | Compiled(dotted):
             return _of_external(ev, dotted, call, scope)
     return EMPTY
 
@@ -110,6 +119,11 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     if dotted == "typing.cast" and len(call.arguments) == 2:
         return typed(ev.project, call.arguments[0], scope)
     if dotted in _PASS_FIRST and first is not None:
+        passed = ev.value(first, scope)
+        return _compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
+    if dotted in BUILDERS and first is not None:
+        return built(ev, ev.value(first, scope), scope.function.path)
+    if dotted in DESCRIPTIONS and first is not None:
         return ev.value(first, scope)
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
         return _container(ev, MODULE_CONTAINERS[last], call, scope)
@@ -123,6 +137,15 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     return _of_builtin(ev, last, call, scope)
 
 
+def _compiled(values: Values, path: str, line: int) -> Values:
+    """What torch.compile makes of values: of our own code nothing new, of a library's function a place."""
+    outside = [value for value in values if isinstance(value, External) and value.dotted != COMPILE]
+    if not outside:
+        return values
+    made: Values = {Compiled(value.dotted, path, line): values[value] for value in outside}
+    return union([made, {value: tier for value, tier in values.items() if value not in outside}])
+
+
 def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
     arguments = call.arguments
     match name, arguments:
@@ -134,6 +157,10 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
         case "zip", _:
             parts = tuple(freeze(elements(ev.value(argument, scope))) for argument in arguments)
             return _each({Group("tuple", parts): Tier.CERTAIN})
+        case "globals", ():
+            return {File(scope.function.path): Tier.CERTAIN}
+        case "vars", (owner,):
+            return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
         case "next", (source, *_):
             return elements(ev.value(source, scope))
         case "type", (value,):
@@ -142,11 +169,11 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
         case "getattr", (owner, name_expr, *default):
             # The default is for when the attribute is missing; nothing says that it ever is.
             fallback = (ev.guessed(ev.value(d, scope)) for d in default)
-            return union([_named(ev, ev.value(owner, scope), name_expr, scope), *fallback])
+            return union([named(ev, ev.value(owner, scope), name_expr, scope), *fallback])
     return EMPTY
 
 
-def _named(ev: Evaluation, owners: Values, name: Expr, scope: Scope) -> Values:
+def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope) -> Values:
     """`getattr(owners, name)`, by the texts that the name is known to be."""
     texts = {v.value: tier for v, tier in ev.value(name, scope).items() if isinstance(v, Text)}
     if isinstance(name, facts.Attribute):  # a configuration field: any text it is given anywhere
@@ -154,8 +181,8 @@ def _named(ev: Evaluation, owners: Values, name: Expr, scope: Scope) -> Values:
     found = union(union([ev.attributes(owners, text)], tier) for text, tier in sorted(texts.items()))
     if texts:
         return ev.capped(found)
-    inside = (contents(ev, v.ref) for v in owners if isinstance(v, Instance))
-    return union(inside, Tier.LIKELY)
+    inside = [contents(ev, v.ref) for v in owners if isinstance(v, Instance)]
+    return union([*inside, *(offered(ev, v.path) for v in owners if isinstance(v, File))], Tier.LIKELY)
 
 
 def _of_method(
@@ -167,6 +194,8 @@ def _of_method(
         match owner:
             case Instance(ref) if not ev.project.method(ref, method.name):
                 parts.append(union([_of_module_method(ev, ref, method.name, call, scope)], tier))
+            case ClassValue(ref) if method.name in _ALTERNATIVES and not resolved:
+                parts.append({Instance(ref): max(tier, Tier.LIKELY)} if ev.project.is_module(ref) else EMPTY)
             case Group() if method.name in ("values", "copy", *_SELF_RETURNING):
                 parts.append({owner: tier})
             case Group() if method.name in ("children", "modules"):

@@ -6,20 +6,25 @@ import heapq
 import itertools
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
 from dynamo_lint.regions import contexts
+from dynamo_lint.regions.aliases import CONVENTION
+from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.boundaries import Boundaries
-from dynamo_lint.regions.entries import CONVENTION, Root, targets_of
+from dynamo_lint.regions.callbacks import masks_for
+from dynamo_lint.regions.entries import Root, targets_of
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
+from dynamo_lint.regions.flow import call_sites, passed_by
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, RegionOptions, Step, Tier
 from dynamo_lint.regions.project import External, Project
-from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Scope, Value
+from dynamo_lint.regions.results import DISABLERS
+from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value
 from dynamo_lint.regions.wrapping import wrappers
 
 _HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
@@ -41,6 +46,8 @@ class Edge:
     tier: Tier
     line: int
     note: str
+    needs: FunctionRef | None = None
+    """The only caller that passes the function on: the edge counts if that is hot too."""
 
 
 @dataclass(slots=True)
@@ -65,9 +72,14 @@ class _Walk:
         self._project = project
         self._visits: dict[Node, _Visit] = {}
         self._edges: dict[Node, list[Edge]] = {}
+        self._waiting: dict[FunctionRef, list[tuple[Node, Edge]]] = {}
+        """Edges by the function that has to be hot for them."""
+        self._entered: frozenset[FunctionRef] = frozenset()
+        """What is compiled as such: eager code calls it, with anything."""
         self._wrapping: set[FunctionRef] = set()
         """Closures that decorators put around hot functions."""
         self._boundaries = Boundaries(project, options)
+        self._delegates = any(ref.key.endswith(".__getattr__") for ref in project.functions())
         self._properties = {
             project.function(ref).qualname.rpartition(".")[2]
             for ref in project.functions()
@@ -83,6 +95,13 @@ class _Walk:
         def push(node: Node, visit: _Visit, rehearsal: bool) -> None:
             heapq.heappush(queue, (visit.tier, rehearsal, len(visit.chain), next(count), node, visit))
 
+        def follow(node: Node, visit: _Visit, edge: Edge, rehearsal: bool) -> None:
+            step = Step(node.function.path, edge.line, node.function.id, edge.note)
+            tier, chain = max(visit.tier, edge.tier), (*visit.chain, step)
+            push(edge.target, _Visit(tier, chain, visit.entries, visit.first, compiled=False), rehearsal)
+
+        self._entered = frozenset(target.function for root in roots for target in root.targets)
+        hot: dict[FunctionRef, bool] = {}
         for index, root in enumerate(roots):
             for target in root.targets:
                 step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here")
@@ -104,11 +123,17 @@ class _Walk:
             if self._boundaries.of(node.function) == "stop":
                 continue
             self._visits[node] = visit
-            self._edges[node] = list(self._outgoing(node))
+            hot[node.function] = True
+            edges = list(self._outgoing(node))
+            self._edges[node] = [edge for edge in edges if edge.needs is None or edge.needs in hot]
+            for edge in edges:
+                if edge.needs is not None and edge.needs not in hot:
+                    self._waiting.setdefault(edge.needs, []).append((node, edge))
             for edge in self._edges[node]:
-                step = Step(node.function.path, edge.line, node.function.id, edge.note)
-                tier, chain = max(visit.tier, edge.tier), (*visit.chain, step)
-                push(edge.target, _Visit(tier, chain, visit.entries, visit.first, compiled=False), rehearsal)
+                follow(node, visit, edge, rehearsal)
+            for caller, edge in self._waiting.pop(node.function, ()):
+                self._edges[caller].append(edge)
+                follow(caller, self._visits[caller], edge, rehearsal)
         self._spread_entries()
 
     def hot(self) -> tuple[HotFunction, ...]:
@@ -161,18 +186,26 @@ class _Walk:
             if self._takes_functions(call.function, scope):
                 yield from self._arguments(call, scope)
             return
+        if self._delegates and isinstance(call.function, facts.Attribute):
+            yield from self._asked(call.function, call.line, scope)
         for value, tier in evaluate(self._project, call.function, scope).items():
             match value:
-                case External(dotted):
+                case External(dotted) | Compiled(dotted):
                     if _calls_back(dotted):
                         yield from self._arguments(call, scope)
+                    for mask in masks_for(evaluation_of(self._project), dotted, call):
+                        yield from self._runs(
+                            mask, max(tier, Tier.LIKELY), call.line, "runs the mask function"
+                        )
                 case ClassValue(ref):
                     init = None if self._project.is_module(ref) else self._project.method(ref, "__init__")
                     if init is not None:
                         yield Edge(Node(init, ref), tier, call.line, f"constructs {ref.name}")
                 case _:
                     for bound in contexts.bound(evaluation_of(self._project), value, call, scope):
-                        yield from self._runs(bound, tier, call.line)
+                        yield from self._passed(
+                            call.function, scope, bound, self._runs(bound, tier, call.line)
+                        )
 
     def _runs(self, value: Value, tier: Tier, line: int, verb: str = "calls") -> Iterator[Edge]:
         """Everything that runs when a value is called: itself, its decorators, the hooks of a module."""
@@ -208,7 +241,42 @@ class _Walk:
                 if isinstance(value, FunctionValue) or (
                     isinstance(value, Instance) and self._project.is_module(value.ref)
                 ):
-                    yield from self._runs(value, max(tier, Tier.LIKELY), call.line, "passes on")
+                    edges = self._runs(value, max(tier, Tier.LIKELY), call.line, "passes on")
+                    yield from self._passed(argument, scope, value, edges)
+
+    def _passed(self, expr: Expr, scope: Scope, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
+        """The edges to a function that a parameter holds: only what hot callers pass runs compiled."""
+        function = self._project.function(scope.function)
+        parameter = next((p for p in function.parameters if facts.Name(p.name) == expr), None)
+        local = parameter is None or any(binding.name == parameter.name for binding in function.bindings)
+        if (
+            local
+            or parameter is None
+            or scope.function in self._entered
+            or not isinstance(value, FunctionValue)
+        ):
+            yield from edges
+            return
+        ev = evaluation_of(self._project)
+        callers = [
+            (caller.function, site.eager)
+            for caller, site in call_sites(ev, scope.function)
+            if value in passed_by(ev, parameter, scope.function, caller, site)
+        ]
+        for edge in edges:
+            if not callers:
+                yield edge
+            yield from (replace(edge, needs=caller) for caller, eager in callers if not eager)
+
+    def _asked(self, callee: facts.Attribute, line: int, scope: Scope) -> Iterator[Edge]:
+        """The `__getattr__` that finds a method which nothing else defines."""
+        ev = evaluation_of(self._project)
+        for value, tier in evaluate(self._project, callee.value, scope).items():
+            if isinstance(value, Instance) and delegates(ev, value.ref, callee.name):
+                asked = self._project.method(value.ref, "__getattr__")
+                if asked is not None:
+                    note = f"asks {value.ref.name}.__getattr__"
+                    yield Edge(Node(asked, value.ref), max(tier, Tier.LIKELY), line, note)
 
     def _is_wrapped(self, callee: Expr, wrapper: FunctionRef) -> bool:
         """Whether a closure calls what the function around it was given."""
@@ -244,4 +312,6 @@ def _calls_back(dotted: str) -> bool:
         return name in _HIGHER_ORDER
     if package == "functools":
         return name == "reduce"
+    if dotted in DISABLERS:
+        return False
     return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops")

@@ -102,6 +102,15 @@ class Group(NamedTuple):
             yield from self.items
 
 
+class Compiled(NamedTuple):
+    """A function from outside the project that was compiled at some line of it."""
+
+    dotted: str
+    path: str
+    line: int
+    sort: Literal["compiled"] = "compiled"
+
+
 class Text(NamedTuple):
     """A literal string: it may name an attribute."""
 
@@ -109,7 +118,7 @@ class Text(NamedTuple):
     sort: Literal["text"] = "text"
 
 
-Value = ClassValue | Instance | Foreign | FunctionValue | Parent | Group | Text | File | External
+Value = ClassValue | Instance | Foreign | FunctionValue | Parent | Group | Compiled | Text | File | External
 Values = Mapping[Value, Tier]
 EMPTY: Values = {}
 

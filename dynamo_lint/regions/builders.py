@@ -1,0 +1,87 @@
+"""Functions of libraries that build what a description names: hydra's `_target_`, Megatron's ModuleSpec."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index import facts
+from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.project import File
+from dynamo_lint.regions.values import (
+    EMPTY,
+    ClassValue,
+    Group,
+    Instance,
+    Text,
+    Value,
+    Values,
+    union,
+)
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+TARGET = "_target_"
+"""The key under which hydra looks for the dotted name of what to call (hydra/_internal/instantiate)."""
+BUILDERS = frozenset(
+    {
+        "hydra.utils.instantiate",
+        "hydra.utils.call",
+        "hydra._internal.instantiate._instantiate2.instantiate",
+        "megatron.core.transformer.spec_utils.build_module",
+    }
+)
+DESCRIPTIONS = frozenset({"omegaconf.OmegaConf.create", "megatron.core.transformer.spec_utils.ModuleSpec"})
+"""What only wraps a description: its first argument, or `module`, says what is built."""
+
+
+def built(ev: Evaluation, descriptions: Values, path: str) -> Values:
+    """What a builder makes of the descriptions it may be given, called in a file.
+
+    Of a configuration that only the run knows it builds one of the modules that the project's `_target_`s
+    name, if they are few.
+    """
+    found: list[Values] = []
+    for value, tier in descriptions.items():
+        match value:
+            case ClassValue(ref):
+                found.append({Instance(ref): tier})
+            case Group("dict") if TARGET in value.keys:
+                named = union(dict(item) for item in value.at(TARGET))
+                found.append(union([_instances(ev, named, path)], tier))
+    if not found:
+        texts: Values = {Text(text): Tier.LIKELY for text in ev.project.texts_of(TARGET)}
+        found.append(ev.capped(_instances(ev, union([texts, _structured(ev)]), path)))
+    return union(found)
+
+
+def _instances(ev: Evaluation, named: Values, path: str) -> Values:
+    found: dict[Value, Tier] = {}
+    for value, tier in named.items():
+        classes = [value.ref] if isinstance(value, ClassValue) else []
+        if isinstance(value, Text):
+            classes = _classes(ev, value.value, path)
+        found |= {Instance(ref): tier for ref in classes if ev.project.is_module(ref)}
+    return found
+
+
+def _classes(ev: Evaluation, dotted: str, path: str) -> list[ClassRef]:
+    module, _, name = dotted.rpartition(".")
+    where = ev.project.find_module(module, path) if module else None
+    members = ev.project.members(File(where), name) if where is not None else ()
+    return [symbol for symbol in members if isinstance(symbol, ClassRef)]
+
+
+def _structured(ev: Evaluation) -> Values:
+    """`_target_: str = "pkg.Model"` in the configuration classes of the project."""
+
+    def compute() -> Values:
+        found: dict[Value, Tier] = {}
+        for ref in ev.project.classes():
+            for binding in ev.project.class_(ref).bindings:
+                if binding.name == TARGET and isinstance(binding.value, facts.Constant):
+                    found[Text(str(binding.value.value))] = Tier.LIKELY
+        return found
+
+    nothing: Values = EMPTY
+    return ev.ask(("structured targets",), compute, nothing)

@@ -1,0 +1,99 @@
+"""Our functions that a compiled function of a library is given: it calls them, so they are compiled too.
+
+`create_mask = torch.compile(create_block_mask)` compiles nothing of the project at that line, but
+`create_mask(causal, …)` anywhere runs `causal` inside the region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import CallSite, Expr
+from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.values import Compiled, FunctionValue, Scope, Values, union
+
+Site = tuple[FunctionRef, CallSite]
+_FLEX = "torch.nn.attention.flex_attention.flex_attention"
+_MASK_MAKERS = ("create_block_mask", "create_mask")
+_MOST_MASKS = 40
+"""A library with more mask functions than this offers them to its users."""
+
+
+def callbacks(ev: Evaluation, compiled: Sequence[Site]) -> Iterator[tuple[Site, Values]]:
+    """Each compile site of a library's function with our functions that some call of its result passes."""
+    sites = {(where.path, site.call.line): (where, site) for where, site in compiled}
+    for caller, site in _calls(ev.project, compiled):
+        if site.eager or not (site.call.arguments or site.call.keywords):
+            continue
+        scope = Scope(caller, ev.project.owner(caller))
+        for callee, tier in ev.value(site.call.function, scope).items():
+            if isinstance(callee, Compiled) and (callee.path, callee.line) in sites:
+                passed = union([_given(ev, site.call, scope), masks_for(ev, callee.dotted, site.call)], tier)
+                if passed:
+                    yield sites[callee.path, callee.line], passed
+
+
+def masks_for(ev: Evaluation, dotted: str, call: facts.Call) -> Values:
+    """What a call of flex_attention runs of the BlockMask that it is given: some mask function of ours."""
+    masked = len(call.arguments) > 4 or any(name == "block_mask" for name, _ in call.keywords)
+    nothing: Values = {}
+    return ev.ask_nearby(("masks",), lambda: _masks(ev), nothing) if dotted == _FLEX and masked else nothing
+
+
+def _given(ev: Evaluation, call: facts.Call, scope: Scope) -> Values:
+    """Our functions among the arguments of a call."""
+    arguments = [*call.arguments, *(value for _, value in call.keywords)]
+    followed = (a for a in arguments if not isinstance(a, facts.Constant | facts.Unknown))
+    return _functions(union(ev.value(argument, scope) for argument in followed))
+
+
+def _masks(ev: Evaluation) -> Values:
+    """The functions that block masks are made of, anywhere in the project."""
+    found: list[Values] = []
+    for name in _MASK_MAKERS:
+        for made in sorted({name, *ev.project.aliases_of(name)}):
+            for where, site in ev.project.calls_of(made):
+                scope = Scope(where, ev.project.owner(where))
+                found += [_functions(ev.value(argument, scope)) for argument in site.call.arguments[:1]]
+    every = union(found, weakest=Tier.LIKELY)
+    return every if len(every) <= _MOST_MASKS else {}
+
+
+def _functions(values: Values) -> Values:
+    return {value: tier for value, tier in values.items() if isinstance(value, FunctionValue)}
+
+
+def _calls(project: Project, compiled: Sequence[Site]) -> Iterator[Site]:
+    """The calls that may be of what was compiled: by the names it is bound to, or where it is made."""
+    names: set[str] = set()
+    makers: set[str] = set()
+    for where, site in compiled:
+        function = project.function(where)
+        bound: list[facts.Binding | facts.Store] = [*function.bindings, *function.stores]
+        for class_ in project.files[where.path].classes.values():
+            bound += class_.bindings if class_.outer == where.key else ()
+        names.update(binding.name for binding in bound if _mentions(binding.value, site.call))
+        if any(_mentions(value, site.call) for value in function.returns):
+            makers.add(function.qualname.rpartition(".")[2])
+        yield from ((where, other) for other in function.calls if other.call.function == site.call)
+    for name in sorted(names.union(*(project.aliases_of(name) for name in names))):
+        yield from project.calls_of(name)
+    if makers:
+        for where in project.functions():
+            for other in project.function(where).calls:
+                callee = other.call.function
+                if isinstance(callee, facts.Call) and terminal_name(callee) in makers:
+                    yield where, other
+
+
+def _mentions(value: Expr, call: facts.Call) -> bool:
+    match value:
+        case facts.Call(function, arguments):
+            return value == call or any(_mentions(part, call) for part in (function, *arguments))
+        case facts.Choice(options) | facts.Display(_, options):
+            return any(_mentions(option, call) for option in options)
+    return False

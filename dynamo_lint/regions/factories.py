@@ -1,0 +1,63 @@
+"""What a module offers under a name that only the run knows: `models.__dict__[arch](…)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index.facts import MODULE_KEY, Name
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import File, Symbol
+from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Instance, Value, Values
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+_MANY = 8
+"""A module that builds more different models than this says little about which of them is meant."""
+_MOST = 200
+"""A module with more public names than this is no list of models."""
+
+
+def offered(ev: Evaluation, path: str) -> Values:
+    """The functions of a module that build models; its module classes if there are no such functions."""
+    nothing: Values = EMPTY
+    return ev.ask_nearby(("offered", path), lambda: _offered(ev, path), nothing)
+
+
+def _offered(ev: Evaluation, path: str) -> Values:
+    makers: dict[Value, Tier] = {}
+    classes: dict[Value, Tier] = {}
+    different: set[Value] = set()
+    for symbol in _public(ev, path):
+        match symbol:
+            case FunctionRef():
+                models = {v: t for v, t in ev.returns(symbol, None).items() if isinstance(v, Instance)}
+                if models and all(ev.holds_module(model) for model in models):
+                    makers[FunctionValue(symbol)] = Tier.LIKELY
+                    different.update(models)
+            case ClassRef() if ev.project.is_module(symbol):
+                classes[ClassValue(symbol)] = Tier.LIKELY
+    if not makers:
+        return ev.capped(classes)
+    return makers if len(different) <= _MANY else ev.guessed(makers)
+
+
+def _public(ev: Evaluation, path: str) -> list[Symbol]:
+    """What a file defines itself, and a package gathers from its files."""
+    project = ev.project
+    file = project.files[path]
+    names = list(project.global_bindings(path))
+    if file.is_package:
+        for star in file.stars:
+            for source in project.imported_modules(star, path):
+                names += project.global_bindings(source.path) if isinstance(source, File) else ()
+    public = [name for name in dict.fromkeys(names) if not name.startswith("_")]
+    if len(public) > _MOST:
+        return []
+    found = (symbol for name in public for symbol in project.symbols(Name(name), path))
+    return [
+        symbol
+        for symbol in dict.fromkeys(found)
+        if isinstance(symbol, ClassRef | FunctionRef) and (file.is_package or symbol.path == path)
+        if symbol.key != MODULE_KEY
+    ]

@@ -1,0 +1,163 @@
+"""What Dynamo itself translates, for idioms where the answer is not obvious: the regions say the same."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch._dynamo.symbolic_convert import InstructionTranslatorBase
+
+from tests.programs import HEADER, hot
+
+OURS = """
+def helper(x): return x * 2
+def other(x): return x + 1
+"""
+MODULE = """
+class Odd(nn.Module):
+    def __call__(self, x): return super().__call__(other(x))
+    def forward(self, x): return helper(x)
+"""
+FLEX = """
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+def mask_mod(b, h, q, k): return helper(q) >= k
+def score_mod(score, b, h, q, k): return helper(score)
+def hot_flex(q): return flex_attention(q, q, q, score_mod=score_mod)
+"""
+
+
+@contextmanager
+def translations(path: Path) -> Iterator[set[str]]:
+    """The functions of a file that Dynamo translates meanwhile, by their qualified names."""
+    seen: set[str] = set()
+    run = InstructionTranslatorBase.run
+
+    def noted(self: Any) -> Any:
+        if self.f_code.co_filename == str(path):
+            seen.add(self.f_code.co_qualname)
+        return run(self)
+
+    with mock.patch.object(InstructionTranslatorBase, "run", noted):
+        yield seen
+
+
+def translated(source: str, folder: Path) -> set[str]:
+    """What Dynamo translates of a program when `main(x)` runs, each compile site on the eager backend."""
+    path = folder / "m.py"
+    path.write_text(HEADER + source)
+    module = sys.modules["m"] = ModuleType("m")
+    compile_ = torch.compile
+
+    def eagerly(*arguments: Any, **keywords: Any) -> Any:
+        return compile_(*arguments, **{**keywords, "backend": "eager"})
+
+    torch._dynamo.reset()
+    with mock.patch.object(torch, "compile", eagerly), translations(path) as seen:
+        exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+        module.main(torch.ones(4))
+    del sys.modules["m"]
+    return {name for name in seen if not name.startswith("torch_dynamo_resume")}
+
+
+PROGRAMS = {
+    "overridden __call__": MODULE + "fast = torch.compile(Odd())\ndef main(x): fast(x)\n",
+    "overridden __call__, compiled in place": MODULE
+    + "odd = Odd()\nodd.compile(backend='eager')\ndef main(x): odd(x)\n",
+    "class of an autograd function": """
+@torch.compile
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return helper(x)
+    @staticmethod
+    def backward(ctx, g): return g
+def main(x): F.apply(x)
+""",
+    "setup_context": """
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(x): return helper(x)
+    @staticmethod
+    def setup_context(ctx, inputs, output): other(1)
+    @staticmethod
+    def backward(ctx, g): return g
+@torch.compile
+def run(x): return F.apply(x)
+def main(x): run(x.requires_grad_())
+""",
+    "nested_compile_region alone": """
+@torch.compiler.nested_compile_region
+def inner(x): return helper(x)
+def main(x): inner(x)
+""",
+    "nested_compile_region in a region": """
+@torch.compiler.nested_compile_region
+def inner(x): return helper(x)
+@torch.compile
+def run(x): return inner(x) + inner(x)
+def main(x): run(x)
+""",
+    "a mask function of a compiled create_block_mask": FLEX
+    + "make = torch.compile(create_block_mask)\ndef main(x): make(mask_mod, 1, 1, 8, 8, device='cpu')\n",
+    "a mask function of an eager create_block_mask": FLEX
+    + "def main(x): create_block_mask(mask_mod, 1, 1, 8, 8, device='cpu')\n",
+    "a score function of a compiled flex_attention": FLEX
+    + "flex = torch.compile(flex_attention)\n"
+    + "def main(x): flex(*[torch.randn(1, 1, 16, 16)] * 3, score_mod=score_mod)\n",
+    "a hook of a module that is compiled": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+def hook(module, inputs, output): return other(output)
+model = M()
+model.register_forward_hook(hook)
+fast = torch.compile(model)
+def main(x): fast(x)
+""",
+    "a hook of a module whose forward is compiled": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+def hook(module, inputs, output): return other(output)
+model = M()
+model.register_forward_hook(hook)
+model.forward = torch.compile(model.forward)
+def main(x): model(x)
+""",
+    "a disabled function called in place": """
+@torch.compile
+def run(x): return torch.compiler.disable(helper)(x) + 1
+def main(x): run(x)
+""",
+    "an attribute that a wrapper passes on": """
+class Wrapper(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.module, name)
+    def forward(self, x): return self.mix(x)
+class Inner(nn.Module):
+    def mix(self, x): return helper(x)
+fast = torch.compile(Wrapper(Inner()))
+def main(x): fast(x)
+""",
+}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
+def test_dynamo_translates_what_the_regions_say(source: str, tmp_path: Path) -> None:
+    if not hasattr(torch.compiler, "nested_compile_region") and "nested_compile_region" in source:
+        pytest.skip("this torch has no nested_compile_region")
+    assert set(hot(OURS + source)) == translated(OURS + source, tmp_path)
