@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from dynamo_lint import baseline, suppressions
 from dynamo_lint.config import CONFIDENCES, Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding
@@ -14,13 +14,17 @@ from dynamo_lint.report import Report
 from dynamo_lint.selectors import enabled
 from dynamo_lint.sources import Sources
 
+if TYPE_CHECKING:
+    from dynamo_lint.baseline import Baseline
+    from dynamo_lint.suppressions import Suppression
+
 
 def check(
     settings: Settings,
     found: Discovered,
     catalogue: Mapping[str, str],
     sources: Sources,
-    accepted: baseline.Baseline | None = None,
+    accepted: Baseline | None = None,
     effort: Effort = ALONE,
 ) -> Report:
     """Lint the files that were found; findings that are `accepted` are only counted."""
@@ -35,6 +39,8 @@ def check(
     heard = sorted((one for one in audible if _wanted(one, settings, codes)), key=position)
     new = heard
     if accepted is not None:
+        from dynamo_lint import baseline  # late, like all that few runs need
+
         # Also what is below the wanted confidence keeps an entry in use.
         _, missed = baseline.subtract(accepted, audible, found.root)
         new, _ = baseline.subtract(accepted, heard, found.root)
@@ -59,12 +65,17 @@ def _suppressions(
     codes: frozenset[str],
     catalogue: Mapping[str, str],
     sources: Sources,
-) -> tuple[list[suppressions.Suppression], list[Finding]]:
+) -> tuple[list[Suppression], list[Finding]]:
     """The suppressions of the reported files, and findings for those that do nothing."""
-    comments: list[suppressions.Suppression] = []
+    comments: list[Suppression] = []
     idle: list[Finding] = []
     unparsed = {error.path for error in judged.errors}
-    for path in sorted((content.commented & reported) - unparsed):
+    commented = sorted((content.commented & reported) - unparsed)
+    if not commented:
+        return [], []
+    from dynamo_lint import suppressions  # late, like all that few runs need
+
+    for path in commented:
         here, unknown = suppressions.read(path, sources.text(path), catalogue)
         comments += here
         idle += unknown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +12,6 @@ from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.regions.model import RegionOptions
 from dynamo_lint.selectors import closest
 from dynamo_lint.textfile import read_text
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 CONFIDENCES = ("assumed", "likely", "certain")
 """From a guess to a proof; `min-confidence` compares positions in this tuple."""
@@ -144,6 +138,8 @@ def parse_torch_version(text: str) -> tuple[int, int]:
 
 def _table(file: Path) -> Mapping[str, object] | None:
     """The raw settings in a file; None when a pyproject.toml has none for us."""
+    from dynamo_lint.toml import tomllib
+
     try:
         data: dict[str, Any] = tomllib.loads(read_text(file).replace("\r\n", "\n"))
     except OSError as error:

@@ -12,9 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from dynamo_lint.findings import FileError
+from dynamo_lint.ignoring import Ignores, patterns
 
 LARGEST = 1_000_000
 """Bytes; larger files are generated or data, and are passed over unless they are named."""
@@ -47,36 +46,12 @@ class Discovered:
 
 
 @dataclass(frozen=True, slots=True)
-class Ignores:
-    """Ignore patterns with the folder that each set of them is relative to, outermost first."""
-
-    specs: tuple[tuple[Path, GitIgnoreSpec], ...] = ()
-
-    def match(self, path: Path, is_folder: bool) -> bool:
-        """The innermost set that has an opinion decides, as in Git."""
-        verdict = False
-        text = str(path)  # `Path.relative_to` would take half of the time of a cached run
-        for folder, spec in self.specs:
-            top = os.path.join(folder, "")
-            if text.startswith(top):
-                relative = text[len(top) :].replace(os.sep, "/") + ("/" if is_folder else "")
-                opinion = spec.check_file(relative).include
-                verdict = verdict if opinion is None else opinion
-        return verdict
-
-    def below(self, folder: Path) -> Ignores:
-        """These patterns and those of the folder's own .gitignore."""
-        spec = _gitignore(folder)
-        return Ignores((*self.specs, (folder, spec))) if spec else self
-
-
-@dataclass(frozen=True, slots=True)
 class Walked:
-    """What lies below one folder."""
+    """What lies below one folder; paths are text, because making `Path`s takes as long as finding files."""
 
-    files: tuple[Path, ...]
-    passed_over: tuple[Path, ...]
-    unlistable: tuple[tuple[Path, str], ...]
+    files: tuple[str, ...]
+    passed_over: tuple[str, ...]
+    unlistable: tuple[tuple[str, str], ...]
 
 
 def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
@@ -107,7 +82,7 @@ def discover(
     """
     given = given or {}
     base(paths, given)
-    excludes = Ignores(tuple((folder, GitIgnoreSpec.from_lines(lines)) for folder, lines in exclude))
+    excludes = Ignores(tuple((str(folder), patterns(lines)) for folder, lines in exclude))
     for path in paths:
         if path not in given and (path.is_char_device() or path.is_block_device()):
             raise DiscoveryError(f"{path}: is a device, not a file; `-` reads stdin")
@@ -120,69 +95,65 @@ def discover(
     projects = {project for path in single if path.name != NAMELESS.name and (project := _project(path))}
 
     walks = {folder: _walk(folder, excludes) for folder in {*folders, *projects}}
-    reported = {file for folder in folders for file in walks[folder].files} | set(single)
+    reported = {file for folder in folders for file in walks[folder].files} | set(map(str, single))
     everything = {file for walk in walks.values() for file in walk.files} | reported
     root = _root([*named, *projects])
+    top = os.path.join(root, "")
+    passed_over = {file for walk in walks.values() for file in walk.passed_over} - reported
+    unlistable = {(_relative(folder, top), why) for walk in walks.values() for folder, why in walk.unlistable}
     return Discovered(
         root=root,
-        files=tuple(sorted(_relative(file, root) for file in everything)),
-        reported=frozenset(_relative(file, root) for file in reported),
-        passed_over=tuple(
-            sorted(
-                {_relative(f, root) for walk in walks.values() for f in walk.passed_over if f not in reported}
-            )
-        ),
+        files=tuple(sorted(_relative(file, top) for file in everything)),
+        reported=frozenset(_relative(file, top) for file in reported),
+        passed_over=tuple(sorted(_relative(file, top) for file in passed_over)),
         errors=tuple(
-            FileError(path, 1, f"this folder cannot be listed: {why}")
-            for path, why in sorted(
-                {(_relative(f, root), why) for walk in walks.values() for f, why in walk.unlistable}
-            )
+            FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)
         ),
-        given={_relative(_absolute(path), root): text for path, text in given.items()},
+        given={_relative(str(_absolute(path)), top): text for path, text in given.items()},
     )
 
 
-def _walk(top: Path, excludes: Ignores) -> Walked:
-    """All Python files below `top`; links to folders come last, so that files keep their real names."""
-    ignores = _gitignores_above(top)
+def _walk(folder: Path, excludes: Ignores) -> Walked:
+    """All Python files below a folder; links to folders come last, so that files keep their real names."""
+    top = str(folder)
+    ignores = _gitignores_above(folder)
     # A folder that was named is wanted even where it is ignored as a whole: then only what lies below counts.
     if ignores.match(top, True):
         ignores = Ignores()
-    if excludes.match(top, True) or not any(top.is_relative_to(folder) for folder, _ in excludes.specs):
+    if excludes.match(top, True) or not any(folder.is_relative_to(home) for home, _ in excludes.specs):
         excludes = Ignores(tuple((top, spec) for _, spec in excludes.specs))
-    files: list[Path] = []
-    passed_over: list[Path] = []
-    unlistable: list[tuple[Path, str]] = []
+    files: list[str] = []
+    passed_over: list[str] = []
+    unlistable: list[tuple[str, str]] = []
     seen: set[str] = set()
     pending = [(top, ignores)]
-    links: list[tuple[Path, Ignores]] = []
+    links: list[tuple[str, Ignores]] = []
     while pending or links:
-        folder, outer = pending.pop() if pending else links.pop(0)
-        real = os.path.realpath(folder)
+        here, outer = pending.pop() if pending else links.pop(0)
+        real = os.path.realpath(here)
         if real in seen:
             continue
         seen.add(real)
-        inner = outer.below(folder)
+        inner = outer.below(here)
         try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
         except OSError as error:
-            unlistable.append((folder, error.strerror or str(error)))
+            unlistable.append((here, error.strerror or str(error)))
             continue
         for entry in entries:
-            path = folder / entry.name
             try:
                 is_folder = entry.is_dir()
                 if not is_folder and not (entry.name.endswith(".py") and entry.is_file()):
                     continue
-                size = entry.stat().st_size
+                size = 0 if is_folder else entry.stat().st_size
             except OSError:
                 continue  # gone by now, or a link to itself
-            if excludes.match(path, is_folder) or inner.match(path, is_folder):
+            if excludes.match(entry.path, is_folder) or inner.match(entry.path, is_folder):
                 continue
             if is_folder:
-                (links if entry.is_symlink() else pending).append((path, inner))
+                (links if entry.is_symlink() else pending).append((entry.path, inner))
             else:
-                (files if size <= LARGEST else passed_over).append(path)
+                (files if size <= LARGEST else passed_over).append(entry.path)
     return Walked(tuple(files), tuple(passed_over), tuple(unlistable))
 
 
@@ -192,22 +163,14 @@ def _gitignores_above(path: Path) -> Ignores:
     ignores = Ignores()
     if repository is not None:
         for folder in reversed([folder for folder in path.parents if folder.is_relative_to(repository)]):
-            ignores = ignores.below(folder)
+            ignores = ignores.below(str(folder))
     return ignores
 
 
 def _left_out(path: Path, excludes: Ignores) -> bool:
     """A named path that `--force-exclude` drops."""
     is_folder = path.is_dir()
-    return excludes.match(path, is_folder) or _gitignores_above(path).match(path, is_folder)
-
-
-def _gitignore(folder: Path) -> GitIgnoreSpec | None:
-    try:
-        lines = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    return GitIgnoreSpec.from_lines(lines)
+    return excludes.match(str(path), is_folder) or _gitignores_above(path).match(str(path), is_folder)
 
 
 def _project(file: Path) -> Path | None:
@@ -231,5 +194,5 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.normpath(path.absolute()))
 
 
-def _relative(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix()
+def _relative(path: str, top: str) -> str:
+    return path.removeprefix(top).replace(os.sep, "/")

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import REPOSITORY
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 class PageError(Exception):
@@ -63,6 +57,8 @@ def page_names() -> dict[str, str]:
 
 def parse_page(file: str, text: str) -> Page:
     """Read one page; `file` is its name, for messages."""
+    from dynamo_lint.toml import tomllib
+
     marker, _, rest = text.replace("\r\n", "\n").partition("\n")
     front, found, body = rest.partition("\n+++\n")
     if marker.strip() != "+++" or not found:

@@ -6,13 +6,14 @@ pays. Content is read once, so that a file that changes during a run cannot disa
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dynamo_lint import suppressions
 from dynamo_lint.cache.codec import BadData
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
@@ -30,6 +31,8 @@ Progress = Callable[[int, int], None]
 
 _WORTH_A_POOL = 600_000
 """Bytes to summarise, about a third of a second, from which a second process saves time."""
+_ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
+"""What every suppression holds: a quick look that spares most files the tokenizer."""
 _SAVED_AT_ONCE = 200
 """New entries; a run that is broken off loses no more."""
 
@@ -89,8 +92,7 @@ class Content:
 
 def read_content(region_comment: str | None, found: Discovered, sources: Sources) -> Content:
     """Read every file, and name it."""
-    folders = {str(folder) for path in found.files for folder in PurePosixPath(path).parents}
-    packages = {folder for folder in folders - {"."} if (found.root / folder / "__init__.py").is_file()}
+    packages = _packages(found)
     around = _package_around(found.root)
     places: dict[str, Place] = {}
     keys: dict[str, bytes] = {}
@@ -105,7 +107,7 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
             unreadable[path] = f"cannot be read: {error.strerror}"
             continue
         keys[path] = key("facts", place, source)
-        if suppressions.may_suppress(source):
+        if _ADDRESSED.search(source):
             commented.add(path)
     return Content(places, keys, unreadable, frozenset(commented))
 
@@ -177,7 +179,21 @@ def _package_around(root: Path) -> str:
 
 def _module(path: str, packages: set[str], around: str) -> tuple[str, bool]:
     name, is_package = module_name(path, packages)
-    folders = [str(folder) for folder in PurePosixPath(path).parents][:-1]
-    if around and packages.issuperset(folders):
+    if around and packages.issuperset(_above(path)):
         name = around if path == "__init__.py" else f"{around}.{name}"
     return name, is_package
+
+
+def _packages(found: Discovered) -> set[str]:
+    """The folders below the root that are packages."""
+    nearest = {path.rpartition("/")[0] for path in found.files}
+    folders = {folder for near in nearest for folder in (near, *_above(near)) if folder}
+    return {folder for folder in folders if os.path.isfile(os.path.join(found.root, folder, "__init__.py"))}
+
+
+def _above(path: str) -> list[str]:
+    """The folders that a file lies in, innermost first, without the root."""
+    above = []
+    while path := path.rpartition("/")[0]:
+        above.append(path)
+    return above

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 
 from dynamo_lint.lintrules import QUIET_RULES
@@ -49,5 +48,7 @@ def enabled(
 def closest(word: str, words: Iterable[str]) -> str | None:
     """The word that was probably meant."""
     by_case = {candidate.lower(): candidate for candidate in words}
+    import difflib  # late: only what is misspelt needs a guess
+
     found = difflib.get_close_matches(word.lower(), by_case, n=1)
     return by_case[found[0]] if found else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,7 @@ class Sources:
 
     def __init__(self, root: Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> None:
         self.root = root
+        self._top = str(root)
         self.overlay = overlay
         self._raw: dict[str, bytes] = {}
         self._texts: dict[str, str] = {}
@@ -28,7 +30,8 @@ class Sources:
         """The bytes of a file; raises what reading raises."""
         found = self.overlay.get(path)
         if found is None and (found := self._raw.get(path)) is None:
-            found = self._raw[path] = (self.root / path).read_bytes()
+            with open(os.path.join(self._top, path), "rb", buffering=0) as file:
+                found = self._raw[path] = file.read()
         return found
 
     def text(self, path: str) -> str:

@@ -23,7 +23,6 @@ _DIRECTIVE = re.compile(r"#\s*dynamo-lint:\s*([a-z-]+)\s*(\[[^\]]*\])?", re.IGNO
 _NEXT = re.compile(r"\s#\s*[A-Za-z]")
 """Where the reason of a directive ends and another comment on the same line begins."""
 _NOQA = re.compile(r"#\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
-_ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
 _VERBS = ("ignore", "file-ignore")
 _REGION_VERBS = ("region", "eager", "region-begin", "region-end")
 """Directives that the region stage reads."""
@@ -81,11 +80,6 @@ class Layout:
             if first > line:
                 return first, self.bodies.get(first, last)
         return line, line
-
-
-def may_suppress(source: bytes) -> bool:
-    """A quick look that spares most files the tokenizer."""
-    return _ADDRESSED.search(source) is not None
 
 
 def read(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import textwrap
 import unicodedata
 from dataclasses import dataclass
@@ -63,6 +62,8 @@ def wants_colour(mode: str, stream: IO[str] | None) -> bool:
 
 def terminal_width() -> int:
     """The terminal's width (COLUMNS overrides it), within what can be read with comfort."""
+    import shutil  # late: it brings all compressions along
+
     return max(60, min(shutil.get_terminal_size((100, 24)).columns, 120))
 
 

@@ -29,7 +29,7 @@ def content(source: bytes) -> bytes:
 def _program() -> bytes:
     """This very program: the Python it runs on (whose parser decides) and our own files as installed."""
     package = Path(__file__).parent.parent
-    return repr((sys.version_info[:3], sorted(_stamps(package)))).encode()
+    return content(repr((sys.version_info[:3], sorted(_stamps(package)))).encode())
 
 
 def _stamps(folder: Path) -> Iterable[tuple[str, int, int]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
-from dynamo_lint.baseline import Baseline, BaselineError, read, updated
 from dynamo_lint.commands.ends import Trouble
 from dynamo_lint.commands.output import deliver
 from dynamo_lint.commands.shows import near
@@ -14,6 +14,9 @@ from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.report import Report
 from dynamo_lint.selectors import enabled
+
+if TYPE_CHECKING:
+    from dynamo_lint.baseline import Baseline
 
 
 def load(settings: Settings, update: bool) -> Baseline | None:
@@ -25,6 +28,8 @@ def load(settings: Settings, update: bool) -> Baseline | None:
                 "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
             )
         return None
+    from dynamo_lint.baseline import Baseline, BaselineError, read  # late: most runs have none
+
     if update and not file.exists():
         return Baseline(file.absolute())
     try:
@@ -37,6 +42,8 @@ def write(
     baseline: Baseline, report: Report, found: Discovered, settings: Settings, catalogue: Mapping[str, str]
 ) -> str:
     """Replace the file by what was found; returns what to tell people."""
+    from dynamo_lint.baseline import updated
+
     codes = enabled(settings.select, settings.ignore, settings.pedantic, catalogue)
     deliver(updated(baseline, report.findings, found.root, found.reported, codes), baseline.file)
     count = len(report.findings)
