@@ -14,7 +14,7 @@ from dynamo_lint.config import Settings
 from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
-from dynamo_lint.lintrules import declaration, lint_finding
+from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.reading import ALONE, Content, Effort, read_facts
 from dynamo_lint.report import Compiled
 from dynamo_lint.sources import Sources
@@ -174,7 +174,7 @@ def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Findin
             site.expression,
             f"`{site.expression}` compiles something that could not be named: {site.why}",
             "whatever it compiles was not linted",
-            f"declare what it compiles: `{declaration(site, facts)}`",
+            advice(site, "`"),
         )
         for site in regions.unresolved
     ]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dynamo_lint.findings import Finding, Fix, Span
 
 if TYPE_CHECKING:
-    from dynamo_lint.index.facts import FileFacts
     from dynamo_lint.regions.model import Unresolved
 
 LINT_RULES: Mapping[str, str] = {
@@ -45,8 +44,10 @@ def lint_finding(
     )
 
 
-def declaration(site: Unresolved, files: Mapping[str, FileFacts]) -> str:
-    """The configuration line that declares what a compile site compiles: by its candidates if it has any."""
-    module = files[site.path].module if site.path in files else "package.module"
-    names = site.candidates or (f"{module}:ClassOrFunction",)
-    return f"regions = [{', '.join(json.dumps(name) for name in names)}]"
+def advice(site: Unresolved, quote: str = "") -> str:
+    """What to do about a compile site: a line of configuration that names what exists, or else a comment."""
+    names = site.candidates or site.examples
+    if not names:
+        return f"put {quote}# dynamo-lint: region{quote} on the line above what it compiles"
+    line = f"{quote}regions = [{', '.join(json.dumps(name) for name in names)}]{quote}"
+    return f"declare what it compiles{'' if site.candidates else ', for example'}: {line}"

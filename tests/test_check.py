@@ -152,7 +152,11 @@ def test_unresolved_entries_are_findings_only_when_asked_for(here: Path) -> None
     report = lint(select=("DYN902",))
     assert found(report) == [("a.py", 4, 1, "DYN902")]
     assert report.findings[0].fix is not None
-    assert 'regions = ["a:ClassOrFunction"]' in report.findings[0].fix.message
+    assert report.findings[0].fix.message == "put `# dynamo-lint: region` on the line above what it compiles"
+    write(here, a="import torch\n\ndef run(fn):\n    return torch.compile(fn)\n", b=MODEL)
+    (fix,) = [finding.fix for finding in lint(select=("DYN902",)).findings]
+    assert fix is not None
+    assert fix.message == 'declare what it compiles, for example: `regions = ["b:Counter"]`'
 
 
 def test_equal_findings_get_fingerprints_of_their_own(here: Path) -> None:

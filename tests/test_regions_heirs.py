@@ -124,3 +124,50 @@ def test_what_a_package_imports_by_star_hides_the_submodule_of_the_same_name() -
         """,
     }
     assert hot(files) == {"pkg/train.py::step": "certain", "pkg/loss/entropy.py::entropy": "certain"}
+
+
+HEIRS = """
+from abc import ABC, abstractmethod
+class Base(nn.Module, ABC):
+    @abstractmethod
+    def run(self, x): ...
+    def forward(self, x): return self.run(x)
+class Used(Base):
+    def run(self, x): return x
+class Never(Base):
+    def run(self, x): return x
+def go(part: Base): return torch.compile(part)
+"""
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "go(Used())",
+        "TABLE = {'used': Used}",
+        "NAMES = ['Used']",
+        "class Heir(Used): ...\ngo(Heir())",
+        "make(cls=Used)",
+    ],
+)
+def test_a_heir_that_nothing_names_is_merely_assumed_beside_one_that_is_named(named: str) -> None:
+    assert hot(HEIRS + named) == {"Base.forward": "certain", "Used.run": "likely", "Never.run": "assumed"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",
+        "other = Somewhere()",
+        "go(Used())\ngo(Never())",
+        "TABLE = [Used, Never]",
+        "text = 'Used and Never'",
+    ],
+)
+def test_heirs_that_are_all_named_or_all_left_to_users_are_likely(code: str) -> None:
+    assert hot(HEIRS + code) == {"Base.forward": "certain", "Used.run": "likely", "Never.run": "likely"}
+
+
+def test_what_another_file_imports_is_named() -> None:
+    files = {"m.py": HEIRS + "go(Used())\n", "use.py": "from m import Never\n"}
+    assert hot(files) == {"Base.forward": "certain", "Used.run": "likely", "Never.run": "likely"}

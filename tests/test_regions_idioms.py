@@ -399,3 +399,109 @@ def test_the_context_of_an_autograd_function_is_set_up_inside_the_region() -> No
     def f(x): return F.apply(x)
     """
     assert names(code) == {"f", "F.forward", "F.setup_context", "helper"}
+
+
+# --- compile sites --------------------------------------------------------------------------------------
+
+
+def test_what_a_compiled_function_is_called_with_at_once_is_not_what_is_compiled() -> None:
+    _, regions = resolve_text(MODEL + "model = Model()\nresult = torch.compile(cold)(model)\n")
+    assert [entry.target for entry in regions.entries] == ["m.py::cold"]
+    assert regions.unresolved == ()
+    assert names("model = Model()\nmodel = torch.compile(mode='max-autotune')(model)") == WHOLE
+
+
+LAZY = """
+def lazily(fn):
+    compiled = None
+    def wrapped(*args):
+        nonlocal compiled
+        if compiled is None:
+            compiled = torch.compile(fn)
+        return compiled(*args)
+    return wrapped
+@lazily
+def fast(x): return helper(x)
+def slow(x): return cold(x)
+"""
+
+
+def test_a_decorator_that_compiles_at_the_first_call_compiles_what_it_decorates() -> None:
+    assert names(LAZY) == {"fast", "helper"}
+    assert names(LAZY.replace("torch.compile(fn)", "torch.jit.script(fn)")) == set()
+    assert names(LAZY.replace("@lazily", "@other")) == set()
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "type(m).__name__ == 'Block'",
+        "m.__class__.__name__ == 'Block'",
+        "type(m).__name__ in ('Block', 'Other')",
+        "not m.__class__.__name__ != 'Block'",
+    ],
+)
+def test_a_test_of_the_name_of_a_class_tells_which_modules_are_compiled(test: str) -> None:
+    assert names(f"for m in Model().modules():\n    if {test}:\n        m.compile()") == BLOCK
+    assert (
+        names(
+            f"def run(model: nn.Module):\n    for m in model.modules():\n        if {test}:\n            m.compile()"
+        )
+        == BLOCK
+    )
+
+
+@pytest.mark.parametrize(
+    "test", ["type(m).__name__ == 'Other'", "m.__class__.__name__ not in ('Block', 'Model')"]
+)
+def test_other_names_leave_no_module(test: str) -> None:
+    assert names(f"for m in Model().modules():\n    if {test}:\n        m.compile()") == set()
+
+
+# --- decoys: what looks like an idiom and compiles nothing ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        # a loop that puts back what it found
+        "m = Model()\nfor name, child in m.layers.named_children():\n    m.layers.register_module(name, child)",
+        # the result is thrown away before the loop registers the child: eager
+        "m = Model()\nfor name, child in m.layers.named_children():\n"
+        "    child = torch.jit.script(child)\n    m.layers.register_module(name, child)",
+        # a walk over modules that compiles patterns
+        "import re\nfor m in Model().modules():\n    if isinstance(m, Block):\n        re.compile(m.pattern)",
+        # a walk whose test no module of the model passes
+        "class Other(nn.Module):\n    def forward(self, x): return x\n"
+        "for m in [Block()]:\n    if not isinstance(m, nn.Module):\n        m.compile()",
+        # a module with a compile method of another meaning
+        "class Kernel:\n    def compile(self): return helper(self)\nk = Kernel()\nk.compile()",
+        # an attribute of another object that is set to something else
+        "class T: ...\nt = T()\nmodel = Model()\nt.step = model.forward",
+        "class Opt(torch.optim.Optimizer):\n    def step(self): return helper(1)\no = Opt([])\no.step = cold",
+        # conditions without a call that compiles
+        "class M(nn.Module):\n    _compile_conditions = [lambda n, m: 'layers' in n]\n"
+        "    def forward(self, x): return helper(x)\nm = M()",
+        "class M(nn.Module):\n    _compile_conditions = [lambda n, m: cold(n)]\n    regional_compile = True\n"
+        "    def forward(self, x): return helper(x)\nany(c('n', 1) for c in M._compile_conditions)",
+        # torch.compile replaced by something that compiles nothing, and nothing decorated with it
+        "def fake(model, *args, **kwargs): return model\ntorch.compile = fake",
+        "import other\nother.compile = torch.compile\nmodel = Model()",
+        "saved = torch.compile\ntorch.compile = None\ntorch.compile = saved",
+    ],
+)
+def test_decoys_compile_nothing(code: str) -> None:
+    assert names(code) == set()
+
+
+def test_a_replaced_torch_compile_compiles_what_the_original_did_and_not_its_replacement() -> None:
+    code = """
+    original = torch.compile
+    def patched(*args, **kwargs):
+        cold(1)
+        return original(*args, **kwargs)
+    torch.compile = patched
+    @torch.compile
+    def f(x): return helper(x)
+    """
+    assert names(code) == {"f", "helper"}

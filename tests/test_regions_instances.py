@@ -58,3 +58,53 @@ def test_the_number_of_instances_follows_from_plain_numbers(code: str, count: in
 )
 def test_a_number_that_the_code_does_not_settle_stays_unknown(code: str) -> None:
     assert counted(code) is None
+
+
+DECLARED = """
+# dynamo-lint: region
+class Block(nn.Module):
+    def forward(self, x): return x
+
+class Model(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.layers = nn.ModuleList([Block() for _ in range(n)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ("model = Model(12)", 12),
+        ("model = Model(n=3)\nextra = Block()", 4),
+        ("pair = [Model(5) for _ in range(2)]", 10),
+        ("class Outer(nn.Module):\n    def __init__(self):\n        self.model = Model(7)", 7),
+    ],
+)
+def test_a_declared_class_has_as_many_instances_as_are_constructed(code: str, count: int) -> None:
+    assert counted_in(DECLARED + code) == count
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",
+        "model = Model(cfg.depth)",
+        "small, large = Model(2), Model(4)",
+        "model = Model(2)\nwhile more():\n    extra = Block()",
+        "models = [Model(2) for name in cfg.names]",
+        "model = Model(2)\nfor i in range(3):\n    model.layers.append(Block())",
+    ],
+)
+def test_a_declared_class_of_unsettled_number_has_an_unknown_number(code: str) -> None:
+    assert counted_in(DECLARED + code) is None
+
+
+def test_a_declared_function_has_no_instances() -> None:
+    assert counted_in("# dynamo-lint: region\ndef step(x): return x\nfor _ in range(3):\n    step(1)") is None
+
+
+def counted_in(source: str) -> int | None:
+    _, regions = resolve_text(source)
+    (entry,) = regions.entries
+    return entry.instances

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from dynamo_lint.index.facts import UNKNOWN, Choice, Expr, Name, Narrowed
+from dynamo_lint.index.facts import UNKNOWN, Choice, Constant, Display, Expr, Name, Narrowed
 
 TELLING = frozenset({ast.Call, ast.Compare, ast.UnaryOp, ast.BoolOp})
 """The tests that may say anything."""
@@ -27,6 +27,8 @@ def narrowings(
             comparators=[types],
         ) if holds:
             yield Narrowed(Name(name), read_type(types) or UNKNOWN)
+        case ast.Compare(left=ast.Attribute(value=of, attr="__name__" | "__qualname__")):
+            yield from _by_class_name(test, _whose_class(of), holds)
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             yield from narrowings(inner, read_type, not holds)
         case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
@@ -38,3 +40,29 @@ def narrowings(
             same = len({fact.value for fact in found}) == 1 and all(fact.holds for fact in found)
             if same and len(found) == len(values):
                 yield Narrowed(found[0].value, Choice(tuple(fact.types for fact in found)))
+
+
+def _by_class_name(test: ast.Compare, name: str | None, holds: bool) -> Iterator[Narrowed]:
+    """What `type(x).__name__ == "Block"` says, also with `in` and a literal list, or denied."""
+    texts = _texts(test.comparators[0]) if len(test.ops) == 1 else ()
+    if name is None or not texts or not isinstance(test.ops[0], ast.Eq | ast.In | ast.NotEq | ast.NotIn):
+        return
+    same = isinstance(test.ops[0], ast.Eq | ast.In)
+    yield Narrowed(Name(name), Display("tuple", texts), same is holds)
+
+
+def _whose_class(node: ast.expr) -> str | None:
+    """`x` for `type(x)` and `x.__class__`."""
+    match node:
+        case ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=name)]):
+            return name
+        case ast.Attribute(value=ast.Name(id=name), attr="__class__"):
+            return name
+    return None
+
+
+def _texts(node: ast.expr) -> tuple[Expr, ...]:
+    """The names of classes that a literal lists; none if anything else is in it."""
+    items = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+    texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    return tuple(Constant(text) for text in texts) if len(texts) == len(items) else ()

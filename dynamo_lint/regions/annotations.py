@@ -5,6 +5,7 @@ from __future__ import annotations
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.regions.abstract import heirs_of_abstract
+from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.values import (
@@ -88,7 +89,8 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
             case ClassRef():
                 found[Instance(symbol)] = Tier.CERTAIN
                 # An abstract class has no instances of its own: it stands for its heirs.
-                found |= {Instance(heir): Tier.LIKELY for heir in heirs_of_abstract(project, symbol)}
+                below = doubts(project, heirs_of_abstract(project, symbol))
+                found |= {Instance(heir): tier for heir, tier in below.items()}
             case External(dotted) if not dotted.startswith("builtins."):
                 found[Foreign(dotted)] = Tier.CERTAIN
     return found

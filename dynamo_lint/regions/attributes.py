@@ -8,6 +8,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
 from dynamo_lint.regions import abstract, flow, swaps
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import (
@@ -188,7 +189,8 @@ def _implemented(ev: Evaluation, ref: ClassRef, name: str, declared: Values) -> 
     if not functions or not all(abstract.only_declares(ev.project.function(f)) for f in functions):
         return EMPTY
     made = abstract.implementations(ev.project, ref, name)
-    return {FunctionValue(function, heir): Tier.LIKELY for heir, function in made.items()}
+    sure = doubts(ev.project, made)
+    return {FunctionValue(function, heir): sure[heir] for heir, function in made.items()}
 
 
 def _field(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Values:

@@ -1,4 +1,4 @@
-"""Which classes a compile site that could not be resolved may mean, by their names."""
+"""What is said of a compile site that could not be resolved: its text, and the classes that it may mean."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
     return tuple(name for _, _, name in sorted(found)[:_MOST])
 
 
+def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:
+    """The module of the project that is nearest to a place: it need not be meant, but it exists."""
+    modules = (ref for ref in project.classes() if project.is_module(ref) and project.method(ref, "forward"))
+    nearest = min(modules, key=lambda ref: (_distance(ref, where), ref), default=None)
+    return () if nearest is None else (f"{project.files[nearest.path].module}:{nearest.key}",)
+
+
 def _names(expr: Expr) -> list[str]:
     match expr:
         case facts.Name(name):
@@ -51,3 +58,22 @@ def _distance(ref: ClassRef, where: FunctionRef) -> int:
             break
         shared += 1
     return len(mine) + len(theirs) - 2 * shared
+
+
+def describe(expr: Expr) -> str:
+    """A short source-like text of an expression, for messages."""
+    match expr:
+        case facts.Name(name):
+            return name
+        case facts.Attribute(value, name):
+            return f"{describe(value)}.{name}"
+        case facts.Call(function, arguments, keywords):
+            inside = [describe(a) for a in arguments] + [f"{k}=…" for k, _ in keywords if k]
+            return f"{describe(function)}({', '.join(inside)})"
+        case facts.Subscript(value, index):
+            return f"{describe(value)}[{describe(index)}]"
+        case facts.Constant(value):
+            return repr(value)
+        case facts.Typed(value) | facts.Narrowed(value):
+            return describe(value)
+    return "…"

@@ -7,7 +7,7 @@ from math import prod
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, CallSite, Expr
 from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.flow import argument_for, call_sites
+from dynamo_lint.regions.flow import argument_for, call_sites, constructions
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.values import Instance, Scope
 
@@ -24,6 +24,44 @@ def instances(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
     counts = [_Counter(ev).length(loop, scope) for loop in site.loops]
     known = [count for count in counts if count is not None]
     return prod(known) if counts and len(known) == len(counts) else None
+
+
+def constructed(ev: Evaluation, ref: ClassRef, depth: int = 3) -> int | None:
+    """How many instances of a class there are, where every place that makes some says so in numbers."""
+    total = 0
+    for scope, site in constructions(ev, ref):
+        count = _at(ev, site, scope)
+        owner = scope.receiver
+        if count and owner is not None and owner != ref and constructions(ev, owner):
+            around = constructed(ev, owner, depth - 1) if depth else None
+            count = None if around is None else count * around
+        if count is None:
+            return None
+        total += count
+    return total or None
+
+
+def _at(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
+    """How many instances one construction makes: one, or as many as the comprehension around it has items."""
+    if not site.repeated:
+        return 1
+    function = ev.project.function(scope.function)
+    values: list[Expr] = [binding.value for binding in function.bindings]
+    values += [*(store.value for store in function.stores), *function.returns]
+    around = next((found for value in values if (found := _display(value, site.call))), None)
+    return None if around is None else _Counter(ev).length(around, scope)
+
+
+def _display(value: Expr, item: Expr) -> facts.Display | None:
+    """The comprehension in an expression whose items are made by a call."""
+    match value:
+        case facts.Display("each", items) if item in items:
+            return value
+        case facts.Call(arguments=inner) | facts.Display(items=inner):
+            return next((found for one in inner if (found := _display(one, item))), None)
+        case facts.Element(inner):
+            return _display(inner, item)
+    return None
 
 
 class _Counter:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import FileFacts, Store
+from dynamo_lint.regions.counting import constructed
 from dynamo_lint.regions.entries import Root, Target, matches, targets_of
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.frameworks import block_names
@@ -109,7 +110,9 @@ def _root(project: Project, path: str, key: str, idiom: str, line: int | None) -
     if not targets:
         return []
     target = f"{path}::{key}"
-    entry = Entry(path, line or where, idiom, target, Tier.CERTAIN, regional=key in file.classes)
+    count = constructed(evaluation_of(project), ClassRef(path, key)) if key in file.classes else None
+    regional = key in file.classes
+    entry = Entry(path, line or where, idiom, target, Tier.CERTAIN, regional=regional, instances=count)
     return [Root(entry, targets, target)]
 
 

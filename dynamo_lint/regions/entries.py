@@ -14,10 +14,11 @@ from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names
 from dynamo_lint.regions.callbacks import callbacks
-from dynamo_lint.regions.candidates import candidates
+from dynamo_lint.regions.candidates import candidates, describe, examples
 from dynamo_lint.regions.contexts import by_call
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
+from dynamo_lint.regions.locals import locals_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.project import COMPILE, External, Project, Symbol
 from dynamo_lint.regions.values import (
@@ -114,7 +115,10 @@ class _Search:
             return True
         inner = callee.function if isinstance(callee, facts.Call) else callee
         symbols = self._project.symbols(callee, path, function)
-        symbols += self._project.symbols(inner, path, function)
+        if not (
+            isinstance(callee, facts.Call) and callee.arguments
+        ):  # `torch.compile(f)(x)` compiles f, not x
+            symbols += self._project.symbols(inner, path, function)
         return any(
             symbol == External(COMPILE)
             or (isinstance(symbol, External) and symbol.dotted in frameworks.DECORATORS)
@@ -139,12 +143,22 @@ class _Search:
         found = self._compiled(Scope(where, self._project.owner(where)), site, name)
         more = {root.entry.target: root for root in self._elsewhere(where, site, name)}
         if isinstance(found, Unresolved):
-            return list(more.values()) or found
+            return list(more.values()) or self._around(where, site, name) or found
         known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}
         return [
             *(root for root in found if root.entry.target in known),
             *(root for target, root in more.items() if target not in known),
         ]
+
+    def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
+        """What a closure compiles of what the function around it was given, as a lazy decorator does."""
+        function = self._project.function(where)
+        outer = function.outer or MODULE_KEY
+        if outer == MODULE_KEY or _depends_on(site.call, function, locals_of(self._project, where)):
+            return []
+        around = FunctionRef(where.path, outer)
+        found = self._compiled(Scope(around, self._project.owner(around)), site, name)
+        return found if isinstance(found, list) else self._around(around, site, name)
 
     def _elsewhere(self, where: FunctionRef, site: CallSite, name: str) -> Iterator[Root]:
         """What a site compiles for each heir that runs its method, and for each caller of a helper."""
@@ -258,9 +272,9 @@ class _Search:
         why = "its value is not known to be any module or function of this project"
         if _bare_module(values):
             why = "it is only known to be some torch.nn.Module"
-        return Unresolved(
-            where.path, line, describe(site.call), why, candidates(self._project, where, target)
-        )
+        meant = candidates(self._project, where, target)
+        others = () if meant else examples(self._project, where)
+        return Unresolved(where.path, line, describe(site.call), why, meant, others)
 
 
 def _depends_on(call: facts.Call, function: facts.Function, names: Iterable[str | None]) -> bool:
@@ -324,25 +338,6 @@ def matches(project: Project, symbol: Symbol, patterns: Iterable[str]) -> bool:
         case _:
             return False
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
-
-
-def describe(expr: Expr) -> str:
-    """A short source-like text of an expression, for messages."""
-    match expr:
-        case facts.Name(name):
-            return name
-        case facts.Attribute(value, name):
-            return f"{describe(value)}.{name}"
-        case facts.Call(function, arguments, keywords):
-            inside = [describe(a) for a in arguments] + [f"{k}=…" for k, _ in keywords if k]
-            return f"{describe(function)}({', '.join(inside)})"
-        case facts.Subscript(value, index):
-            return f"{describe(value)}[{describe(index)}]"
-        case facts.Constant(value):
-            return repr(value)
-        case facts.Typed(value) | facts.Narrowed(value):
-            return describe(value)
-    return "…"
 
 
 def _is_rehearsal(where: FunctionRef) -> bool:

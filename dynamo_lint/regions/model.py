@@ -130,6 +130,8 @@ class Unresolved:
     why: str
     candidates: tuple[str, ...] = ()
     """Classes and functions, as `module:name`, that by their names may be meant."""
+    examples: tuple[str, ...] = ()
+    """A module near the site, where no name says anything: what a declaration looks like here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dynamo_lint.index.facts import FileFacts
-from dynamo_lint.lintrules import declaration
+from dynamo_lint.lintrules import advice
 from dynamo_lint.regions.model import Entry, FunctionRef, HotFunction, Regions
 from dynamo_lint.render.json_format import SCHEMA_VERSION
 from dynamo_lint.sources import Sources
@@ -76,7 +76,7 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
         lines.append(look.paint("Compile sites that could not be resolved:", bold=True))
         for site in regions.unresolved:
             lines.append(f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {site.why}")
-            lines.append(f"        declare what it compiles: {declaration(site, files)}")
+            lines.append(f"        {advice(site)}")
         lines.append("")
     return "\n".join(lines)
 
