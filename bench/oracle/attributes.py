@@ -32,7 +32,7 @@ class Attributes:
         now: Snapshot = {}
         for module in dict.fromkeys(inner for one in self._compiled for inner in one.modules()):
             names = [cls.__qualname__ for cls in type(module).__mro__ if issubclass(cls, torch.nn.Module)]
-            for attribute, value in _values(module):
+            for attribute, value in ((name, shown(held)) for name, held in values_of(module)):
                 now[id(module), attribute] = value
                 changed = self._last.get((id(module), attribute), value) != value
                 for name in names[:-1]:
@@ -54,16 +54,17 @@ class Attributes:
         return sorted(self._changed)
 
 
-def _values(module: torch.nn.Module) -> list[tuple[str, str]]:
+def values_of(module: torch.nn.Module) -> list[tuple[str, Any]]:
+    """The attributes, parts, weights and buffers of a module."""
     plain = [(name, value) for name, value in vars(module).items() if name not in OWN or name == "training"]
     parts = [*module._modules.items(), *module._parameters.items(), *module._buffers.items()]
-    return [(name, _shown(value)) for name, value in (*plain, *parts)]
+    return [*plain, *parts]
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Equal texts for what a guard would not tell apart; a module or an object by its class."""
     if value is None or isinstance(value, (bool, int, float, str, torch.dtype)):
         return repr(value)[:80]
     if isinstance(value, (tuple, list)):
-        return f"{type(value).__name__}({', '.join(_shown(part) for part in value[:16])})"
+        return f"{type(value).__name__}({', '.join(shown(part) for part in value[:16])})"
     return f"{type(value).__module__}.{type(value).__qualname__}"

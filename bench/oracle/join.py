@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.oracle.paths import path_of
 from dynamo_lint.confirm.receipt import Cause, Recompile, receipt_from_json
 from dynamo_lint.confirm.verdicts import of_mode, spoken_of
 from dynamo_lint.findings import Finding
@@ -71,11 +72,12 @@ def outcome(record: dict[str, Any], findings: Sequence[Finding], root: Path) -> 
             for cause in spoken_of(finding, recompile, root):
                 explained.add(finding.fingerprint)
                 speaking.setdefault((_bare(cause.owner), cause.attribute), finding)
-        sort = _sort(recompile)
+        follows = frozenset(record.get("sized", {}).get(recompile.function, ()))
+        sort = _sort(recompile, follows)
         if sort != "state":
             setattr(found, sort, getattr(found, sort) + 1)
             continue
-        states.update(dict.fromkeys(_states(recompile)))
+        states.update(dict.fromkeys(_states(recompile, follows)))
     for state in states:
         if (state.owner, state.attribute) in speaking:
             found.true[state] = speaking[state.owner, state.attribute]
@@ -108,19 +110,22 @@ def _others(
         (found.unknown if still or finding.fingerprint not in ran else found.false).append(finding)
 
 
-def _sort(recompile: Recompile) -> str:
+def _sort(recompile: Recompile, follows: frozenset[str]) -> str:
     """`state` if Python state is part of the best explanation; else what it consists of.
 
-    Where weights of another shape are part of it, no other state could have spared the compile.
+    Where weights of another shape are part of it, no other state could have spared the compile; state that
+    differs between instances of different sizes alone (`follows`) stands for those weights.
 
     The receipt puts the smallest explanation first, and of equal ones that of the version used last:
     older versions, from another mode or for other shapes, could always explain a compile as well.
     """
-    kinds = {_kind(cause) for joint in recompile.causes[:1] for cause in joint}
+    kinds = {_kind(cause, follows) for joint in recompile.causes[:1] for cause in joint}
     return next((sort for sort in ("weights", "state", "arguments", "modes") if sort in kinds), "inputs")
 
 
-def _kind(cause: Cause) -> str:
+def _kind(cause: Cause, follows: frozenset[str]) -> str:
+    if path_of(cause.source) in follows:
+        return "weights"
     if cause.kind == "TENSOR_MATCH" and "_parameters[" in cause.source and cause.aspect in ("size", "rank"):
         return "weights"
     if cause.kind in ("TENSOR_MATCH", "SHAPE_ENV") or (cause.kind == "UNKNOWN" and not cause.owner):
@@ -135,10 +140,10 @@ def _kind(cause: Cause) -> str:
     return "state"
 
 
-def _states(recompile: Recompile) -> Iterator[State]:
+def _states(recompile: Recompile, follows: frozenset[str]) -> Iterator[State]:
     """The Python state of the best explanation."""
     for cause in recompile.causes[0]:
-        if _kind(cause) == "state":
+        if _kind(cause, follows) == "state":
             yield State(_bare(cause.owner), cause.attribute, cause.kind, cause.path, cause.line)
 
 

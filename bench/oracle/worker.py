@@ -37,6 +37,7 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
 
     from bench.oracle.attributes import Attributes
     from bench.oracle.blocks import repeated_blocks
+    from bench.oracle.sizes import sized
     from dynamo_lint.confirm.child.witness import note_failure, witness
 
     torch.set_num_threads(1)
@@ -45,7 +46,7 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
     blocks = repeated_blocks(model)
     # What another instance holds that is not compiled recompiles nothing.
     compiled = [model] if mode == "whole" else [block for _, block in blocks]
-    attributes = Attributes(compiled)
+    attributes, sizes = Attributes(compiled), sized(compiled)
     failures: dict[str, str] = {}
     with witness("aot_eager") as heard:
         if mode == "whole":
@@ -68,6 +69,7 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
         "compiled": sorted({_identity(type(one)) for one in compiled}),
         "phases": len(steps),
         "failures": failures,
+        "sized": sizes,
         "held": attributes.held(),
         "differing": attributes.differing(),
         "changed": attributes.changed(),

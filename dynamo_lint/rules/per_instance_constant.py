@@ -21,6 +21,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for cause in causes(tables, context):
         if not cause.variants or cause.rate:
             group = sorted(cause.numbers, key=lambda one: _weight(tables, context, one), reverse=True)
+            if _handed_on(group[0]) and not context.pedantic:
+                continue  # most functions that may get it ignore it, or were never chosen
             places[group[0].path, group[0].position].append([*group, *cause.variants])
     for groups in places.values():
         groups.sort(key=lambda group: _weight(tables, context, group[0]), reverse=True)

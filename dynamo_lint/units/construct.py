@@ -11,6 +11,7 @@ from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project, Symbol
 from dynamo_lint.state.model import Position
+from dynamo_lint.units import keywords
 from dynamo_lint.units.expressions import Frame, evaluate
 from dynamo_lint.units.loops import elements, merged
 from dynamo_lint.units.source import Bodies
@@ -108,11 +109,21 @@ class Construction:
         order = reversed(self.project.mro(ref))
         return list(dict.fromkeys(n for part in order for n, _ in self.project.class_(part).annotations))
 
+    def unfolded(self, value: Term) -> Term:
+        """The tuple that a function of the project returns, in terms of what it is given."""
+        if value.kind != "call" or not isinstance(value.leaf, FunctionRef):
+            return value
+        result = self.result(value.leaf)
+        alike = result is not None and all(leaf.kind == "seq" for leaf in leaves(result))
+        return self.terms.substitute(result, value.argument) if alike and result is not None else value
+
     # --- running ----------------------------------------------------------------------------------------
 
     def parameter(self, where: FunctionRef, parameter: facts.Parameter) -> Term:
         """A parameter that nothing is known of; a class or function is taken from its default."""
         default = parameter.default
+        if parameter.kind == "kwarg":
+            return self.terms.make("symbol", f"options of {where.id}")
         if default is not None:
             outer = self.project.function(where).outer or MODULE_KEY
             for symbol in self.project.symbols(default, where.path, outer):
@@ -170,19 +181,31 @@ class Construction:
         parameters = self._parameters(function) if method else self.project.function(function).parameters
         positional = [p for p in parameters if p.kind == "positional"]
         bound: dict[str, Term] = {}
+        rest = next((p.name for p in parameters if p.kind == "kwarg"), None)
+        named = {p.name for p in parameters if p.name != rest}
+        others: list[tuple[str, Term]] = []
         for name, value in arguments:
             if name == "*":
                 positional = []
             elif name is None and positional:
                 bound[positional.pop(0).name] = value
+            elif name in named or (rest is None and name not in {None, "**"}):
+                bound[str(name)] = value
             elif name is not None:
-                bound[name] = value
+                others.append((name, value))
+        options = keywords.packed(self.terms, others)
         frame = Frame(
             FunctionRef(function.path, self.project.function(function).outer or MODULE_KEY), None, {}
         )
         for parameter in parameters:
-            if parameter.name not in bound:
-                bound[parameter.name] = self._default(parameter, frame)
+            if parameter.name in bound:
+                continue
+            if parameter.name == rest:
+                # What a caller hands over besides may be among the named ones.
+                bound[rest] = keywords.lacking(self.terms, options, [p.name for p in parameters])
+                continue
+            default = self._default(parameter, frame)
+            bound[parameter.name] = keywords.looked_up(self.terms, options, parameter.name, default)
         return bound
 
     def _default(self, parameter: facts.Parameter, frame: Frame) -> Term:
@@ -349,7 +372,12 @@ class Construction:
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in frame.names:
                 # `cfg.layer_idx = i` on a local object: it is another object from here on.
                 frame.names[name] = self.terms.make("with", attr, (frame.names[name], value))
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str() as key)) if (
+                keywords.is_dictionary(frame.names.get(name))
+            ):
+                frame.names[name] = keywords.extended(self.terms, frame.names[name], key, value)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                value = self.unfolded(value)
                 for number, element in enumerate(elts):
                     self.assign(element, self.terms.item(value, self.terms.const(number)), frame)
             case _:

@@ -9,11 +9,11 @@ from dynamo_lint.index.facts import Attribute, Definition, Name
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.construct import BASE, Construction, Made
-from dynamo_lint.units.given import Given, settled
+from dynamo_lint.units.given import Given, settled, usual
 from dynamo_lint.units.loops import elements
 from dynamo_lint.units.model import Count, Difference, Sort
 from dynamo_lint.units.parts import CONTAINERS, SIGNATURES, arguments, part_name
-from dynamo_lint.units.terms import BOOLEAN, Term, decider, leaves
+from dynamo_lint.units.terms import BOOLEAN, Term, data, decider, leaves
 
 _MANY = 4
 """This many different values among samples: there may be as many as there are instances."""
@@ -59,7 +59,7 @@ class _Comparison:
 
     def _follows_shapes(self, values: tuple[Term, ...], index: tuple[int, ...]) -> bool:
         # A stage of other width is compiled anew for its width; what changes along costs nothing more.
-        if not self.shapes or all(value.kind == "const" for value in values):
+        if not self.shapes or _literal(values):
             return False
         everywhere = list(zip(*self.shapes, strict=True))
         signatures = [everywhere[number] for number in index]
@@ -67,12 +67,19 @@ class _Comparison:
             return False
         known = all(width.kind == "const" for column in self.shapes for width in column)
         code = any(value.kind in _CODE | {"length"} for value in values)
-        if not known and code and all(value.kind != "ite" for value in values):
-            # Widths that a configuration gives may be equal: other parts make other code then. What is
-            # chosen by a test that nobody can decide may hang on the widths, and is the same with them.
+        if not known and code and not self._decided_by_shapes(values, signatures):
+            # Widths that a configuration gives may be equal: other parts make other code then.
             return False
         seen: dict[tuple[Term, ...], Term] = {}
         return all(seen.setdefault(s, v) is v for s, v in zip(signatures, values, strict=True))
+
+    @staticmethod
+    def _decided_by_shapes(values: tuple[Term, ...], signatures: list[tuple[Term, ...]]) -> bool:
+        """A test that nobody can decide asks for nothing but widths, and comes out the same with them."""
+        chosen = [
+            (value, widths) for value, widths in zip(values, signatures, strict=True) if value.kind == "ite"
+        ]
+        return any(data(decider(value)) <= frozenset().union(*map(data, widths)) for value, widths in chosen)
 
     # --- walking ----------------------------------------------------------------------------------------
 
@@ -113,7 +120,9 @@ class _Comparison:
 
         match term.kind, term.leaf:
             case "ite", _:
-                if given.values(term.parts[0]) is None:
+                if (outcome := usual(given.column(term.parts[0]))) is not None:
+                    again(term.parts[1] if outcome else term.parts[2])
+                elif given.values(term.parts[0]) is None:
                     again(term.parts[1])
                     again(term.parts[2])
                 elif any(leaf.kind in _CODE for leaf in leaves(term)) or self._called(owner, name):
@@ -147,8 +156,9 @@ class _Comparison:
                     again(part)
             case "call", FunctionRef() as ref:
                 result = self.run.result(ref)
-                if result is not None and result.kind != "call":
-                    again(self.run.terms.substitute(result, term.argument))
+                if result is not None and depth < _MAX_DEPTH:
+                    made = self.run.terms.substitute(result, term.argument)
+                    self._compare(owner, name, made, given, roots, depth + 1)
             case "call", str() as dotted if "." in dotted and not dotted.startswith("math."):
                 pass  # a tensor, or something nobody knows
             case "with", _:
@@ -214,12 +224,24 @@ class _Comparison:
             if parameter in signature.shapes:
                 self._shape(value, given)
             if parameter in signature.guarded and column not in widths:
-                differing.append(parameter)
-                columns.append(column)
+                column = tuple(map(self._computed, column))
+                if len(set(column)) > 1:
+                    differing.append(parameter)
+                    columns.append(column)
         if differing:
             joint = tuple(self.run.terms.make("seq", "tuple", row) for row in zip(*columns, strict=True))
             values = columns[0] if len(columns) == 1 else joint
             report(Sort.PART, values, f"{part_name(term)} {', '.join(differing)}")
+
+    def _computed(self, value: Term, depth: int = 0) -> Term:
+        """What functions of the project make of what they are given, where that is a literal in the end."""
+        if value.kind != "call" or not isinstance(value.leaf, FunctionRef) or depth > _MAX_DEPTH:
+            return value
+        result = self.run.result(value.leaf)
+        if result is None:
+            return value
+        found = self._computed(self.run.terms.substitute(result, value.argument), depth + 1)
+        return found if found.kind == "const" else value
 
     def _shape(self, value: Term, given: Given) -> None:
         """A shape counts for all instances, also where it is that of a part which only some have."""
@@ -248,24 +270,24 @@ class _Comparison:
 
     # --- values -----------------------------------------------------------------------------------------
 
-    def _variant(self, value: Term) -> Term:
+    def _variant(self, value: Term, depth: int = 0) -> Term:
         """What matters of a value that decides which code runs: the type of a module, not its arguments."""
         if value.kind == "part" and part_name(value) in CONTAINERS:
-            inside = tuple(self._variant(part) for part in value.parts if part.kind != "each")
+            inside = tuple(self._variant(part, depth) for part in value.parts if part.kind != "each")
             return self.run.terms.make("external", value.leaf, inside)
         if value.kind in {"new", "part"}:
             return self.run.terms.make("class" if value.kind == "new" else "external", value.leaf)
         if value.kind == "call" and isinstance(value.leaf, FunctionRef):
             result = self.run.result(value.leaf)
-            if result is not None and result.kind not in {"call", "result"}:
-                return self._variant(self.run.terms.substitute(result, value.argument))
+            if result is not None and result.kind != "result" and depth < _MAX_DEPTH:
+                return self._variant(self.run.terms.substitute(result, value.argument), depth + 1)
             return self.run.terms.make("made", value.leaf)
         if value.kind == "result":
             maker = value.parts[0]
             return self.run.terms.make("made", maker.leaf if maker.kind == "param" else None)
         if value.kind == "ite":
             test, then, other = value.parts
-            return self.run.terms.choice(test, self._variant(then), self._variant(other))
+            return self.run.terms.choice(test, self._variant(then, depth), self._variant(other, depth))
         return value
 
     def _report(
@@ -334,6 +356,14 @@ def _cause(values: tuple[Term, ...]) -> tuple[Term, ...] | tuple[int, ...]:
     if known and len(distinct) < len(deciding):
         return tuple(map(distinct.index, deciding))
     return deciding
+
+
+def _literal(values: tuple[Term, ...]) -> bool:
+    """Literals, or settings among which one is a literal in all instances."""
+    if all(value.kind == "seq" for value in values):
+        columns = zip(*(value.parts for value in values), strict=True)
+        return any(len(set(column)) > 1 and all(one.kind == "const" for one in column) for column in columns)
+    return all(value.kind == "const" for value in values)
 
 
 def _is_iterable(part: Term) -> bool:

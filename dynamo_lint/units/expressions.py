@@ -12,6 +12,7 @@ from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project, Symbol
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
+from dynamo_lint.units import keywords
 from dynamo_lint.units.loops import elements, longer
 from dynamo_lint.units.outside import of_global
 from dynamo_lint.units.terms import OPERATORS, Term
@@ -79,10 +80,10 @@ def evaluate(run: Construction, node: ast.expr, frame: Frame) -> Term:
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             return _sequence(run, elts, "tuple" if isinstance(node, ast.Tuple) else "list", frame)
         case ast.Dict(keys=keys, values=values):
-            names = [k.value if isinstance(k, ast.Constant) else None for k in keys]
+            names = ["**" if k is None else k.value if isinstance(k, ast.Constant) else None for k in keys]
             parts = tuple(evaluate(run, value, frame) for value in values)
             if all(isinstance(name, str) for name in names):
-                return terms.make("seq", "dict", parts, tuple(str(name) for name in names))
+                return keywords.packed(terms, zip(map(str, names), parts, strict=True))
             return terms.make("mapping", None, parts)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             truth = evaluate(run, test, frame)
@@ -218,11 +219,7 @@ def _call(run: Construction, node: ast.Call, frame: Frame) -> Term:
         else:
             arguments.append(("*" if starred else None, value))
     for keyword in node.keywords:
-        value = evaluate(run, keyword.value, frame)
-        if keyword.arg is None and value.kind == "seq" and value.leaf == "dict":
-            arguments += zip(value.names, value.parts, strict=True)
-        else:
-            arguments.append((keyword.arg or "**", value))
+        arguments += keywords.spread([(keyword.arg or "**", evaluate(run, keyword.value, frame))])
     match node.func:
         case ast.Call(func=ast.Name(id="super")):
             pass
@@ -232,6 +229,12 @@ def _call(run: Construction, node: ast.Call, frame: Frame) -> Term:
             arguments
         ):
             return _grown(run, owner, node, arguments, frame)
+        case ast.Attribute(value=ast.Name(id=name), attr="pop" | "get" | "setdefault" as how) if (
+            name in frame.names and isinstance(node.args[0] if node.args else None, ast.Constant)
+        ):
+            found = keywords.taken(run, name, how, arguments, frame)
+            if found is not None:
+                return found
     callee = evaluate(run, node.func, frame)
     if callee.kind not in {"class", "function", "external", "ite", "partial"}:
         callee = _resolved(run, node.func, frame) or callee
@@ -261,6 +264,12 @@ def apply(
                 return arguments[0][1]
             if dotted == "len" and arguments and arguments[0][1].kind == "seq":
                 return terms.const(len(arguments[0][1].parts))
+            if dotted in {"any", "all"} and len(arguments) == 1 and arguments[0][1].kind == "seq":
+                return (terms.any if dotted == "any" else terms.all)(arguments[0][1].parts)
+            if dotted == "isinstance" and len(arguments) == 2:
+                return terms.operation(dotted, *(value for _, value in arguments))
+            if dotted == "dict" and all(name not in {None, "*"} for name, _ in arguments):
+                return keywords.packed(terms, [(str(name), value) for name, value in arguments])
             kind = "part" if dotted.startswith("torch.nn.") else "call"
             names = tuple(name or "*" for name, _ in arguments)
             return terms.make(kind, dotted, tuple(v for _, v in arguments), names, node.lineno)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dynamo_lint.units.terms import Term, Terms
+from dynamo_lint.units.keywords import OPEN
+from dynamo_lint.units.terms import Term, Terms, decider
 
 Row = Mapping[str, Term]
 
@@ -129,3 +130,23 @@ class Given:
             return Given(self.terms, rows, self.index)
         root = Given(self.terms, [value.argument for value in whole], self.root.index if self.root else ())
         return Given(self.terms, rows, self.index, root)
+
+
+def usual(tests: Sequence[Term]) -> bool | None:
+    """How a test comes out if all that it asks is the type of an argument, or for an option nobody gives.
+
+    `isinstance(kernel_size, list)`: an unknown argument is of the type that the known ones are of.
+    """
+    undecided = [test for test in tests if test.kind != "const"]
+    if undecided and all(_asks_for_option(test) for test in undecided):
+        return False
+    known = {bool(test.leaf) for test in tests if test.kind == "const"}
+    asked = all(decider(test).kind == "isinstance" for test in undecided)
+    return known.pop() if asked and len(known) == 1 else None
+
+
+def _asks_for_option(test: Term) -> bool:
+    """`"experts" in options`, and what else is asked of it then."""
+    if test.kind == "and":
+        return _asks_for_option(test.parts[0])
+    return test.kind == "In" and test.parts[0].kind == "const" and test.parts[1].kind in OPEN

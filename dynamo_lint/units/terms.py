@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.units import keywords
 
 Leaf = str | int | float | bool | None | ClassRef | FunctionRef
 
@@ -57,9 +58,14 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "BitOr": operator.or_,
 }
 BOOLEAN = frozenset(
-    {"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "In", "NotIn", "Is", "IsNot", "not", "and", "or"}
+    {
+        *("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "In", "NotIn", "Is", "IsNot"),
+        *("not", "and", "or", "isinstance"),
+    }
 )
 """Operations that mostly yield a truth value; `a or b` does where it is used as one."""
+_REFLEXIVE = {"Eq": True, "NotEq": False}
+"""What a comparison of a value with itself gives, whatever the value is."""
 _LARGEST = 10**9
 LONGEST_TABLE = 8
 """With more entries than this it is a registry, and one entry of it serves a whole model."""
@@ -106,10 +112,15 @@ class Terms:
                 return repeated
         if name == "Add" and all(part.kind == "seq" for part in parts):
             return self.make("seq", "list", tuple(item for part in parts for item in part.parts))
+        if name == "isinstance":
+            known = _is_instance(*parts)
+            return self.make(name, None, parts) if known is None else self.const(known)
         if name in {"Is", "IsNot", "In", "NotIn"}:
             truth = _known_relation(name, parts[0], parts[1])
             if truth is not None:
                 return self.const(truth)
+        if name in _REFLEXIVE and parts[0] is parts[1]:
+            return self.const(_REFLEXIVE[name])
         if name == "not" and parts[0].kind == "const":
             return self.const(not parts[0].leaf)
         return self.make(name, None, parts)
@@ -136,6 +147,8 @@ class Terms:
                 return owner.parts[index.leaf]
             if isinstance(index.leaf, str) and index.leaf in owner.names:
                 return owner.argument[index.leaf]
+        if owner.kind in keywords.OPEN and isinstance(index.leaf, str):
+            return keywords.looked_up(self, owner, index.leaf, self.make("absent"))
         if owner.kind == "ite":
             test, then, other = owner.parts
             return self.choice(test, self.item(then, index), self.item(other, index))
@@ -160,6 +173,10 @@ class Terms:
     def all(self, tests: tuple[Term, ...]) -> Term:
         """Whether all tests hold."""
         return self._connected("and", tests) if tests else self.const(True)
+
+    def any(self, tests: tuple[Term, ...]) -> Term:
+        """Whether one of the tests holds."""
+        return self._connected("or", tests) if tests else self.const(False)
 
     def _connected(self, kind: str, parts: tuple[Term, ...]) -> Term:
         """`a and b`, `a or b`: without what literals decide."""
@@ -196,6 +213,10 @@ class Terms:
                 return self.item(*parts)
             case "attribute":
                 return self.attribute(parts[0], str(term.leaf))
+            case "result" if (text := spelled(parts)) is not None:
+                return self.const(text)
+            case kind if kind in keywords.REBUILT or "**" in term.names:
+                return keywords.rebuilt(self, term, parts)
             case kind if kind in _OPERATIONS:
                 return self.operation(kind, *parts)
             case "and" | "or":
@@ -233,9 +254,25 @@ def _known_relation(name: str, first: Term, second: Term) -> bool | None:
         if second.kind == "const" and second.leaf is None and first.kind in made:
             return name == "IsNot"
         return None
+    if first.kind == "const" and second.leaf == "dict":
+        return (first.leaf in second.names) == (name == "In") if second.kind == "seq" else None
     if first.kind == "const" and second.kind == "seq" and all(p.kind == "const" for p in second.parts):
         return (first.leaf in {p.leaf for p in second.parts}) == (name == "In")
     return None
+
+
+def _is_instance(value: Term, types: Term) -> bool | None:
+    """Whether a literal or a display is of one of the built-in types, if that can be told."""
+    wanted = {part.leaf for part in (types.parts if types.kind == "seq" else (types,))}
+    if value.kind == "const":
+        own = {kind.__name__ for kind in type(value.leaf).__mro__}
+    elif value.kind == "seq":
+        own = {str(value.leaf)}
+    else:
+        return None
+    if own & wanted:
+        return True
+    return False if wanted <= _BUILTIN else None
 
 
 def leaves(term: Term) -> Iterator[Term]:
@@ -247,11 +284,27 @@ def leaves(term: Term) -> Iterator[Term]:
         yield term
 
 
+def spelled(parts: tuple[Term, ...]) -> str | None:
+    """`"Same".lower()`: what a method of a literal text gives."""
+    callee = parts[0]
+    text = callee.parts[0].leaf if callee.kind == "attribute" and callee.parts[0].kind == "const" else None
+    if len(parts) == 1 and isinstance(text, str) and callee.leaf in {"lower", "upper", "strip"}:
+        return str(getattr(text, str(callee.leaf))())
+    return None
+
+
 def decider(term: Term) -> Term:
     """The test that a choice depends on; any other value stands for itself."""
     while term.kind in {"ite", "not"}:
         term = term.parts[0]
     return term
+
+
+def data(term: Term) -> frozenset[Term]:
+    """What a value is computed from: parameters, and fields and items of what nobody here knows."""
+    if term.kind in {"param", "symbol", "item", "attribute", "get"}:
+        return frozenset({term})
+    return frozenset[Term]().union(*map(data, term.parts))
 
 
 def mentions(term: Term, part: Term) -> bool:
@@ -267,7 +320,8 @@ def mentions(term: Term, part: Term) -> bool:
     return False
 
 
-_OPERATIONS = frozenset({*_ARITHMETIC, "Is", "IsNot", "In", "NotIn", "not"})
+_OPERATIONS = frozenset({*_ARITHMETIC, "Is", "IsNot", "In", "NotIn", "not", "isinstance"})
+_BUILTIN = frozenset({"str", "int", "float", "bool", "tuple", "list", "dict", "set", "bytes"})
 
 OPERATORS: dict[type[ast.AST], str] = {
     kind: kind.__name__ for kind in (*ast.operator.__subclasses__(), *ast.cmpop.__subclasses__())
