@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from dynamo_lint.check import check
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import discover
 from dynamo_lint.findings import Finding
+from dynamo_lint.reading import Effort
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 
@@ -25,5 +27,6 @@ def lint(source: str, records: Iterable[dict[str, Any]]) -> tuple[list[Finding],
     regions = sorted(name for name in compiled if "<locals>" not in name)
     settings = Settings(regions=tuple(regions), fail_level="note")
     found = discover((folder,), [], False)
-    report = check(settings, found, catalogue(), Sources(found.root))
+    effort = Effort(jobs=os.cpu_count() or 1)
+    report = check(settings, found, catalogue(), Sources(found.root), effort=effort)
     return [one for one in report.findings if not one.code.startswith("DYN9")], found.root
