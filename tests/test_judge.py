@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench.oracle.join import Outcome, by_subject, outcome
+from bench.oracle.paths import path_of
 from dynamo_lint.confirm.receipt import Cause, Frame, Receipt, Recompile
 from dynamo_lint.findings import Finding, Span
 
@@ -40,6 +41,7 @@ LAYER = Cause(
     line=8,
     stack=(Frame("/library/models/a.py", 8, "forward"),),
 )
+PART = "L['self']._modules['attention'].layer_idx"
 SIZE = replace(
     LAYER, kind="TENSOR_MATCH", source="L['x']", owner="Block.forward", bases=(), attribute="x", aspect="size"
 )
@@ -132,6 +134,35 @@ def test_a_new_size_beside_changed_state_counts_as_state() -> None:
 def test_weights_of_another_shape_excuse_whatever_else_differs() -> None:
     found = joined([], recompile(LAYER, WEIGHT))
     assert (found.weights, found.missed) == (1, [])
+
+
+def test_state_that_differs_between_sizes_alone_stands_for_the_weights() -> None:
+    sized = {"Block.forward": ["attention.layer_idx"]}
+    found = joined([], recompile(replace(LAYER, source=PART)), sized=sized)
+    assert (found.weights, found.missed) == (1, [])
+
+
+def test_the_same_state_of_another_function_is_missed() -> None:
+    sized = {"Stage.forward": ["attention.layer_idx"]}
+    found = joined([], recompile(replace(LAYER, source=PART)), sized=sized)
+    assert (found.weights, len(found.missed)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        (PART, "attention.layer_idx"),
+        (
+            "L['self']._modules['blocks']._modules['0']._modules['norm']._parameters['weight']",
+            "blocks.0.norm.weight",
+        ),
+        ("L['self']._modules['blocks']._modules", "blocks._modules"),
+        ("L['self'].kinds[0]", ""),
+        ("L['x']", ""),
+    ],
+)
+def test_a_guarded_value_is_found_below_its_module(source: str, path: str) -> None:
+    assert path_of(source) == path
 
 
 def test_only_the_best_explanation_counts() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.oracle import fixtures
 from bench.oracle.join import Outcome, by_subject, outcome
 from bench.oracle.lint import lint
 
@@ -26,9 +27,10 @@ witness; the same sources are linted with those blocks declared as regions, and 
 - **unknown**: a finding whose line never ran compiled here, or whose state never differed.
 
 Recompiles for anything else have columns of their own: shapes and types of input tensors, weights of another
-shape (instances of one class that differ in size, so that nothing could spare the compile), modes (train or
-eval, gradients on or off), and arguments of another kind (None or not, another class, other keywords), which
-the caller decides.
+shape, modes (train or eval, gradients on or off), and arguments of another kind (None or not, another class,
+other keywords), which the caller decides. Weights count where instances of one class differ in size, so that
+nothing could spare the compile: a weight's guard is part of the explanation, or the state in it never differs
+between two instances without a difference in some weight's shape, as measured on the model itself.
 """
 
 
@@ -43,6 +45,7 @@ def report(folder: Path) -> str:
                 findings, root = lint(source, ran)
                 outcomes = [outcome(one, findings, root) for one in ran]
                 parts.append(_section(source, mode, chosen, outcomes))
+    parts.append("\n".join(fixtures.section()))
     return "\n".join(parts)
 
 
