@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import sqlite3
@@ -67,6 +68,25 @@ def test_equal_values_of_different_types_stay_what_they_are() -> None:
     facts = summarize("a.py", "a", False, b"x = 1\ny = True\nz = 1.0\nw = '\\ud800'\nv = 0x" + b"f" * 9000)
     values = [b.value.value for b in codec.decode(codec.encode(facts)).functions["<module>"].bindings]
     assert [(type(v), v) for v in values[:4]] == [(int, 1), (bool, True), (float, 1.0), (str, "\ud800")]
+
+
+def test_halves_of_a_character_stay_two_and_zeros_keep_their_sign() -> None:
+    codec = Codec(FileFacts)
+    facts = summarize("a.py", "a", False, b"x = '\\ud800\\udc00'\ny = 0.0\nz = -0.0\n")
+    values = [b.value.value for b in codec.decode(codec.encode(facts)).functions["<module>"].bindings]
+    assert [repr(value) for value in values] == ["'\\ud800\\udc00'", "0.0", "-0.0"]
+
+
+def test_a_tree_does_not_outlive_its_facts() -> None:
+    codec = Codec(FileFacts)
+    source = SOURCES[0].read_bytes()
+    gc.collect()
+    gc.disable()  # as in a run
+    try:
+        codec.encode(summarize("a.py", "a", False, source))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"[[0]]", b"[[99]]", b"[1]", b"\xff", b"[" * 100_000])

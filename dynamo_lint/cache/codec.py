@@ -9,6 +9,7 @@ from text, because a loop over fields takes three times as long.
 from __future__ import annotations
 
 import json
+import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
@@ -21,9 +22,15 @@ Template = tuple[str, str]
 """Expressions over `@`: one that makes a plain value that can be hashed, one that reads it back from JSON."""
 
 _SAME: Template = ("@", "@")
+_TEXT: Template = ("@", "intern(@)")
+"""Names stand in many files; one object for all saves memory, and tables find it sooner."""
 _SCALAR: Template = ("scalar(@)", "(@ if @.__class__ is not list else unscalar(@[0]))")
 _ROW: Template = ("(number(id(@)) or put(@))", "known[@]")
-_PLAIN: dict[Any, Template] = {str: _SAME, int: _SAME, bool: _SAME, float: _SCALAR, type(None): _SAME}
+_PLAIN: dict[Any, Template] = {str: _TEXT, int: _SAME, bool: _SAME, float: _SCALAR, type(None): _SAME}
+
+
+_TO_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+"""Not in ASCII, where a pair of lone surrogates reads back as the one character that it spells."""
 
 
 class BadData(Exception):
@@ -34,7 +41,7 @@ class Codec(Generic[T]):
     """Writes and reads one dataclass with all that it holds."""
 
     def __init__(self, root: type[T]) -> None:
-        self._names: dict[str, Any] = {"scalar": _scalar, "unscalar": _unscalar}
+        self._names: dict[str, Any] = {"scalar": _scalar, "unscalar": _unscalar, "intern": sys.intern}
         """What the compiled text may name: our helpers and the classes."""
         hints: dict[type, dict[str, Any]] = {}
         self._rows = {root}
@@ -57,7 +64,7 @@ class Codec(Generic[T]):
         self._readers = self._compiled("known", readers, "read")
 
     def encode(self, value: T) -> bytes:
-        """The value as JSON text in ASCII."""
+        """The value as JSON text."""
         rows: dict[tuple[Any, ...], int] = {}
         numbers: dict[int, int] = {}
         write: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
@@ -69,7 +76,7 @@ class Codec(Generic[T]):
         write.update(zip(self._kinds, self._writers(numbers.get, put), strict=True))
         put(value)
         write.clear()  # `put` is in it, so that all of this would outlive the call
-        return json.dumps(list(rows), separators=(",", ":")).encode("ascii")
+        return _TO_JSON(list(rows)).encode(errors="surrogatepass")
 
     def decode(self, data: bytes) -> T:
         """What `encode` was given; `BadData` for anything it did not write."""
@@ -127,14 +134,20 @@ class Codec(Generic[T]):
         elif origin is frozenset or (origin is tuple and arguments[-1] is Ellipsis):
             inner = f"v{depth}"
             write, read = (part.replace("@", inner) for part in self._template(arguments[0], depth + 1))
-            items, make = ("sorted(@)", "frozenset") if origin is frozenset else ("@", "tuple")
-            written = f"(tuple([{write} for {inner} in {items}]) if @ else 0)"
-            return written, f"({make}([{read} for {inner} in @]) if @ else {make}())"
+            if origin is frozenset:
+                written, made = (
+                    f"tuple([{write} for {inner} in sorted(@)])",
+                    f"frozenset([{read} for {inner} in @])",
+                )
+                return f"({written} if @ else 0)", f"({made} if @ else frozenset())"
+            written = f"(tuple([{write} for {inner} in @]) if @ else 0)" if write != inner else "@"
+            return written, f"(tuple([{read} for {inner} in @]) if @ else ())"
         elif origin is tuple:
             parts = [self._template(argument, depth) for argument in arguments]
             writes = [write.replace("@", f"@[{i}]") for i, (write, _) in enumerate(parts)]
             reads = [read.replace("@", f"@[{i}]") for i, (_, read) in enumerate(parts)]
-            return f"({', '.join(writes)},)", f"({', '.join(reads)},)"
+            plain = all(write == "@" for write, _ in parts)
+            return "@" if plain else f"({', '.join(writes)},)", f"({', '.join(reads)},)"
         elif origin is dict and arguments[0] is str:
             inner = f"v{depth}"
             write, read = (part.replace("@", inner) for part in self._template(arguments[1], depth + 1))
