@@ -505,3 +505,76 @@ def test_a_replaced_torch_compile_compiles_what_the_original_did_and_not_its_rep
     def f(x): return helper(x)
     """
     assert names(code) == {"f", "helper"}
+
+
+def test_a_method_compiled_in_the_body_of_its_class_is_compiled() -> None:
+    code = "class T:\n    def step(self, x): return helper(x)\n    def other(self, x): return cold(x)\n"
+    assert names(code + "    fast = torch.compile(step)\n") == {"T.step", "helper"}
+    assert names(code + "    step = torch.compile(step)\n") == {"T.step", "helper"}
+    assert names(code + "    fast = torch.jit.script(step)\n") == set()
+    assert names(code + "    fast = step\n") == set()
+
+
+def test_what_a_call_keeps_dynamo_from_looking_into_is_cold() -> None:
+    code = "{call}(helper)\n@torch.compile\ndef f(x): return cold(helper(x))\n"
+    assert names(code.format(call="torch._dynamo.allow_in_graph")) == {"f", "cold"}
+    assert names(code.format(call="torch.compiler.assume_constant_result")) == {"f", "cold"}
+    assert names(code.format(call="print")) == {"f", "cold", "helper"}
+    assert names(code.format(call="mine.allow_in_graph")) == {"f", "cold", "helper"}
+
+
+def test_containers_of_modules_of_a_class_of_their_own_hold_what_each_is_given() -> None:
+    code = """
+    class List(nn.ModuleList): ...
+    class Other(nn.Module):
+        def forward(self, x): return cold(x)
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = List([Block() for _ in range(2)])
+            self.others = List([Other()])
+    for block in Twice().blocks: block.compile()
+    """
+    assert names(code) == BLOCK
+    assert names(code.replace("blocks: block", "others: block")) == {"Other.forward", "cold"}
+    assert names(code.replace("nn.ModuleList", "object")) == set()
+
+
+# --- flags ----------------------------------------------------------------------------------------------
+
+FLAGGED = """
+class Config:
+    regional_compile: bool = True
+class Trainer:
+    def __init__(self, cfg):
+        self.compile_model = cfg.compile_model
+"""
+
+
+def unresolved(code: str) -> list[tuple[str, tuple[str, ...]]]:
+    _, regions = resolve_text(MODEL + code)
+    return [(site.expression, site.examples) for site in regions.unresolved]
+
+
+def test_a_flag_that_nothing_answers_is_reported_with_a_line_that_works() -> None:
+    assert unresolved(FLAGGED) == [
+        ("Config.regional_compile", ("m:Block",)),
+        ("Trainer.compile_model", ("m:Block",)),
+    ]
+    _, regions = resolve_text(MODEL + FLAGGED, declared=("m:Block",))
+    assert {one.function.id for one in regions.hot} == {"m.py::Block.forward", "m.py::helper"}
+    assert regions.unresolved == ()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        FLAGGED + "Model().compile()",
+        FLAGGED + "@torch.compile\ndef f(x): return x",
+        "class Config:\n    recompile: bool = True\n    torch_compiled = 1",
+        "regional_compile = True\ncompile_model = False",
+        "def run(torch_compile=True): return torch_compile",
+    ],
+)
+def test_a_flag_beside_an_entry_and_other_names_are_quiet(code: str) -> None:
+    assert unresolved(code) == []

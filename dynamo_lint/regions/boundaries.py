@@ -32,6 +32,7 @@ _OPAQUE = frozenset(
         "triton.runtime.jit.jit",
     }
 )
+_OPAQUE_CALLS = ("allow_in_graph", "assume_constant_result", "nonstrict_trace")
 _ON_OPERATORS = frozenset(
     {"register_fake", "register_autograd", "register_kernel", "impl_abstract", "register_vmap"}
 )
@@ -70,6 +71,8 @@ class Boundaries:
             return "stop", "`not-regions` cuts it"
         if is_empty(function):
             return "skip", "it is abstract: what its heirs make of it runs instead"
+        if ref in self._kept_out():
+            return "stop", "a call keeps Dynamo from looking into it"
         for decorator in function.decorators:
             kind = self._disabling(decorator, ref.path, function.outer or MODULE_KEY)
             if kind:
@@ -87,6 +90,20 @@ class Boundaries:
                 if opaque and not project.is_module(owner):
                     return "stop", "a decorator of its class keeps Dynamo from looking into it"
         return "", ""
+
+    def _kept_out(self) -> frozenset[Symbol]:
+        """The functions that `allow_in_graph(function)` and its like are called with."""
+        key = "kept out"
+        memo = self._project.memo
+        if key not in memo:
+            memo[key] = frozenset(
+                symbol
+                for name in _OPAQUE_CALLS
+                for where, site in self._project.calls_of(name)
+                if site.call.arguments and self._is_opaque(site.call.function, where.path, where.key)
+                for symbol in self._project.symbols(site.call.arguments[0], where.path, where.key)
+            )
+        return memo[key]  # type: ignore[return-value]
 
     def _disabling(self, decorator: Expr, path: str, where: str, depth: int = 0) -> str:
         """`stop` or `skip` if a decorator disables compiling, itself or in a function of this project."""

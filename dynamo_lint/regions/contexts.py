@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -99,3 +99,25 @@ def _names(project: Project, ref: FunctionRef, expr: Expr) -> set[str]:
         case _:
             return set()
     return {name for part in parts for name in _names(project, ref, part)}
+
+
+def depends_on(call: Call, function: Function, names: Iterable[str | None]) -> bool:
+    """Whether what a call names comes from some of the names, through the local variables of its function."""
+    pending: list[Expr] = [call.function, *call.arguments, *(value for _, value in call.keywords)]
+    seen: set[str] = set()
+    while pending:
+        match pending.pop():
+            case facts.Name(name) if name in names:
+                return True
+            case facts.Name(name) if name not in seen:
+                seen.add(name)
+                pending += [binding.value for binding in function.bindings if binding.name == name]
+            case (
+                facts.Attribute(inner) | facts.Subscript(inner) | facts.Element(inner) | facts.Narrowed(inner)
+            ):
+                pending.append(inner)
+            case facts.Call(callee, arguments):
+                pending += [callee, *arguments]
+            case facts.Display(_, items) | facts.Choice(items):
+                pending += items
+    return False

@@ -15,7 +15,7 @@ from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples
-from dynamo_lint.regions.contexts import by_call
+from dynamo_lint.regions.contexts import by_call, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.locals import locals_of
@@ -152,24 +152,41 @@ class _Search:
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a closure compiles of what the function around it was given, as a lazy decorator does."""
+        values = self._in_body(where, site.call)
+        if values:
+            found = self._roots(Scope(where), site, "call", site.call, values)
+            return found if isinstance(found, list) else []
         function = self._project.function(where)
         outer = function.outer or MODULE_KEY
-        if outer == MODULE_KEY or _depends_on(site.call, function, locals_of(self._project, where)):
+        if outer == MODULE_KEY or depends_on(site.call, function, locals_of(self._project, where)):
             return []
         around = FunctionRef(where.path, outer)
         found = self._compiled(Scope(around, self._project.owner(around)), site, name)
         return found if isinstance(found, list) else self._around(around, site, name)
 
+    def _in_body(self, where: FunctionRef, call: facts.Call) -> Values:
+        """The methods that a call in the body of a class names: `step = torch.compile(step)`."""
+        found: dict[Value, Tier] = {}
+        for key, class_ in self._project.files[where.path].classes.items():
+            if (class_.outer or MODULE_KEY) == where.key and any(b.value == call for b in class_.bindings):
+                for argument in call.arguments[:1]:
+                    name = argument.id if isinstance(argument, facts.Name) else ""
+                    method = self._project.method(ClassRef(where.path, key), name)
+                    found |= (
+                        {FunctionValue(method, ClassRef(where.path, key)): Tier.CERTAIN} if method else {}
+                    )
+        return found
+
     def _elsewhere(self, where: FunctionRef, site: CallSite, name: str) -> Iterator[Root]:
         """What a site compiles for each heir that runs its method, and for each caller of a helper."""
         function = self._project.function(where)
-        if _depends_on(site.call, function, {self._project.self_name(where)}):
+        if depends_on(site.call, function, {self._project.self_name(where)}):
             # A method runs for every class that inherits it, and `self` is an instance of that class.
             for heir in heirs_that_run(self._project, where):
                 inherited = self._compiled(Scope(where, heir), site, name)
                 yield from map(_at_best_likely, inherited if isinstance(inherited, list) else ())
         given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
-        if _depends_on(site.call, function, given):
+        if depends_on(site.call, function, given):
             found: dict[str, Root] = {}
             for scope in by_call(evaluation_of(self._project), where, self._project.owner(where)):
                 roots = self._compiled(scope, site, name)
@@ -275,28 +292,6 @@ class _Search:
         meant = candidates(self._project, where, target)
         others = () if meant else examples(self._project, where)
         return Unresolved(where.path, line, describe(site.call), why, meant, others)
-
-
-def _depends_on(call: facts.Call, function: facts.Function, names: Iterable[str | None]) -> bool:
-    """Whether what a call names comes from some of the names, through the local variables of its function."""
-    pending: list[Expr] = [call.function, *call.arguments, *(value for _, value in call.keywords)]
-    seen: set[str] = set()
-    while pending:
-        match pending.pop():
-            case facts.Name(name) if name in names:
-                return True
-            case facts.Name(name) if name not in seen:
-                seen.add(name)
-                pending += [binding.value for binding in function.bindings if binding.name == name]
-            case (
-                facts.Attribute(inner) | facts.Subscript(inner) | facts.Element(inner) | facts.Narrowed(inner)
-            ):
-                pending.append(inner)
-            case facts.Call(callee, arguments):
-                pending += [callee, *arguments]
-            case facts.Display(_, items) | facts.Choice(items):
-                pending += items
-    return False
 
 
 def _at_best_likely(root: Root) -> Root:

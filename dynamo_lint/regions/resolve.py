@@ -8,6 +8,7 @@ from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.regions.declared import assumed_entries, declared_entries
 from dynamo_lint.regions.entries import find_entries
 from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.regions.flags import flags
 from dynamo_lint.regions.model import RegionOptions, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.trace import trace
@@ -23,6 +24,8 @@ def resolve(files: Mapping[str, FileFacts], options: RegionOptions) -> tuple[Pro
     found, unresolved = find_entries(project, options)
     declared, unknown = declared_entries(project, options)
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
+    if not (roots or unresolved or unknown):
+        unresolved = flags(project)
     hot = trace(project, roots, options)
     entries = tuple(root.entry for root in roots)
     return project, Regions(entries, hot, (*unresolved, *unknown))

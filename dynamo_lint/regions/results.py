@@ -101,12 +101,22 @@ def _of_callees(ev: Evaluation, callees: Values, call: Call, scope: Scope) -> Va
 def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Values:
     match callee:
         case ClassValue(ref):
-            return {Instance(ref): Tier.CERTAIN}
+            made: Values = {Instance(ref): Tier.CERTAIN}
+            kind = _kind_of(ev, ref)
+            return union([made, _container(ev, kind, call, scope)]) if kind is not None else made
         case FunctionValue(ref, receiver):
             return ev.returns(ref, receiver, contexts.given(ev, ref, call, scope))
         case External(dotted) | Compiled(dotted):
             return _of_external(ev, dotted, call, scope)
     return EMPTY
+
+
+def _kind_of(ev: Evaluation, ref: ClassRef) -> str | None:
+    """What container of modules a class of the project is, if it leaves the construction to torch."""
+    if not ev.project.is_container(ref) or ev.project.method(ref, "__init__") is not None:
+        return None
+    bases = (base.rpartition(".")[2] for base in ev.project.external_bases(ref))
+    return next((MODULE_CONTAINERS[base] for base in bases if base in MODULE_CONTAINERS), None)
 
 
 def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Values:
