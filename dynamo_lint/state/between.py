@@ -33,13 +33,18 @@ class Between:
         compiled = frozenset(one.function for one in self.regions.hot if one.compiled)
         self.drivers = Drivers(self.project, hot, compiled)
         loaded = {name for ref in hot for name in _loads(self.project.function(ref))}
-        self.names = frozenset(
-            name
-            for ref in self.project.functions()
-            if ref not in hot and _name(ref) not in CONSTRUCTORS
-            for name, line in _stores(self.project.function(ref))
-            if name in loaded and self.often(ref, line) != "rarely"
-        )
+        self.names = frozenset(self._rebound(hot, loaded))
+
+    def _rebound(self, hot: frozenset[FunctionRef], loaded: set[str]) -> set[str]:
+        found: set[str] = set()
+        for ref in self.project.functions():
+            function = self.project.function(ref)
+            if not function.stores or ref in hot or _name(ref) in CONSTRUCTORS:
+                continue
+            for name, line in _stores(function):
+                if name in loaded and name not in found and self.often(ref, line) != "rarely":
+                    found.add(name)
+        return found
 
     def often(self, where: FunctionRef, line: int) -> str:
         """How often a line outside hot code runs, compared with compiled code."""

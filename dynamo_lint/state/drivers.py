@@ -23,7 +23,8 @@ class Drivers:
     hot: frozenset[FunctionRef]
     compiled: frozenset[FunctionRef]
     """Those that are handed to the compiler themselves; any code may call the others."""
-    known: dict[FunctionRef, tuple[int, ...]] = field(default_factory=dict)
+    asked: dict[tuple[FunctionRef, int], bool | tuple[FunctionRef, ...]] = field(default_factory=dict)
+    running: dict[tuple[FunctionRef, int], bool] = field(default_factory=dict)
     answers: dict[tuple[FunctionRef, int], str] = field(default_factory=dict)
     callers: dict[FunctionRef, list[tuple[FunctionRef, int]]] = field(default_factory=dict)
 
@@ -40,55 +41,78 @@ class Drivers:
 
     def _often(self, where: FunctionRef, line: int, depth: int) -> str:
         function = self.project.function(where)
-        drives = self.calls(where)
-        for first, last in function.loops:
-            if first <= line <= last and any(first <= call <= last for call in drives):
-                return "some" if _apart(function, line, drives) else "each"
+        for loop in function.loops:
+            if _within(line, loop) and self._drives(where, loop):
+                return "some" if self._apart(where, line) else "each"
         if where.key == MODULE_KEY:
             return "rarely"
-        conditional = _apart(function, line, drives) if drives else _branched(function, line, 0)
         callers = self._callers(where)
-        drives = tuple(call for call in drives if not any(a <= call <= b for a, b in function.loops))
-        if drives and not callers:
+        if not callers:
+            if not self._drives_once(where):
+                return "rarely"
             # A step that somebody else repeats: returned, or handed to a trainer.
-            return "some" if conditional else "each"
-        found = {self._at(caller, called, depth, bool(drives)) for caller, called in callers}
+            return "some" if self._apart(where, line) else "each"
+        found = {self._at(caller, called, depth, where) for caller, called in callers}
         best = next((word for word in ("each", "some") if word in found), "rarely")
-        return "some" if best == "each" and conditional else best
+        return "some" if best == "each" and self._apart(where, line) else best
 
-    def _at(self, caller: FunctionRef, line: int, depth: int, drives: bool) -> str:
+    def _at(self, caller: FunctionRef, line: int, depth: int, called: FunctionRef) -> str:
         function = self.project.function(caller)
-        for first, last in function.loops:
-            if drives and first <= line <= last:
-                return "some" if _branched(function, line, first) else "each"
+        for loop in function.loops:
+            if _within(line, loop) and self._drives_once(called):
+                return "some" if _branched(function, line, loop[0]) else "each"
         return self.often(caller, line, depth + 1)
 
-    def calls(self, where: FunctionRef, depth: int = 0) -> tuple[int, ...]:
-        """The lines on which a function calls compiled code, or a module that may hold some."""
-        if where not in self.known:
-            self.known[where] = ()
-            scope = Scope(where, self.project.owner(where))
-            self.known[where] = tuple(
-                site.call.line
-                for site in self.project.function(where).calls
-                if self._drives(site.call, scope, depth)
-            )
-        return self.known[where]
+    def _apart(self, where: FunctionRef, line: int) -> bool:
+        """The line stands in a branch that calls nothing compiled."""
+        branches = self.project.function(where).branches
+        return any(_within(line, branch) and not self._drives(where, branch) for branch in branches)
 
-    def _drives(self, call: Call, scope: Scope, depth: int) -> bool:
+    # --- which calls run compiled code ------------------------------------------------------------------
+    # Only the calls that a question is about are looked at: most code is far from everything compiled.
+
+    def _drives(self, where: FunctionRef, lines: tuple[int, int]) -> bool:
+        """Some call on these lines runs compiled code, or a module that may hold some."""
+        calls = enumerate(self.project.function(where).calls)
+        return any(_within(s.call.line, lines) and self._runs(where, number, 0) for number, s in calls)
+
+    def _drives_once(self, where: FunctionRef) -> bool:
+        """Some call outside the function's own loops does."""
+        function = self.project.function(where)
+        return any(
+            self._runs(where, number, 0)
+            for number, site in enumerate(function.calls)
+            if not any(_within(site.call.line, loop) for loop in function.loops)
+        )
+
+    def _runs(self, where: FunctionRef, number: int, depth: int) -> bool:
+        if (where, number) not in self.asked:
+            self.asked[where, number] = self._called(where, self.project.function(where).calls[number].call)
+        called = self.asked[where, number]
+        if isinstance(called, bool):
+            return called
+        return depth < _MAX_DEPTH and any(self._runs_in(ref, depth + 1) for ref in called)
+
+    def _runs_in(self, ref: FunctionRef, depth: int) -> bool:
+        if (ref, depth) not in self.running:
+            numbers = range(len(self.project.function(ref).calls))
+            self.running[ref, depth] = any(self._runs(ref, number, depth) for number in numbers)
+        return self.running[ref, depth]
+
+    def _called(self, where: FunctionRef, call: Call) -> bool | tuple[FunctionRef, ...]:
+        """Whether a call runs compiled code or a module; else the functions that may do so for it."""
         if isinstance(call.function, Attribute) and not self.project.is_known(call.function.name):
             return False
-        for value in evaluate(self.project, call.function, scope):
+        functions = []
+        for value in evaluate(self.project, call.function, Scope(where, self.project.owner(where))):
             match value:
                 case Instance(ref) if self.project.is_module(ref):
                     return True
                 case FunctionValue(ref) if ref in self.compiled:
                     return True
-                case FunctionValue(ref) if (
-                    ref not in self.hot and depth < _MAX_DEPTH and self.calls(ref, depth + 1)
-                ):
-                    return True
-        return False
+                case FunctionValue(ref) if ref not in self.hot:
+                    functions.append(ref)
+        return tuple(functions)
 
     def is_called(self, where: FunctionRef) -> bool:
         """Some code of the project calls it."""
@@ -119,14 +143,10 @@ class Drivers:
         return found
 
 
+def _within(line: int, lines: tuple[int, int]) -> bool:
+    return lines[0] <= line <= lines[1]
+
+
 def _branched(function: Function, line: int, since: int) -> bool:
     """The line stands in a branch that begins below another line."""
     return any(since <= first <= line <= last for first, last in function.branches)
-
-
-def _apart(function: Function, line: int, drives: tuple[int, ...]) -> bool:
-    """The line stands in a branch that the calls are not in."""
-    return any(
-        first <= line <= last and not any(first <= call <= last for call in drives)
-        for first, last in function.branches
-    )

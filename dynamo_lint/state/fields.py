@@ -15,9 +15,9 @@ from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state import kinds as K
+from dynamo_lint.state.body import body_of
 from dynamo_lint.state.drivers import Drivers
 from dynamo_lint.state.model import Key, Kind
-from dynamo_lint.state.passed import parse
 from dynamo_lint.state.varying import Varying, in_loop
 
 
@@ -43,9 +43,8 @@ def filled(
         if not loaded.intersection(names) or project.is_module(ref):
             continue
         for where, site in project.calls_of(ref.name):
-            if not _anew(project, drivers, where, site.call.line):
-                continue
-            if ref in project.symbols(site.call.function, where.path, where.key):
+            told = project.symbols(site.call.function, where.path, where.key)
+            if ref in told and _anew(project, drivers, where, site.call.line):
                 for one in _of_call(project, ref, names, where, site.call, read_source(where.path)):
                     if one.key.attribute in loaded:
                         found.setdefault(one.key, one)
@@ -70,10 +69,11 @@ def _of_call(
     call: facts.Call,
     source: str,
 ) -> Iterator[Filled]:
-    node, around = parse(project.function(where), call, source)
-    if node is None or around is None:
+    body = body_of(project.function(where), source)
+    node = body.call(call) if body is not None else None
+    if body is None or node is None:
         return
-    env = in_loop(around, node)
+    env = in_loop(body, node)
     annotations = dict(project.class_(ref).annotations)
     given: dict[str, ast.expr] = {}
     if not any(isinstance(argument, ast.Starred) for argument in node.args):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Function
@@ -13,6 +12,7 @@ from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.state.body import body_of
 from dynamo_lint.state.drivers import Drivers
 from dynamo_lint.state.model import Position
 from dynamo_lint.state.varying import Varying, in_loop
@@ -49,16 +49,17 @@ def passed(
     project: Project, regions: Regions, drivers: Drivers, read_source: Callable[[str], str]
 ) -> tuple[Passed, ...]:
     """The parameters of compiled functions whose value changes between calls."""
-    compiled: Compiled = {(hot.function, hot.receiver): hot for hot in regions.hot if hot.compiled}
+    compiled: Compiled = {
+        (hot.function, hot.receiver): hot for hot in regions.hot if hot.compiled and _takes(project, hot)
+    }
     found: dict[tuple[HotFunction, str], _Sites] = {}
     if not any(len(project.function(hot.function).parameters) > 1 for hot in compiled.values()):
         return ()
     for ref in project.functions():
-        if ref in drivers.hot or not _plausible(project, ref, regions) or not drivers.calls(ref):
+        if ref in drivers.hot or not _plausible(project, ref):
             continue
         for call, target in _calls(project, ref, compiled):
-            often = drivers.often(ref, call.line)
-            if often != "rarely":
+            if drivers.often(ref, call.line) != "rarely":
                 _note(project, ref, call, target, read_source(ref.path), found)
     return tuple(
         Passed(
@@ -76,8 +77,14 @@ def passed(
     )
 
 
-def _plausible(project: Project, ref: FunctionRef, regions: Regions) -> bool:
-    """A driver loops, or calls something that is compiled in the same file or by a name it imports."""
+def _takes(project: Project, hot: HotFunction) -> bool:
+    """Something can be passed to it, besides its instance."""
+    function = project.function(hot.function)
+    return len(function.parameters) > int(hot.receiver is not None and function.owner is not None)
+
+
+def _plausible(project: Project, ref: FunctionRef) -> bool:
+    """A driver is a function that somebody may call again and again, or loops."""
     function = project.function(ref)
     return bool(function.calls) and (bool(function.loops) or ref.key != MODULE_KEY)
 
@@ -112,10 +119,11 @@ def _note(
     found: dict[tuple[HotFunction, str], _Sites],
 ) -> None:
     """What one call passes for each parameter, judged by the text of the function around it."""
-    node, around = parse(project.function(ref), call, source)
-    if node is None or around is None:
+    body = body_of(project.function(ref), source)
+    node = body.call(call) if body is not None else None
+    if body is None or node is None:
         return
-    env = in_loop(around, node)
+    env = in_loop(body, node)
     parameters = project.function(hot.function).parameters
     positional = [p.name for p in parameters if p.kind == "positional"]
     if hot.receiver is not None and project.function(hot.function).owner is not None:
@@ -130,7 +138,6 @@ def _note(
         if positional:
             given[positional.pop(0)] = argument
     given.update({keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None})
-    shift = call.line - node.lineno
     for parameter in parameters:
         sites = found.setdefault((hot, parameter.name), _Sites())
         if parameter.name in given:
@@ -139,49 +146,11 @@ def _note(
             if sites.where is None or value.changes:
                 sites.where = ref
                 sites.inside = tuple(items)
-                end = (node.end_lineno or node.lineno) + shift
+                end = (node.end_lineno or node.lineno) + body.shift
                 sites.position = Position(call.line, node.col_offset + 1, end, (node.end_col_offset or 0) + 1)
             sites.values.append(value)
         elif isinstance(parameter.default, facts.Constant):
             sites.values.append(Varying.constant(parameter.default.value))
-
-
-def parse(function: Function, call: facts.Call, source: str) -> tuple[ast.Call | None, ast.AST | None]:
-    """A call in the syntax tree of its own function, at columns that are true for the file."""
-    try:
-        if function.key == MODULE_KEY:
-            tree = _tree(source)
-            shift = 0
-        else:
-            lines = source.splitlines()[function.first_line - 1 : function.end_line]
-            text = "\n".join(lines)
-            indented = text[:1] in {" ", "\t"}
-            tree = _tree(f"if 1:\n{text}" if indented else text)
-            shift = function.first_line - 1 - int(indented)
-    except (SyntaxError, ValueError, RecursionError):
-        return None, None
-    wanted = call.line - shift
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.lineno == wanted and _same(node, call):
-            return node, tree
-    return None, None
-
-
-@lru_cache(maxsize=16)
-def _tree(text: str) -> ast.AST:
-    """The calls of one function are asked for one after the other."""
-    return ast.parse(text)
-
-
-def _same(node: ast.Call, call: facts.Call) -> bool:
-    """The call of the tree is the one of the index: it passes as much, to a callee of the same name."""
-    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", None)
-    known = getattr(call.function, "id", getattr(call.function, "name", None))
-    return (
-        name == known
-        and len(node.args) == len(call.arguments)
-        and [keyword.arg for keyword in node.keywords] == [keyword for keyword, _ in call.keywords]
-    )
 
 
 def _starred(function: Function, name: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dynamo_lint.state import kinds as K
+from dynamo_lint.state.body import Body
 from dynamo_lint.state.model import SCALARS, Kind, Kinds
 
 _CALLS: dict[str, Kinds] = {
@@ -194,25 +195,23 @@ def _reduces(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"max", "min", "sum", "item"}
 
 
-def in_loop(around: ast.AST, call: ast.Call) -> Env:
+def in_loop(body: Body, call: ast.Call) -> Env:
     """The names of a function, seen from the loop that holds the call; without one, from the whole of it."""
     env = Env()
-    loops = [n for n in ast.walk(around) if isinstance(n, ast.For | ast.While) and _holds(n, call)]
-    for node in ast.walk(around):
+    outer: set[str] = set()
+    growing: list[tuple[str, ast.expr]] = []
+    for node in body.nodes:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 env.bound.setdefault(name, []).append(value)
-    outer = {
-        name
-        for node in ast.walk(around)
-        if isinstance(node, ast.Nonlocal | ast.Global)
-        for name in node.names
-    }
-    for node in ast.walk(around):
-        match node:
-            case ast.AugAssign(target=ast.Name(id=name), value=value) if name in outer:
-                env.turning[name] = Varying(env.value(value).kinds, True)
-    for loop in loops:
+            case ast.AugAssign(target=ast.Name(id=name), value=value):
+                growing.append((name, value))
+            case ast.Nonlocal(names=names) | ast.Global(names=names):
+                outer.update(names)
+    for name, value in growing:
+        if name in outer:
+            env.turning[name] = Varying(env.value(value).kinds, True)
+    for loop in body.loops.get(call, ()):
         for node in ast.walk(loop):
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)]):
@@ -226,10 +225,6 @@ def in_loop(around: ast.AST, call: ast.Call) -> Env:
         if isinstance(loop, ast.For):
             _bind(env, loop.target, loop.iter)
     return env
-
-
-def _holds(loop: ast.AST, call: ast.Call) -> bool:
-    return any(node is call for node in ast.walk(loop))
 
 
 def _bind(env: Env, target: ast.expr, iterable: ast.expr) -> None:
