@@ -76,6 +76,12 @@ _ALTERNATIVES = frozenset(
 )
 """Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_PASSING = _COLLECTIONS | {*MODULE_CONTAINERS, "SimpleNamespace", "enumerate", "zip", "next", "type"}
+
+
+def passes_on(dotted: str) -> bool:
+    """Whether a call of something outside the project may give back what it is given."""
+    return dotted in _PASS_FIRST or dotted.rpartition(".")[2] in _PASSING
 
 
 def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:

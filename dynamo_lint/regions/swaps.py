@@ -28,9 +28,8 @@ def swapped(ev: Evaluation, ref: ClassRef, held: Values) -> Values:
     """What may stand in an attribute of `ref` in the place of the modules it is known to hold."""
     if not any(_may_be_swapped(ev, value) for value in held):
         return EMPTY
-    nothing: Swaps = ()
     parts = []
-    for owners, types, values in ev.ask_nearby(("swaps",), lambda: _all(ev), nothing):
+    for owners, types, values in swaps_of(ev):
         if owners.isdisjoint(ev.project.mro(ref)):
             continue
         if not types:
@@ -38,6 +37,12 @@ def swapped(ev: Evaluation, ref: ClassRef, held: Values) -> Values:
         elif any(is_one_of(ev, value, types) for value in held):
             parts.append(union([values], Tier.LIKELY))
     return union(parts)
+
+
+def swaps_of(ev: Evaluation) -> Swaps:
+    """Every swap in the project, as far as it is easy to see."""
+    nothing: Swaps = ()
+    return ev.ask_nearby(("swaps",), lambda: _all(ev), nothing)
 
 
 def _may_be_swapped(ev: Evaluation, value: object) -> bool:

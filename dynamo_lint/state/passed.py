@@ -15,6 +15,7 @@ from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 from dynamo_lint.state.body import body_of
 from dynamo_lint.state.drivers import Drivers
 from dynamo_lint.state.model import Position
+from dynamo_lint.state.reaching import Reach
 from dynamo_lint.state.varying import Varying, in_loop
 
 
@@ -55,10 +56,11 @@ def passed(
     found: dict[tuple[HotFunction, str], _Sites] = {}
     if not any(len(project.function(hot.function).parameters) > 1 for hot in compiled.values()):
         return ()
+    reach = _reach(project, compiled)
     for ref in project.functions():
         if ref in drivers.hot or not _plausible(project, ref):
             continue
-        for call, target in _calls(project, ref, compiled):
+        for call, target in _calls(project, ref, compiled, reach):
             if drivers.often(ref, call.line) != "rarely":
                 _note(project, ref, call, target, read_source(ref.path), found)
     return tuple(
@@ -89,13 +91,25 @@ def _plausible(project: Project, ref: FunctionRef) -> bool:
     return bool(function.calls) and (bool(function.loops) or ref.key != MODULE_KEY)
 
 
+def _reach(project: Project, compiled: Compiled) -> Reach:
+    """Tells the calls that have nothing to do with what is compiled, which are nearly all."""
+    classes = [
+        receiver
+        for function, receiver in compiled
+        if receiver is not None and project.method(receiver, "forward") == function
+    ]
+    return Reach(project, (function for function, _ in compiled if function is not None), classes)
+
+
 def _calls(
-    project: Project, ref: FunctionRef, compiled: Compiled
+    project: Project, ref: FunctionRef, compiled: Compiled, reach: Reach
 ) -> Iterator[tuple[facts.Call, HotFunction]]:
     scope = Scope(ref, project.owner(ref))
     for site in project.function(ref).calls:
         callee = site.call.function
         if isinstance(callee, facts.Attribute) and not project.is_known(callee.name):
+            continue
+        if not reach.may_run(callee, ref):
             continue
         for value in evaluate(project, callee, scope):
             match value:
