@@ -6,17 +6,20 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
+from dynamo_lint.cache.store import Store
 from dynamo_lint.config import Settings
 from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
-from dynamo_lint.reading import ALONE, Content, Effort, read_facts
+from dynamo_lint.reading import ALONE, Content, Effort, facts_at, read_facts
 from dynamo_lint.report import Compiled
+from dynamo_lint.reuse import Basis, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -42,11 +45,9 @@ def judge(
 ) -> Judged:
     """The verdict on these files, from the cache if nothing has changed."""
     if effort.store is None:
-        return _judge(settings, found, content, sources, effort)
+        return _judge(settings, found, content, sources, sources, effort)
     codec = Codec(Judged)
-    address = key(
-        "judged",
-        content.address,
+    circumstances = (
         sorted(found.reported),
         found.errors,
         settings.region_options,
@@ -54,22 +55,51 @@ def judge(
         settings.pedantic,
         settings.recompile_limit,
     )
+    address = key("judged", content.address, *circumstances)
+    latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
     known = effort.store.load([address]).get(address)
+    if known is None:
+        known = _reusable(effort.store, latest, address, content, sources)
     if known is not None:
         try:
             return codec.decode(known)
         except BadData:
             pass  # as good as none
-    judged = _judge(settings, found, content, sources, effort)
-    effort.store.save({address: codec.encode(judged)})
+    watched = sources.watched()
+    judged = _judge(settings, found, content, sources, watched, effort)
+    basis = Basis.of(content.keys, watched, address)
+    effort.store.save({address: codec.encode(judged), latest: Codec(Basis).encode(basis)})
     return judged
 
 
+def _reusable(
+    store: Store, latest: bytes, address: bytes, content: Content, sources: Sources
+) -> bytes | None:
+    """The verdict of the latest run with these files and settings, if the changes since cannot matter."""
+    codec = Codec(Basis)
+    try:
+        basis = codec.decode(store.load([latest])[latest])
+        verdict = store.load([bytes.fromhex(basis.verdict)])[bytes.fromhex(basis.verdict)]
+        facts_of = partial(facts_at, content, sources, store)
+        if not still_holds(basis, verdict, content.keys, sources, facts_of):
+            return None
+    except (KeyError, ValueError, BadData):
+        return None
+    store.save({address: verdict, latest: codec.encode(basis.now(content.keys, address))})
+    return verdict
+
+
 def _judge(
-    settings: Settings, found: Discovered, content: Content, sources: Sources, effort: Effort
+    settings: Settings,
+    found: Discovered,
+    content: Content,
+    sources: Sources,
+    watched: Sources,
+    effort: Effort,
 ) -> Judged:
+    """Judge everything; `watched` is what text is asked of once there are facts."""
     facts = read_facts(content, sources, effort)
-    return with_room(lambda: _judge_facts(settings, found, facts, sources))
+    return with_room(lambda: _judge_facts(settings, found, facts, watched))
 
 
 def _judge_facts(

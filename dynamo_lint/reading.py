@@ -141,6 +141,18 @@ def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Ma
     return {path: fact for path, fact in facts.items() if fact is not None}
 
 
+def facts_at(
+    content: Content, sources: Sources, store: Store, path: str, address: bytes | None
+) -> FileFacts | None:
+    """The facts of one file at an address of the cache; as it is now, if none is given."""
+    wanted = address or content.keys[path]
+    known = _unpacked(store.load([wanted]).get(wanted))
+    if known is None and address is None:
+        known = with_room(partial(content.places[path].summarize, sources.raw(path)))
+        store.save({wanted: _codec().encode(known)})
+    return known
+
+
 def _summaries(
     missing: list[tuple[Place, bytes]], jobs: int
 ) -> Iterator[tuple[Place, FileFacts, bytes | None]]:

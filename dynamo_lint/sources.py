@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -25,9 +25,23 @@ class Sources:
         self._raw: dict[str, bytes] = {}
         self._texts: dict[str, str] = {}
         self._lines: dict[str, list[str]] = {}
+        self.consulted: set[str] = set()
+        """Files whose content was asked for."""
+        self.searched: dict[str, tuple[str, ...]] = {}
+        """Texts that were searched for in all files, and those that hold them."""
+
+    def watched(self) -> Sources:
+        """The same content, with a memory of its own of what is asked for."""
+        same = Sources(self.root, self.overlay)
+        same._raw, same._texts, same._lines = self._raw, self._texts, self._lines
+        return same
 
     def raw(self, path: str) -> bytes:
         """The bytes of a file; raises what reading raises."""
+        self.consulted.add(path)
+        return self._bytes(path)
+
+    def _bytes(self, path: str) -> bytes:
         found = self.overlay.get(path)
         if found is None and (found := self._raw.get(path)) is None:
             with open(os.path.join(self._top, path), "rb", buffering=0) as file:
@@ -36,12 +50,14 @@ class Sources:
 
     def text(self, path: str) -> str:
         """The text of a file with `\\n` line ends; raises what reading and decoding raise."""
+        self.consulted.add(path)
         if path not in self._texts:
-            self._texts[path] = decode(self.raw(path))
+            self._texts[path] = decode(self._bytes(path))
         return self._texts[path]
 
     def line(self, path: str, number: int) -> str:
         """One line without its end; empty where the file has no such line or cannot be read."""
+        self.consulted.add(path)
         if path not in self._lines:
             try:
                 self._lines[path] = self.text(path).split("\n")
@@ -56,3 +72,16 @@ class Sources:
         lines[-1] = lines[-1][: end[1] - 1]
         lines[0] = lines[0][start[1] - 1 :]
         return "\n".join(lines)
+
+    def holding(self, text: str, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of all files that hold a text, whatever it means there; `paths` are the same every time."""
+        if text not in self.searched:
+            self.searched[text] = tuple(path for path in paths if self.holds(text, path))
+        return self.searched[text]
+
+    def holds(self, text: str, path: str) -> bool:
+        """Whether one file does; none does that cannot be read."""
+        try:
+            return text.encode() in self._bytes(path)
+        except OSError:
+            return False

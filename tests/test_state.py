@@ -11,6 +11,7 @@ from dynamo_lint.index.summarize import summarize
 from dynamo_lint.regions.model import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.state import kinds as K
+from dynamo_lint.state import passed as passed_module
 from dynamo_lint.state.model import Kind, Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.state.source import open_function
@@ -317,3 +318,99 @@ def forward(self, x):
 def test_recursion_ends():
     body = INIT + "def forward(self, x):\n    self.n += 1\n    return self.forward(x) if self.n < 3 else x\n"
     assert Use.COMPARE in uses(body, "n")
+
+
+# --- the code around the regions --------------------------------------------------------------------------
+
+STRANGER = """\
+import math
+import torch
+from torch import nn
+
+class Row:
+    def __init__(self, cells):
+        self.cells = cells
+        self.names = {}
+
+    def get(self, name):
+        return self.names.get(name, math.floor(len(self.cells) / 2))
+
+class Head(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.proj = nn.Linear(dim, dim)
+        self.drop = nn.Dropout(0.1)
+        self.table = nn.ModuleList([nn.Linear(dim, dim) for _ in range(2)])
+
+    def forward(self, x):
+        return torch.relu(self.drop(self.proj(x)).reshape(-1))
+
+def collect(rows):
+    head = Head(3)
+    return [head.proj(row.get("a")) for row in rows]
+"""
+DRIVER = """\
+import torch
+
+def step(x, n):
+    return x * n
+
+class Trainer:
+    def __init__(self):
+        self.run = torch.compile(step)
+
+    def fit(self, batches):
+        for number, batch in enumerate(batches):
+            self.run(batch, number)
+"""
+
+
+def asked_about(monkeypatch: pytest.MonkeyPatch, sources: dict[str, str]) -> tuple[set[str], Tables]:
+    """The callees that are evaluated to see what is passed to compiled code."""
+    asked = set()
+    really = passed_module.evaluate
+
+    def evaluate(project, expr, scope):
+        asked.add(f"{scope.function.id} {getattr(expr, 'name', getattr(expr, 'id', expr))}")
+        return really(project, expr, scope)
+
+    monkeypatch.setattr(passed_module, "evaluate", evaluate)
+    files = {path: summarize(path, path[:-3], False, text.encode()) for path, text in sources.items()}
+    project, regions = resolve(files, RegionOptions())
+    return asked, build(project, regions, lambda path: sources[path])
+
+
+def test_functions_that_call_nothing_compiled_are_never_evaluated(monkeypatch: pytest.MonkeyPatch):
+    strangers = {f"stranger{number}.py": STRANGER for number in range(5)}
+    asked, found = asked_about(monkeypatch, {**strangers, "driver.py": DRIVER})
+    assert asked == {"driver.py::Trainer.fit run"}
+    assert [(one.hot.function.key, one.name) for one in found.passed] == [("step", "n")]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "run = torch.compile(step)\ndef fit(bs):\n    for n, b in enumerate(bs):\n        run(b, n)",
+        "@torch.compile\ndef run(x, n):\n    return x * n\n"
+        "def fit(bs):\n    for n, b in enumerate(bs):\n        run(b, n)",
+        "def fit(bs, run=None):\n    run = torch.compile(step)\n    for n, b in enumerate(bs):\n        run(b, n)",
+        "def go(f, bs):\n    for n, b in enumerate(bs):\n        f(b, n)\ndef fit(bs):\n    go(torch.compile(step), bs)",
+        "def make():\n    return torch.compile(step)\n"
+        "def fit(bs):\n    run = make()\n    for n, b in enumerate(bs):\n        run(b, n)",
+        "class T:\n    def __init__(self, run):\n        self.run = run\n    def fit(self, bs):\n"
+        "        for n, b in enumerate(bs):\n            self.run(b, n)\nT(torch.compile(step)).fit([])",
+        "fs = {'a': torch.compile(step)}\ndef fit(bs):\n    for n, b in enumerate(bs):\n        fs['a'](b, n)",
+        "class M(torch.nn.Module):\n    def forward(self, x, n):\n        return x * n\n"
+        "m = M()\nm.compile()\ndef fit(bs):\n    for n, b in enumerate(bs):\n        m(b, n)",
+        "class M(torch.nn.Module):\n    def forward(self, x, n):\n        return x * n\n"
+        "def fit(bs, m: M):\n    m = torch.compile(m)\n    for n, b in enumerate(bs):\n        m(b, n)",
+        "class M(torch.nn.Module):\n    def forward(self, x, n):\n        return x * n\n"
+        "class T:\n    m: M\n    def fit(self, bs):\n        self.m.compile()\n"
+        "        for n, b in enumerate(bs):\n            self.m(b, n)",
+    ],
+)
+def test_whatever_way_a_compiled_function_takes_to_its_call_it_is_seen(how: str):
+    source = f"import torch\ndef step(x, n):\n    return x * n\n{how}\n"
+    files = {"m.py": summarize("m.py", "m", False, source.encode())}
+    project, regions = resolve(files, RegionOptions())
+    assert {one.name for one in build(project, regions, lambda path: source).passed} == {"n"}

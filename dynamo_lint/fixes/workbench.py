@@ -145,7 +145,6 @@ class Workbench:
     tables: Tables
     sources: Sources
     opened: dict[str, OpenFile | None] = field(default_factory=dict)
-    mentioning: dict[str, tuple[str, ...]] = field(default_factory=dict)
     assigned: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
     """By scope and name, what the scope assigns to the name."""
     loaded: dict[ast.AST, dict[str, list[ast.AST]]] = field(default_factory=dict)
@@ -173,10 +172,7 @@ class Workbench:
 
     def files_with(self, text: str) -> tuple[str, ...]:
         """The project's files that hold a text, whatever it means there."""
-        if text not in self.mentioning:
-            needle = text.encode()
-            self.mentioning[text] = tuple(p for p in self.tables.project.files if needle in self._raw(p))
-        return self.mentioning[text]
+        return self.sources.holding(text, self.tables.project.files)
 
     def files_naming(self, name: str) -> tuple[str, ...]:
         """The project's files that may speak of an attribute: as `.name`, or as the text `"name"`."""

@@ -15,6 +15,7 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Binding, Class, Expr, FileFacts, Function, Store
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.stars import names_by_star
 from dynamo_lint.regions.tables import Tables
 
 COMPILE = "torch.compile"
@@ -62,6 +63,7 @@ class Project:
         self.is_known = tables.is_known
         self._resolving: set[object] = set()
         self._globals: dict[str, dict[str, list[Expr]]] = {}
+        self._starred: dict[str, frozenset[str] | None] = {}
         self._owners: dict[FunctionRef, ClassRef | None] = {}
         self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
         self._own_stores: dict[ClassRef, dict[str, list[tuple[FunctionRef, Store]]]] = {}
@@ -153,7 +155,7 @@ class Project:
         if bound:
             return self._guarded((path, name), bound, path, MODULE_KEY)
         outside: tuple[Symbol, ...] = ()
-        for star in self.files[path].stars:
+        for star in self.files[path].stars if self._stars_may_give(name, path) else ():
             for source in self.imported_modules(star, path):
                 if isinstance(source, External):
                     outside = outside or (External(f"{source.dotted}.{name}"),)
@@ -168,6 +170,17 @@ class Project:
         if hasattr(builtins, name):
             return (External(f"builtins.{name}"),)
         return outside
+
+    def _stars_may_give(self, name: str, path: str) -> bool:
+        if path not in self._starred:
+            self._starred[path] = names_by_star(
+                path, lambda file: self.files[file].stars, self.global_bindings, self._star_sources
+            )
+        return (names := self._starred[path]) is None or name in names
+
+    def _star_sources(self, star: facts.Import, path: str) -> Iterator[tuple[str, bool]]:
+        for source in self.imported_modules(star, path):
+            yield source[0], isinstance(source, File)
 
     def global_bindings(self, path: str) -> dict[str, list[Expr]]:
         """Module-level bindings of a file by name, `global` assignments in its functions included."""

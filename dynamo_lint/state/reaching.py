@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Parameter
 from dynamo_lint.regions import results
 from dynamo_lint.regions.abstract import heirs, heirs_of_abstract
+from dynamo_lint.regions.annotations import is_plain
 from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.locals import locals_of
+from dynamo_lint.regions.locals import items_of, locals_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.swaps import swaps_of
-from dynamo_lint.regions.values import Instance
+from dynamo_lint.regions.values import Instance, Scope
 from dynamo_lint.state.slots import Slots
 
 _ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
@@ -37,6 +38,8 @@ class Reach:
         self._slots = Slots.of(project)
         self._swapped = frozenset(self._swapped_names())
         self._known: dict[str, bool] = {}
+        self._names: dict[tuple[FunctionRef, str], bool] = {}
+        self._returning: dict[FunctionRef, bool] = {}
         self._settled: dict[tuple[str, str], bool] = {}
 
     def may_run(self, callee: Expr, where: FunctionRef) -> bool:
@@ -49,18 +52,51 @@ class Reach:
                 if name not in self._known:
                     self._known[name] = self._attribute(name)
                 return self._known[name]
+            case facts.Name(name):
+                return self._name(name, where)
         return True
+
+    def _name(self, name: str, where: FunctionRef) -> bool:
+        """Whether a name, as a function sees it, may hold what is asked for; a parameter may be anything."""
+        path, key = where.path, where.key
+        while key != MODULE_KEY:
+            ref = FunctionRef(path, key)
+            local = locals_of(self._project, ref).get(name)
+            if local is not None:
+                return self._bound(ref, name, local.bound, local.parameter)
+            key = self._project.files[path].functions[key].outer or MODULE_KEY
+        bound = self._project.global_bindings(path).get(name, [])
+        return not bound or self._bound(FunctionRef(path, MODULE_KEY), name, bound, None)
+
+    def _bound(self, ref: FunctionRef, name: str, bound: list[Expr], parameter: Parameter | None) -> bool:
+        if (ref, name) not in self._names:
+            self._names[ref, name] = True  # one that is bound to itself is not looked through
+            items = items_of(self._project, ref).get(name, ())
+            given = parameter is not None and not self._is_plain(parameter, ref)
+            self._names[ref, name] = given or any(self._may_be(value, ref) for value in (*bound, *items))
+        return self._names[ref, name]
+
+    def _is_plain(self, parameter: Parameter, ref: FunctionRef) -> bool:
+        """Its annotation admits only tensors, numbers and texts."""
+        function = self._project.function(ref)
+        if parameter.annotation is None or (
+            function.owner is not None and function.parameters[0] is parameter
+        ):
+            return False
+        outer = Scope(FunctionRef(ref.path, function.outer or MODULE_KEY))
+        return is_plain(self._project, parameter.annotation, outer)
 
     def _attribute(self, name: str) -> bool:
         """Whether an attribute of this name, of whatever object, may hold what is asked for."""
-        if name in _ALWAYS or name in self._swapped or name in self._slots.globals:
+        if name in _ALWAYS or name in self._swapped:
             return True
         slots, stores = self._slots, self._project.stores_of(name)
+        bound = (*slots.items.get(name, ()), *slots.globals.get(name, ()))
         return (
             any(self._in_body(ref, value) for ref, value in slots.bodies.get(name, ()))
             or any(self._declared(ref, annotation) for ref, annotation in slots.annotations.get(name, ()))
             or any(self._may_be(store.value, where) for where, store in stores)
-            or any(self._may_be(value, where) for where, value in slots.items.get(name, ()))
+            or any(self._may_be(value, where) for where, value in bound)
         )
 
     def _in_body(self, ref: ClassRef, value: Expr) -> bool:
@@ -106,8 +142,12 @@ class Reach:
                 told = self._told(callee, where)
                 given = (*arguments, *(given for _, given in keywords))
                 return told is None or any(self._gives(symbol, given, where) for symbol in told)
+            case facts.Definition(key):
+                return FunctionRef(where.path, key) in self._functions
         told = self._told(value, where)
-        return told is None or any(symbol in self._functions for symbol in told)
+        if told is not None:
+            return any(symbol in self._functions for symbol in told)
+        return self._name(value.id, where) if isinstance(value, facts.Name) else True
 
     def _gives(self, callee: Symbol, given: tuple[Expr, ...], where: FunctionRef) -> bool:
         """Whether a call of a definition or of library code may give what is asked for."""
@@ -118,7 +158,18 @@ class Reach:
                 return True
             case External(dotted):
                 return results.passes_on(dotted) and any(self._may_be(one, where) for one in given)
+            case FunctionRef():
+                return self._returns(callee)
         return True
+
+    def _returns(self, ref: FunctionRef) -> bool:
+        """Whether what a function returns may be what is asked for."""
+        if ref not in self._returning:
+            self._returning[ref] = True  # one that returns what itself returns is not looked through
+            function = self._project.function(ref)
+            declared = function.annotation is not None and self._typed(function.annotation, ref)
+            self._returning[ref] = declared or any(self._may_be(value, ref) for value in function.returns)
+        return self._returning[ref]
 
     def _contains(self, ref: ClassRef) -> bool:
         """Whether instances hold others as a container does."""

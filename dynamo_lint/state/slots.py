@@ -21,8 +21,8 @@ class Slots:
     """What class bodies bind."""
     annotations: dict[str, list[tuple[ClassRef, Expr]]] = field(default_factory=lambda: defaultdict(list))
     """What class bodies declare."""
-    globals: set[str] = field(default_factory=set)
-    """Names that some module binds to something else than an import or a definition."""
+    globals: dict[str, list[tuple[FunctionRef, Expr]]] = field(default_factory=lambda: defaultdict(list))
+    """What modules bind, but for imports and definitions."""
     items: dict[str, list[tuple[FunctionRef, Expr]]] = field(default_factory=lambda: defaultdict(list))
     """What is put into a container that is called so, and what stands under a literal key."""
     nested: set[str] = field(default_factory=set)
@@ -51,7 +51,8 @@ class Slots:
             if where.key == MODULE_KEY or function.globals:
                 for binding in function.bindings:
                     if not isinstance(binding.value, facts.Import | facts.Definition):
-                        self.globals.add(binding.name)
+                        module = FunctionRef(where.path, MODULE_KEY)
+                        self.globals[binding.name].append((module, binding.value))
             for name, value in _kept(function):
                 self.items[name].append((where, value))
 

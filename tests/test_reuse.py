@@ -1,0 +1,197 @@
+"""One file changed: the verdict is kept where it cannot be another one, and is always that of a fresh run."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint import cli, judging, reuse
+from dynamo_lint.index import facts
+
+MODEL = """\
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.steps = 0
+        self.scale = 1.0
+
+    def forward(self, x):
+        self.steps += 1
+        return x * self.steps * self.scale
+"""
+TRAIN = """\
+import torch
+from model import Block
+
+def train(batches):
+    block = Block()
+    step = torch.compile(block)
+    for batch in batches:
+        block.scale = 0.5 * block.scale
+        step(batch)
+"""
+COLD = '''\
+"""Reads tables."""
+from pathlib import Path
+
+LIMIT = 10
+
+
+class Table:
+    """Rows of a file."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def total(self):
+        result = 0
+        for row in self.rows:
+            result = result + row * 2
+        return result
+
+
+def read(path):
+    if not Path(path).exists():
+        return Table([])
+    return Table([float(line) for line in Path(path).read_text().splitlines()])
+'''
+FILES = {"model.py": MODEL, "train.py": TRAIN, "cold.py": COLD}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry for each time that everything is judged."""
+    times: list[str] = []
+    whole: Callable[..., object] = judging._judge
+
+    def counted(*given: object) -> object:
+        times.append("judged")
+        return whole(*given)
+
+    monkeypatch.setattr(judging, "_judge", counted)
+    return times
+
+
+def lint(capsys: pytest.CaptureFixture[str], *options: str) -> object:
+    cli.run([".", "--output-format", "json", "--quiet", *options])
+    return json.loads(capsys.readouterr().out)
+
+
+def edited(
+    project: Path, name: str, old: str, new: str, judged: list[str], capsys: pytest.CaptureFixture[str]
+) -> int:
+    """Lint before and after an edit, compare with a fresh run, and say how often the edit was judged."""
+    lint(capsys)
+    path = project / name
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    judged.clear()
+    with_cache = lint(capsys)
+    times = len(judged)
+    assert with_cache == lint(capsys, "--no-cache")
+    return times
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("LIMIT", "# how many\nLIMIT"),
+        ('"""Reads tables."""', '"""Reads tables.\n\nAnd that is all.\n"""'),
+        ("row * 2", "row * 3"),
+        ("    def total(self):", "\n\n    def total(self):"),
+        ("    return Table([])", "    return Table([])  # nothing there"),
+    ],
+)
+def test_an_edit_of_a_cold_file_that_leaves_its_facts_is_not_judged(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], old: str, new: str
+) -> None:
+    assert edited(project, "cold.py", old, new, judged, capsys) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("cold.py", "return result", "return Table(result)"),
+        ("cold.py", "LIMIT = 10", "LIMIT = 11"),
+        ("cold.py", "def total(self)", "def total(self, block=None)"),
+        ("cold.py", "return result", "return result)"),
+        ("model.py", "self.steps += 1", "self.steps += 2"),
+        ("model.py", "import torch", "import torch  # that is all"),
+        ("train.py", "def train", "# a comment above what a finding shows\ndef train"),
+        ("train.py", "0.5 *", "0.25 *"),
+    ],
+)
+def test_any_other_edit_is_judged(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], name: str, old: str, new: str
+) -> None:
+    assert edited(project, name, old, new, judged, capsys) == 1
+
+
+def test_a_verdict_is_kept_over_many_edits(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(4):
+        assert edited(project, "cold.py", "LIMIT", f"# {number}\nLIMIT", judged, capsys) == 0
+
+
+def test_an_attribute_that_a_fix_would_have_to_rename_is_looked_for_in_the_changed_file(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert edited(project, "cold.py", "row * 2", "row * 2  # not .steps", judged, capsys) == 1
+
+
+def test_a_new_file_is_judged(project: Path, judged: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    lint(capsys)
+    (project / "more.py").write_text("from model import Block\n\nBlock().scale = 2\n")
+    judged.clear()
+    assert lint(capsys) == lint(capsys, "--no-cache")
+    assert len(judged) == 2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_after_random_edits_of_any_file_the_answer_is_that_of_a_fresh_run(
+    project: Path, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    chance = random.Random(seed)
+    for _ in range(8):
+        path = project / chance.choice([*FILES, "cold.py", "train.py"])
+        lines = path.read_text().splitlines()
+        at = chance.randrange(len(lines))
+        match chance.randrange(7):
+            case 0 | 1:
+                lines.insert(at, " " * (len(lines[at]) - len(lines[at].lstrip())) + "# a comment")
+            case 2:
+                del lines[at]
+            case 3:
+                lines[at] = lines[at].replace("2", "7").replace("1", "4")
+            case 4:
+                lines.insert(at, lines[at])
+            case 5:
+                lines[at] += "  # .scale and .steps"
+            case _:
+                lines = FILES[path.name].splitlines()
+        path.write_text("\n".join(lines or ["pass"]) + "\n")
+        assert lint(capsys) == lint(capsys, "--no-cache")
+
+
+def test_every_number_in_facts_is_known_to_be_a_line_or_not() -> None:
+    kinds = [kind for kind in vars(facts).values() if isinstance(kind, type) and is_dataclass(kind)]
+    numbers = {
+        field.name for kind in kinds for field in fields(kind) if "int" in str(field.type).replace("Int", "")
+    }
+    assert numbers - reuse._LINES == {"value", "level", "error"}
