@@ -14,16 +14,26 @@ from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Parameter
 from dynamo_lint.regions import results
 from dynamo_lint.regions.abstract import heirs, heirs_of_abstract
 from dynamo_lint.regions.annotations import is_plain
+from dynamo_lint.regions.attributes import of_value
+from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS
 from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.locals import items_of, locals_of
+from dynamo_lint.regions.locals import filled_in, items_of, locals_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.swaps import swaps_of
-from dynamo_lint.regions.values import Instance, Scope
+from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 from dynamo_lint.state.slots import Slots
 
 _ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
 """Attributes that stand for what they are looked up on, or for another method of it."""
+_BY_NAME = (
+    BUILDERS
+    | DESCRIPTIONS
+    | {f"builtins.{name}" for name in ("getattr", "globals", "vars")}
+    | {"typing.cast"}
+)
+"""Library code that finds what it gives by a name or a type."""
+_NO_NAME = "<no attribute is called so>"
 
 
 class Reach:
@@ -36,7 +46,9 @@ class Reach:
         self._functions = frozenset(functions)
         self._classes = frozenset(classes)
         self._slots = Slots.of(project)
+        self._named = {project.function(ref).qualname.rpartition(".")[2] for ref in self._functions}
         self._swapped = frozenset(self._swapped_names())
+        self._anything = any(self._gives_any_name(ref) for ref, _ in self._slots.bodies["__getattr__"])
         self._known: dict[str, bool] = {}
         self._names: dict[tuple[FunctionRef, str], bool] = {}
         self._returning: dict[FunctionRef, bool] = {}
@@ -72,8 +84,12 @@ class Reach:
         if (ref, name) not in self._names:
             self._names[ref, name] = True  # one that is bound to itself is not looked through
             items = items_of(self._project, ref).get(name, ())
-            given = parameter is not None and not self._is_plain(parameter, ref)
-            self._names[ref, name] = given or any(self._may_be(value, ref) for value in (*bound, *items))
+            put = filled_in(self._project, ref.path).get(name, ()) if ref.key == MODULE_KEY else ()
+            self._names[ref, name] = (
+                (parameter is not None and not self._is_plain(parameter, ref))
+                or any(self._may_be(value, ref) for value in (*bound, *items))
+                or any(self._may_be(value, where) for where, value in put)
+            )
         return self._names[ref, name]
 
     def _is_plain(self, parameter: Parameter, ref: FunctionRef) -> bool:
@@ -88,7 +104,7 @@ class Reach:
 
     def _attribute(self, name: str) -> bool:
         """Whether an attribute of this name, of whatever object, may hold what is asked for."""
-        if name in _ALWAYS or name in self._swapped:
+        if self._anything or name in _ALWAYS or name in self._named or name in self._swapped:
             return True
         slots, stores = self._slots, self._project.stores_of(name)
         bound = (*slots.items.get(name, ()), *slots.globals.get(name, ()))
@@ -154,7 +170,7 @@ class Reach:
         match callee:
             case ClassRef():
                 return callee in self._classes or self._contains(callee)
-            case External("builtins.getattr" | "typing.cast"):
+            case External(dotted) if dotted in _BY_NAME:
                 return True
             case External(dotted):
                 return results.passes_on(dotted) and any(self._may_be(one, where) for one in given)
@@ -219,6 +235,17 @@ class Reach:
             for source in self._project.imported_modules(value, path)
             if isinstance(source, File) and source.path != path
         )
+
+    def _gives_any_name(self, ref: ClassRef) -> bool:
+        """Whether the `__getattr__` of a class may give what is asked for whatever it is asked."""
+        for below in (ref, *heirs(self._project, ref)):
+            for value in of_value(evaluation_of(self._project), Instance(below), _NO_NAME):
+                match value:
+                    case Instance(one) if one in self._classes:
+                        return True
+                    case FunctionValue(one) if one in self._functions:
+                        return True
+        return False
 
     def _swapped_names(self) -> Iterator[str]:
         """Attributes in which other code puts instances of the classes."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, Function
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
 
@@ -22,7 +22,7 @@ class Slots:
     annotations: dict[str, list[tuple[ClassRef, Expr]]] = field(default_factory=lambda: defaultdict(list))
     """What class bodies declare."""
     globals: dict[str, list[tuple[FunctionRef, Expr]]] = field(default_factory=lambda: defaultdict(list))
-    """What modules bind, but for imports and definitions."""
+    """What modules bind, but for definitions and imports under the name they have."""
     items: dict[str, list[tuple[FunctionRef, Expr]]] = field(default_factory=lambda: defaultdict(list))
     """What is put into a container that is called so, and what stands under a literal key."""
     nested: set[str] = field(default_factory=set)
@@ -50,11 +50,19 @@ class Slots:
             function = project.function(where)
             if where.key == MODULE_KEY or function.globals:
                 for binding in function.bindings:
-                    if not isinstance(binding.value, facts.Import | facts.Definition):
+                    if not _is_plain(binding):
                         module = FunctionRef(where.path, MODULE_KEY)
                         self.globals[binding.name].append((module, binding.value))
             for name, value in _kept(function):
                 self.items[name].append((where, value))
+
+
+def _is_plain(binding: Binding) -> bool:
+    """It binds a definition, or an import, to the name that it has there."""
+    match binding.value:
+        case facts.Import(name=name):
+            return name is None or name == binding.name
+    return isinstance(binding.value, facts.Definition)
 
 
 def _kept(function: Function) -> Iterator[tuple[str, Expr]]:
