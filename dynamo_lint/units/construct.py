@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.regions.project import Project
 from dynamo_lint.state.model import Position
 from dynamo_lint.units import keywords
-from dynamo_lint.units.expressions import Frame, evaluate
+from dynamo_lint.units.expressions import evaluate
+from dynamo_lint.units.frames import Arguments, Frame
+from dynamo_lint.units.lookups import Lookups
 from dynamo_lint.units.loops import elements, merged
 from dynamo_lint.units.source import Bodies
 from dynamo_lint.units.terms import OPERATORS, Term, Terms, leaves
@@ -43,10 +43,9 @@ class Construction:
     project: Project
     bodies: Bodies
     terms: Terms = field(default_factory=Terms)
+    lookups: Lookups = field(init=False)
     summaries: dict[ClassRef, Mapping[str, Term]] = field(default_factory=dict)
     results: dict[FunctionRef, Term | None] = field(default_factory=dict)
-    outer: dict[tuple[FunctionRef, str], Term] = field(default_factory=dict)
-    """What a name means in a function that does not bind it."""
     inside: dict[Term, dict[int, Term]] = field(default_factory=dict)
     """What became of the terms of a class where one instance of it is made."""
     wanted: frozenset[ClassRef] = frozenset()
@@ -55,9 +54,15 @@ class Construction:
     made: dict[ClassRef, list[Made]] = field(default_factory=dict)
     stored: dict[tuple[ClassRef, str], dict[tuple[str, Position], bool]] = field(default_factory=dict)
     """Where an attribute of a class gets its value, and whether that is something else than None."""
+    places: dict[ast.expr, tuple[str, Position]] = field(default_factory=dict)
+    """Where the targets of assignments stand."""
+    mentioned: dict[ast.If, frozenset[str]] = field(default_factory=dict)
     sampling: int = 0
     """How many loops of unknown length are being run."""
     active: list[FunctionRef] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lookups = Lookups(self.project, self.terms)
 
     # --- questions --------------------------------------------------------------------------------------
 
@@ -67,13 +72,13 @@ class Construction:
             self.summaries[ref] = {}  # a class that makes instances of itself ends here
             before = self.wanted, self.path, self.made
             self.wanted, self.path, self.made = frozenset(), frozenset(), {}
-            init = self.project.method(ref, "__init__")
+            init = self.lookups.init(ref)
             if init is None:
-                names = self.fields(ref)
+                names = self.lookups.fields(ref)
                 self.summaries[ref] = {name: self.terms.make("param", name) for name in names}
             else:
-                given = {p.name: self.terms.make("param", p.name) for p in self._parameters(init)}
-                frame = Frame(init, ref, dict(given))
+                given = {p.name: self.terms.make("param", p.name) for p in self.lookups.parameters(init)}
+                frame = self._frame(init, ref, given)
                 self._run(frame)
                 self.summaries[ref] = frame.attributes
             self.wanted, self.path, self.made = before
@@ -87,7 +92,7 @@ class Construction:
             self.wanted, self.path, self.made = frozenset(), frozenset(), {}
             owner = self.project.owner(ref)
             given = {p.name: self.terms.make("param", p.name) for p in self.project.function(ref).parameters}
-            frame = Frame(ref, owner, given)
+            frame = self._frame(ref, owner, given)
             self._run(frame)
             self.results[ref] = self._returned(frame)
             self.wanted, self.path, self.made = before
@@ -99,15 +104,10 @@ class Construction:
         """The instances of classes that running a function makes, directly or through functions on a path."""
         self.wanted, self.path, self.made, self.sampling = wanted, path, {ref: [] for ref in wanted}, 0
         parameters = self.project.function(top).parameters
-        given = {p.name: self.parameter(top, p) for p in parameters}
-        self._run(Frame(top, self.project.owner(top), given))
+        given = {p.name: self.lookups.unknown(top, p) for p in parameters}
+        self._run(self._frame(top, self.project.owner(top), given))
         self.wanted = frozenset()
         return self.made
-
-    def fields(self, ref: ClassRef) -> list[str]:
-        """The fields of a dataclass in the order of its constructor."""
-        order = reversed(self.project.mro(ref))
-        return list(dict.fromkeys(n for part in order for n, _ in self.project.class_(part).annotations))
 
     def unfolded(self, value: Term) -> Term:
         """The tuple that a function of the project returns, in terms of what it is given."""
@@ -119,34 +119,9 @@ class Construction:
 
     # --- running ----------------------------------------------------------------------------------------
 
-    def parameter(self, where: FunctionRef, parameter: facts.Parameter) -> Term:
-        """A parameter that nothing is known of; a class or function is taken from its default."""
-        default = parameter.default
-        if parameter.kind == "kwarg":
-            return self.terms.make("symbol", f"options of {where.id}")
-        if default is not None:
-            outer = self.project.function(where).outer or MODULE_KEY
-            for symbol in self.project.symbols(default, where.path, outer):
-                found = self.symbol(symbol)
-                if found is not None and found.kind in {"class", "function", "external"}:
-                    return found
-        return self.terms.make("param", parameter.name)
-
-    def symbol(self, symbol: Symbol) -> Term | None:
-        """A definition as a term."""
-        match symbol:
-            case ClassRef():
-                return self.terms.make("class", symbol)
-            case FunctionRef():
-                return self.terms.make("function", symbol)
-            case External(dotted):
-                return self.terms.make("external", dotted.removeprefix("builtins."))
-        return None
-
-    def _parameters(self, ref: FunctionRef) -> tuple[facts.Parameter, ...]:
-        function = self.project.function(ref)
-        skip = function.owner is not None and self.project.method_kind(ref) != "staticmethod"
-        return function.parameters[1:] if skip else function.parameters
+    def _frame(self, function: FunctionRef, receiver: ClassRef | None, given: dict[str, Term]) -> Frame:
+        own = self.lookups.self_name(function) if receiver is not None else None
+        return Frame(function, receiver, given, own)
 
     def _run(self, frame: Frame) -> None:
         body = self.bodies.of(frame.function)
@@ -168,66 +143,44 @@ class Construction:
         self, function: FunctionRef, receiver: ClassRef | None, given: dict[str, Term], frame: Frame | None
     ) -> Term | None:
         """Run a function for what it makes and returns; `frame` is that of the same `self`."""
-        inner = Frame(function, receiver, given)
+        inner = self._frame(function, receiver, given)
         if frame is not None:
             inner.attributes = frame.attributes
         self._run(inner)
         return self._returned(inner)
 
-    def bind(
-        self, function: FunctionRef, arguments: list[tuple[str | None, Term]], *, method: bool
-    ) -> dict[str, Term]:
+    def bind(self, function: FunctionRef, arguments: Arguments, *, method: bool) -> dict[str, Term]:
         """Arguments by parameter name, defaults filled in."""
-        parameters = self._parameters(function) if method else self.project.function(function).parameters
-        positional = [p for p in parameters if p.kind == "positional"]
+        signature = self.lookups.signature(function, method=method)
+        positional, rest = iter(signature.positional), signature.rest
         bound: dict[str, Term] = {}
-        rest = next((p.name for p in parameters if p.kind == "kwarg"), None)
-        named = {p.name for p in parameters if p.name != rest}
         others: list[tuple[str, Term]] = []
         for name, value in arguments:
             if name == "*":
-                positional = []
-            elif name is None and positional:
-                bound[positional.pop(0).name] = value
-            elif name in named or (rest is None and name not in {None, "**"}):
+                positional = iter(())
+            elif name is None and (place := next(positional, None)) is not None:
+                bound[place] = value
+            elif name in signature.named or (rest is None and name not in {None, "**"}):
                 bound[str(name)] = value
             elif name is not None:
                 others.append((name, value))
         options = keywords.packed(self.terms, others)
-        frame = Frame(
-            FunctionRef(function.path, self.project.function(function).outer or MODULE_KEY), None, {}
-        )
-        for parameter in parameters:
-            if parameter.name in bound:
+        for name, default in signature.defaults:
+            if name in bound:
                 continue
-            if parameter.name == rest:
+            if name == rest:
                 # What a caller hands over besides may be among the named ones.
-                bound[rest] = keywords.lacking(self.terms, options, [p.name for p in parameters])
+                names = [n for n, _ in signature.defaults] if others else []
+                bound[name] = keywords.lacking(self.terms, options, names)
                 continue
-            default = self._default(parameter, frame)
-            bound[parameter.name] = keywords.looked_up(self.terms, options, parameter.name, default)
+            bound[name] = keywords.looked_up(self.terms, options, name, default) if others else default
         return bound
 
-    def _default(self, parameter: facts.Parameter, frame: Frame) -> Term:
-        match parameter.default:
-            case facts.Constant(value):
-                return self.terms.const(value)
-            case None:
-                return self.terms.make("symbol", f"argument {parameter.name}")
-            case default:
-                for symbol in self.project.symbols(default, frame.function.path, frame.function.key):
-                    found = self.symbol(symbol)
-                    if found is not None:
-                        return found
-        return self.terms.make("symbol", f"default of {parameter.name}")
-
-    def construct(
-        self, ref: ClassRef, arguments: list[tuple[str | None, Term]], frame: Frame, line: int
-    ) -> Term:
+    def construct(self, ref: ClassRef, arguments: Arguments, frame: Frame, line: int) -> Term:
         """`Class(…)`."""
-        init = self.project.method(ref, "__init__")
+        init = self.lookups.init(ref)
         if init is None:
-            names = iter(self.fields(ref))
+            names = iter(self.lookups.fields(ref))
             bound = {name or next(names, "*"): value for name, value in arguments}
         else:
             bound = self.bind(init, arguments, method=True)
@@ -248,29 +201,24 @@ class Construction:
 
     def _statement(self, node: ast.stmt, frame: Frame) -> None:
         match node:
-            case ast.Assign(targets=targets, value=value):
-                before = {ref: len(made) for ref, made in self.made.items()}
-                result = evaluate(self, value, frame)
-                for target in targets:
-                    self.assign(target, result, frame)
-                if isinstance(targets[0], ast.Attribute):
-                    self._set_apart(result, before)
+            case ast.Assign():
+                self._assignment(node, frame)
+            case ast.Expr(value=value):
+                evaluate(self, value, frame)
+            case ast.If():
+                self._if(node, frame)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assign(target, evaluate(self, value, frame), frame)
             case ast.AugAssign(target=target, op=op, value=value):
                 old = evaluate(self, target, frame)
-                new = self.terms.operation(OPERATORS[type(op)], old, evaluate(self, value, frame))
+                new = self.terms.operation(OPERATORS[op.__class__], old, evaluate(self, value, frame))
                 self.assign(target, new, frame)
-            case ast.Expr(value=value):
-                evaluate(self, value, frame)
             case ast.Return(value=value):
                 result = evaluate(self, value, frame) if value else self.terms.const(None)
                 frame.returned.append((frame.tests, result))
                 frame.ended = True
             case ast.Raise() | ast.Continue() | ast.Break():
                 frame.ended = True
-            case ast.If():
-                self._if(node, frame)
             case ast.For(target=target, iter=iterable, body=body):
                 self._for(target, evaluate(self, iterable, frame), body, frame)
             case ast.While(body=body):
@@ -286,6 +234,15 @@ class Construction:
                 self._nested(name, node.lineno, frame)
             case _:
                 pass
+
+    def _assignment(self, node: ast.Assign, frame: Frame) -> None:
+        kept = isinstance(node.targets[0], ast.Attribute)
+        before = {ref: len(made) for ref, made in self.made.items()} if kept else {}
+        result = evaluate(self, node.value, frame)
+        for target in node.targets:
+            self.assign(target, result, frame)
+        if before:
+            self._set_apart(result, before)
 
     def _set_apart(self, value: Term, before: Mapping[ClassRef, int]) -> None:
         """`self.mixer = Block(…)`: what was made just now is no element of a list."""
@@ -324,49 +281,72 @@ class Construction:
         if test.kind == "const":
             self.block(node.body if test.leaf else node.orelse, frame)
             return
-        names, attributes, tests = dict(frame.names), dict(frame.attributes), frame.tests
+        # The dictionary of attributes is shared with whoever called for the same `self`.
+        names, own, tests = dict(frame.names), frame.attributes, frame.tests
+        attributes = dict(own)
         frame.tests = (*tests, test)
         self.block(node.body, frame)
         ended, frame.ended = frame.ended, False
+        then = frame.names, dict(own)
         frame.tests = (*tests, self.terms.operation("not", test))
-        then = dict(frame.names), dict(frame.attributes)
         frame.names = names
-        # The dictionary of attributes is shared with whoever called for the same `self`.
-        frame.attributes.clear()
-        frame.attributes.update(attributes)
+        own.clear()
+        own.update(attributes)
         self.block(node.orelse, frame)
         frame.tests = tests
-        other = dict(frame.names), dict(frame.attributes)
+        other = frame.names, dict(own)
         if ended or frame.ended:
             kept = other if ended else then
             frame.ended = ended and frame.ended
         else:
-            kept = self._merged(test, then[0], other[0]), self._merged(test, then[1], other[1])
+            bound = self._merged(test, then[0], other[0], self._mentioned(node))
+            kept = bound, self._merged(test, then[1], other[1], (*then[1], *other[1]))
         frame.names = kept[0]
-        frame.attributes.clear()
-        frame.attributes.update(kept[1])
+        own.clear()
+        own.update(kept[1])
 
-    def _merged(self, test: Term, then: Mapping[str, Term], other: Mapping[str, Term]) -> dict[str, Term]:
+    def _merged(
+        self, test: Term, then: dict[str, Term], other: dict[str, Term], changed: Iterable[str]
+    ) -> dict[str, Term]:
+        """What is so after either branch; only the `changed` names can differ."""
+        if then == other:
+            return then
         absent = self.terms.make("absent")
-        return {
-            name: merged(self.terms, test, then.get(name, absent), other.get(name, absent))
-            for name in dict.fromkeys((*then, *other))
-        }
+        found = dict(then)
+        for name in changed:
+            one, two = then.get(name, absent), other.get(name, absent)
+            if one is not two:
+                found[name] = merged(self.terms, test, one, two)
+        return found
+
+    def _mentioned(self, node: ast.If) -> frozenset[str]:
+        """The names that a branch may bind."""
+        if node not in self.mentioned:
+            self.mentioned[node] = frozenset(
+                inner.id if isinstance(inner, ast.Name) else inner.name
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.Name | ast.FunctionDef)
+            )
+        return self.mentioned[node]
 
     def note(self, node: ast.expr, attribute: str, value: Term, frame: Frame) -> None:
         """Remember where an attribute of `self` is given."""
-        if frame.receiver is not None:
+        if frame.receiver is None:
+            return
+        place = self.places.get(node)
+        if place is None:
             end = (node.end_lineno or node.lineno, (node.end_col_offset or node.col_offset) + 1)
-            position = Position(node.lineno, node.col_offset + 1, *end)
-            places = self.stored.setdefault((frame.receiver, attribute), {})
-            places[frame.function.path, position] = value.kind != "const" or value.leaf is not None
+            place = frame.function.path, Position(node.lineno, node.col_offset + 1, *end)
+            self.places[node] = place
+        given = self.stored.setdefault((frame.receiver, attribute), {})
+        given[place] = value.kind != "const" or value.leaf is not None
 
     def assign(self, target: ast.expr, value: Term, frame: Frame) -> None:
         """`target = value`."""
         match target:
             case ast.Name(id=name):
                 frame.names[name] = value
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == frame.self_name(self.project):
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == frame.own:
                 frame.attributes[attr] = value
                 self.note(target, attr, value, frame)
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in frame.names:

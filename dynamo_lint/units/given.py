@@ -16,7 +16,8 @@ def settled(rows: Sequence[Row], defaults: Row) -> list[Row]:
 
     `Block(fused=fused)` and `Block()` are alike until somebody passes `fused`.
     """
-    columns = {name: {row.get(name) for row in rows} for row in rows for name in row}
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: {row.get(name) for row in rows} for name in names}
     same: dict[str, Term] = {}
     for name, column in columns.items():
         values = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dynamo_lint.units.construct import Construction
-    from dynamo_lint.units.expressions import Frame
+    from dynamo_lint.units.frames import Frame
     from dynamo_lint.units.terms import Term, Terms
 
 OPEN = frozenset({"extended", "without", "merge"})

@@ -37,13 +37,13 @@ class Bodies:
             return tree.body if tree is not None else None
         function = self.project.function(ref)
         span = lines[function.first_line - 1 : function.end_line]
-        shift = function.first_line - 1
+        # Empty lines above keep every line number true, and an indented def needs a block around it.
+        above = function.first_line - 1
         if span and span[0][:1] in {" ", "\t"}:
-            span, shift = ["if 1:", *span], shift - 1
-        tree = _parsed("\n".join(span) + "\n")
+            span, above = ["if 1:", *span], above - 1
+        tree = _parsed("\n" * above + "\n".join(span) + "\n")
         if tree is None:
             return None
-        ast.increment_lineno(tree, shift)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno == function.line:
                 return node.body

@@ -67,6 +67,7 @@ BOOLEAN = frozenset(
 _REFLEXIVE = {"Eq": True, "NotEq": False}
 """What a comparison of a value with itself gives, whatever the value is."""
 _LARGEST = 10**9
+_NONE: frozenset[str] = frozenset()
 LONGEST_TABLE = 8
 """With more entries than this it is a registry, and one entry of it serves a whole model."""
 
@@ -76,6 +77,7 @@ class Terms:
     """Makes terms, each once."""
 
     known: dict[object, Term] = field(default_factory=dict)
+    constants: dict[tuple[type, Leaf], Term] = field(default_factory=dict)
 
     def make(
         self,
@@ -86,10 +88,10 @@ class Terms:
         line: int = 0,
     ) -> Term:
         """The term of this shape."""
-        index = (kind, type(leaf), leaf, parts, names)
+        index = (kind, leaf.__class__, leaf, parts, names)
         found = self.known.get(index)
         if found is None:
-            params = frozenset[str]().union(*(part.params for part in parts))
+            params = _NONE.union(*[part.params for part in parts]) if parts else _NONE
             if kind == "param" and isinstance(leaf, str):
                 params |= {leaf}
             found = self.known[index] = Term(kind, leaf, parts, names, line, params)
@@ -97,13 +99,16 @@ class Terms:
 
     def const(self, value: Leaf) -> Term:
         """A literal."""
-        return self.make("const", value)
+        found = self.constants.get((value.__class__, value))
+        if found is None:
+            found = self.constants[value.__class__, value] = self.make("const", value)
+        return found
 
     def operation(self, name: str, *parts: Term) -> Term:
         """`parts[0] name parts[1]`, computed where both are literals."""
-        compute = _ARITHMETIC.get(name)
-        if compute is not None and len(parts) == 2 and all(part.kind == "const" for part in parts):
-            found = _computed(compute, parts[0].leaf, parts[1].leaf)
+        if len(parts) == 2 and parts[0].kind == parts[1].kind == "const":
+            compute = _ARITHMETIC.get(name)
+            found = _computed(compute, parts[0].leaf, parts[1].leaf) if compute is not None else ...
             if found is not ...:
                 return self.const(found)  # type: ignore[arg-type]
         if name == "Mult" and len(parts) == 2:
@@ -192,21 +197,29 @@ class Terms:
 
     def substitute(self, term: Term, given: Mapping[str, Term], done: dict[int, Term] | None = None) -> Term:
         """The term with parameters replaced; `done` holds what earlier answers for the same `given` found."""
+        if term.params.isdisjoint(given):
+            return term
         return self._substitute(term, given, {} if done is None else done)
 
     def _substitute(self, term: Term, given: Mapping[str, Term], done: dict[int, Term]) -> Term:
-        if term.params.isdisjoint(given):
-            return term
-        if term.kind == "param" and isinstance(term.leaf, str):
-            return given[term.leaf]
+        """The same for a term that does have one of the parameters."""
         found = done.get(id(term))
         if found is None:
-            parts = tuple(self._substitute(part, given, done) for part in term.parts)
+            if term.kind == "param" and isinstance(term.leaf, str):
+                return given[term.leaf]
+            parts = tuple(
+                [
+                    part if part.params.isdisjoint(given) else self._substitute(part, given, done)
+                    for part in term.parts
+                ]
+            )
             found = done[id(term)] = self._rebuilt(term, parts)
         return found
 
     def _rebuilt(self, term: Term, parts: tuple[Term, ...]) -> Term:
         match term.kind:
+            case "new" | "part" | "call" if "**" not in term.names:
+                return self.make(term.kind, term.leaf, parts, term.names, term.line)
             case "ite":
                 return self.choice(*parts)
             case "item":
@@ -276,12 +289,17 @@ def _is_instance(value: Term, types: Term) -> bool | None:
 
 
 def leaves(term: Term) -> Iterator[Term]:
-    """The values that a choice may come out as."""
-    if term.kind == "ite":
-        for part in term.parts[1:]:
-            yield from leaves(part)
-    else:
-        yield term
+    """The values that a choice may come out as, each once: ways through choices double."""
+    waiting, seen = [term], set[Term]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one.kind == "ite":
+            waiting += one.parts[:0:-1]
+        else:
+            yield one
 
 
 def spelled(parts: tuple[Term, ...]) -> str | None:
@@ -302,9 +320,17 @@ def decider(term: Term) -> Term:
 
 def data(term: Term) -> frozenset[Term]:
     """What a value is computed from: parameters, and fields and items of what nobody here knows."""
-    if term.kind in {"param", "symbol", "item", "attribute", "get"}:
-        return frozenset({term})
-    return frozenset[Term]().union(*map(data, term.parts))
+    found: set[Term] = set()
+    waiting, seen = [term], {term}
+    while waiting:
+        one = waiting.pop()
+        if one.kind in {"param", "symbol", "item", "attribute", "get"}:
+            found.add(one)
+            continue
+        new = [part for part in one.parts if part not in seen]
+        seen.update(new)
+        waiting += new
+    return frozenset(found)
 
 
 def mentions(term: Term, part: Term) -> bool:
