@@ -38,7 +38,11 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
 def attach(findings: Iterable[Finding], tables: Tables, sources: Sources) -> list[Finding]:
     """The findings, with edits instead of advice where the edit is known to be right."""
     bench = Workbench(tables, sources)
-    return [_attach(finding, bench) for finding in findings]
+    found: list[Finding] = []
+    for finding in findings:
+        found.append(_attach(finding, bench))
+        bench.tidy()
+    return found
 
 
 def _attach(finding: Finding, bench: Workbench) -> Finding:

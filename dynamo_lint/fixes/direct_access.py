@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.fixes.construction import init_of
 from dynamo_lint.fixes.mentions import Mention, Unclear, family_of
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
-from dynamo_lint.state.model import Key, Lookup
+from dynamo_lint.state.model import Key
 
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
@@ -44,14 +44,7 @@ def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
 
 def _keys(bench: Workbench, file: OpenFile, call: ast.Call) -> set[Key]:
     """The attributes that the lookup may mean, one for each class of its owner."""
-    span = file.span(call)
-    found: list[Lookup] = [
-        lookup
-        for hot, state in bench.tables.functions
-        if hot.function.path == file.path
-        for lookup in state.lookups
-        if (lookup.position.line, lookup.position.column) == (span.line, span.column)
-    ]
+    found = bench.lookups_at(file.span(call))
     if not found or not all(lookup.keys for lookup in found):
         raise Unclear("whose attribute it is is not known")
     if any(bench.tables.initial.names.is_scope(key.owner) for lookup in found for key in lookup.keys):
@@ -64,6 +57,8 @@ def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -
     for key in _keys(bench, file, call):
         declared_in = bench.tables.initial.declared_in(key)
         init = init_of(bench, declared_in)
+        if not any(_stores(node, name) for statement in init.node.body for node in ast.walk(statement)):
+            return False  # known without reading all that the project says of the name
         family = _family(bench, key, name, call)
         kept = [m for m in family if init.file.statement(m.node) in init.node.body]
         if not any(isinstance(mention.node.ctx, ast.Store) for mention in kept):
@@ -71,6 +66,10 @@ def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -
         if any(isinstance(mention.node.ctx, ast.Del) for mention in family):
             return False
     return True
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
 
 
 def _family(bench: Workbench, key: Key, name: str, call: ast.Call) -> list[Mention]:

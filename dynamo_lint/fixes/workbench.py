@@ -13,10 +13,12 @@ from dynamo_lint.findings import Edit, Span
 from dynamo_lint.index.facts import MODULE_KEY, Function
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.sources import Sources
-from dynamo_lint.state.model import Position
+from dynamo_lint.state.model import Lookup, Position
 from dynamo_lint.state.origins import Tables
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MOST_NODES = 500_000
+"""Of all trees that stay open from one finding to the next: about 150 MB."""
 
 
 @dataclass(slots=True)
@@ -151,6 +153,14 @@ class Workbench:
     """By scope and name, where the scope reads the name."""
     calls: dict[str, dict[int, list[ast.Call]]] = field(default_factory=dict)
     """By file and line, the calls that begin there."""
+    lookups: dict[tuple[str, int, int], list[Lookup]] | None = None
+    """By file, line and column, the lookups of hot code."""
+
+    def tidy(self) -> None:
+        """Close the files, between two findings, if there are many: an edit holds nothing of a tree."""
+        if sum(len(file.nodes) for file in self.opened.values() if file is not None) > _MOST_NODES:
+            for table in (self.opened, self.assigned, self.loaded, self.calls):
+                table.clear()
 
     def file(self, path: str) -> OpenFile | None:
         """A file's tree; None if it cannot be read any more."""
@@ -169,6 +179,16 @@ class Workbench:
                 if isinstance(node, ast.Call):
                     self.calls[span.path][node.lineno].append(node)
         return [node for node in self.calls[span.path].get(span.line, ()) if file.span(node) == span]
+
+    def lookups_at(self, span: Span) -> list[Lookup]:
+        """What hot code looks up by name at a place, seen with every class of `self`."""
+        if self.lookups is None:
+            self.lookups = defaultdict(list)
+            for hot, state in self.tables.functions:
+                for lookup in state.lookups:
+                    place = hot.function.path, lookup.position.line, lookup.position.column
+                    self.lookups[place].append(lookup)
+        return self.lookups.get((span.path, span.line, span.column), [])
 
     def files_with(self, text: str) -> tuple[str, ...]:
         """The project's files that hold a text, whatever it means there."""

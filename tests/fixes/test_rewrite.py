@@ -13,6 +13,7 @@ import pytest
 from dynamo_lint import cli
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes import rewrite as engine
+from dynamo_lint.fixes import workbench
 from dynamo_lint.fixes.write import diff, write
 from tests.fixes.fixing import fixed
 
@@ -130,6 +131,16 @@ def test_of_overlapping_fixes_the_second_one_waits_for_the_next_round(here: Path
     done = fixed(here)
     assert len(done.applied) == 2  # both need `import torch` in the same place
     assert done.files["a.py"].count(b"import torch\n") == 1
+
+
+def test_files_that_are_closed_between_two_findings_are_opened_again(here: Path, monkeypatch) -> None:
+    other = COUNTER.replace("_calls", "_turns")
+    (here / "a.py").write_text(COUNTER + other.partition("import torch\n")[2].replace("Counter", "Other"))
+    (here / "b.py").write_text(COUNTER.replace("_calls", "_seen"))
+    kept = fixed(here).files
+    monkeypatch.setattr(workbench, "_MOST_NODES", 0)
+    assert set(kept) == {"a.py", "b.py"}
+    assert fixed(here).files == kept
 
 
 def test_a_file_changed_meanwhile_is_left_alone_with_a_message(here: Path) -> None:
