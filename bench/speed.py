@@ -3,9 +3,11 @@
     python bench/speed.py litgpt=/path/to/litgpt timm=/path/to/timm --tools /venv/with/peers/bin
 
 Every round runs each command once, in turn, so that a machine that is busy is busy for all of them. The unit
-is one process that reads the files and calls `ast.parse`. Each run is noted in `--state` as soon as it ends,
-and one that stands there is not repeated: what was broken off goes on where it stopped. The tables, medians
-and ratios, are written to `--report`. Growth is measured on subsets of all corpora together.
+is one process that reads the files and calls `ast.parse`. A command is run `--rounds` times, or fewer if its
+runs have taken `--enough` seconds together: the long ones vary little. Each run is noted in `--state` when it
+ends, and one that stands there is not repeated: what was broken off goes on where it stopped. The tables,
+medians and ratios, are written to `--report`. Growth is measured on subsets of all corpora together. Nothing
+here needs a network, and a tool or corpus that is missing is told and passed over.
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ for path in Path(sys.argv[1]).rglob("*.py"):
     except (cst.ParserSyntaxError, RecursionError, ValueError):
         pass
 """
+PEERS = ("ruff", "pylint", "mypy")
 MARK = "\n# edited by bench/speed.py: {}\n_edited = {}\n"
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 1_800_000)
 """Lines of the subsets on which growth is measured."""
@@ -67,6 +70,8 @@ class Measure:
     version: str
     rounds: int
     prepare: Callable[[], object] = lambda: None
+    limit: float = 900.0
+    """Seconds after which it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,16 +187,17 @@ def measures(
         found.append(Measure("dynamo-lint, `--assume blocks`, cold", blocks, me, rounds))
     regions = [sys.executable, "-m", "dynamo_lint", "regions", str(folder), "--isolated", "--no-cache"]
     found.append(Measure("dynamo-lint regions, cold", regions, me, rounds))
-    if options.peers:
+    if options.peers and count_lines(folder) <= options.peer_lines:
         found += peers(folder, options, versions)
     return found
 
 
 def peers(folder: Path, options: argparse.Namespace, versions: dict[str, str]) -> list[Measure]:
     """Other tools on the same files."""
-    rounds = options.peer_rounds
+    rounds, limit = options.peer_rounds, options.peer_limit
     metadata = [sys.executable, "-c", LIBCST, str(folder)]
-    found = [Measure("libcst with qualified names", metadata, versions["libcst"], rounds)]
+    name = "libcst with qualified names"
+    found = [Measure(name, metadata, versions["libcst"], rounds, limit=limit)]
     arguments = {
         "ruff": ["check", "--isolated", "--no-cache", "--select", "ALL", "."],
         "pylint": ["-j", "2", "--rcfile", os.devnull, "--recursive=y", "."],
@@ -202,7 +208,8 @@ def peers(folder: Path, options: argparse.Namespace, versions: dict[str, str]) -
     }  # fmt: skip
     for name, rest in arguments.items():
         if name in versions:
-            found.append(Measure(name, [str(options.tools / name), *rest], versions[name], rounds))
+            command = [str(options.tools / name), *rest]
+            found.append(Measure(name, command, versions[name], rounds, limit=limit))
     return found
 
 
@@ -211,15 +218,21 @@ def count_lines(folder: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
 
 
-def run_all(corpus: str, lines: int, todo: list[Measure], cwd: Path, notes: Notes, limit: float) -> None:
+def enough(one: Measure, runs: list[Run], seconds: float) -> bool:
+    """Whether a command was run often or long enough; one that was killed would not end next time either."""
+    return (
+        len(runs) >= one.rounds
+        or sum(run.wall for run in runs) >= seconds
+        or not all(run.ended for run in runs)
+    )
+
+
+def run_all(corpus: str, lines: int, todo: list[Measure], cwd: Path, notes: Notes, seconds: float) -> None:
     """Run what is not noted yet, each command once a round."""
-    while left := [one for one in todo if len(notes.of(corpus, one)) < one.rounds]:
+    while left := [one for one in todo if not enough(one, notes.of(corpus, one), seconds)]:
         for one in left:
-            if any(not run.ended for run in notes.of(corpus, one)):
-                notes.add(notes.of(corpus, one)[-1])  # it would not end this time either
-                continue
             one.prepare()
-            wall, cpu, mib, ended = timed(one.command, cwd, limit)
+            wall, cpu, mib, ended = timed(one.command, cwd, one.limit)
             notes.add(Run(corpus, one.name, one.version, lines, wall, cpu, mib, ended))
             print(
                 f"{corpus}: {one.name}: {wall:.2f} s{'' if ended else ', killed'}",
@@ -241,7 +254,7 @@ def one_corpus(name: str, source: Path, options: argparse.Namespace, notes: Note
         copied(source, folder)
         lines = count_lines(folder)
         todo = measures(folder, cache, options, options.versions)
-        run_all(name, lines, todo, folder, notes, options.limit)
+        run_all(name, lines, todo, folder, notes, options.enough)
     unit = notes.of(name, todo[0])
     base = statistics.median(run.wall for run in unit), statistics.median(run.cpu for run in unit)
     report += [
@@ -274,7 +287,7 @@ def growth(corpora: dict[str, Path], options: argparse.Namespace, notes: Notes, 
                 Measure(UNIT_NAME, [sys.executable, "-c", UNIT, str(code)], options.versions["python"], 3),
                 Measure(COLD, ours(code, "--no-cache"), options.versions["dynamo-lint"], 3),
             ]
-            run_all(f"growth {size}", lines, todo, code, notes, options.limit)
+            run_all(f"growth {size}", lines, todo, code, notes, options.enough)
             memory = Measure("memory", ours(code, "--cache-dir", str(cache)), todo[1].version, 1)
             if not notes.of(f"growth {size}", memory):
                 run = Run(
@@ -282,7 +295,7 @@ def growth(corpora: dict[str, Path], options: argparse.Namespace, notes: Notes, 
                     "memory",
                     memory.version,
                     lines,
-                    *timed(memory.command, code, options.limit, True),
+                    *timed(memory.command, code, memory.limit, True),
                 )
                 notes.add(run)
     report += [
@@ -330,7 +343,7 @@ def start_up(rounds: int, report: list[str]) -> None:
     )
 
 
-def versions_here(tools: Path | None) -> dict[str, str]:
+def versions_here(tools: Path) -> dict[str, str]:
     """What is measured, by name and version."""
 
     def said(*command: str) -> str:
@@ -345,8 +358,8 @@ def versions_here(tools: Path | None) -> dict[str, str]:
         "dynamo-lint": f"dynamo-lint {said('git', 'describe', '--always', '--dirty') or 'of no commit'}",
         "libcst": libcst,
     }
-    for name in ("ruff", "pylint", "mypy"):
-        if tools is not None and (tools / name).exists():
+    for name in PEERS:
+        if (tools / name).exists():
             found[name] = said(str(tools / name), "--version")
     return found
 
@@ -355,10 +368,19 @@ def main() -> None:
     """Measure what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("corpora", nargs="+", metavar="NAME=FOLDER")
-    parser.add_argument("--tools", type=Path, help="bin folder of an environment with ruff, pylint and mypy")
+    parser.add_argument(
+        "--tools",
+        type=Path,
+        default=Path(sys.executable).parent,
+        help="bin folder of an environment with ruff, pylint and mypy",
+    )
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--enough", type=float, default=20, help="seconds after which no round is added")
     parser.add_argument("--peer-rounds", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=900, help="seconds after which a run is killed")
+    parser.add_argument("--peer-limit", type=float, default=60, help="seconds after which a peer is killed")
+    parser.add_argument(
+        "--peer-lines", type=int, default=200_000, help="larger corpora are not given to peers"
+    )
     parser.add_argument(
         "--state", type=Path, default=ROOT / "bench" / "speed.jsonl", help="where runs are noted"
     )
@@ -367,7 +389,10 @@ def main() -> None:
     parser.add_argument("--no-peers", dest="peers", action="store_false")
     parser.add_argument("--no-growth", dest="growth", action="store_false")
     options = parser.parse_args()
-    options.tools = options.tools.resolve() if options.tools else None
+    options.tools = options.tools.absolute()
+    # An installed tool has its bytecode; without this ours would be compiled again by every run.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", str(ROOT / "dynamo_lint")], check=False)
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     corpora = {
         name: Path(folder).resolve() for name, _, folder in (text.partition("=") for text in options.corpora)
@@ -382,6 +407,12 @@ def main() -> None:
         + "; ".join(options.versions.values())
         + ".",
     ]
+    for name, folder in list(corpora.items()):
+        if not any(folder.rglob("*.py")):
+            report.append(f"\n`{name}` was passed over: there is no Python in {folder}.")
+            del corpora[name]
+    if absent := [name for name in PEERS if name not in options.versions]:
+        report.append(f"\nNot installed here, and so not measured: {', '.join(absent)}.")
     if load > processors / 4:
         report.append(
             "\n**The machine had other work to do: wall times say little, processor times a little more.**"
