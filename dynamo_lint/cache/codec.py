@@ -57,9 +57,16 @@ class Codec(Generic[T]):
             tag = [str(self._kinds.index(kind))] if kind in self._rows else []
             written = [*tag, *(write.replace("@", f"item.{name}") for name, write, _ in parts)]
             read = [each.replace("@", f"row[{i}]") for i, (_, _, each) in enumerate(parts, len(tag))]
-            self._names[kind.__name__] = kind
-            writers.append(f"write_{kind.__name__} = lambda item: ({', '.join(written)},)")
-            readers.append(f"read_{kind.__name__} = lambda row: {kind.__name__}({', '.join(read)})")
+            name = kind.__name__
+            self._names[name] = kind
+            write_all, read_all = f"({', '.join(written)},)", f"{name}({', '.join(read)})"
+            usual = _usual(kind)
+            if usual and kind not in self._rows:
+                few = len(parts) - len(usual)
+                write_all = f"({', '.join(written[:few])},) if {' and '.join(usual)} else {write_all}"
+                read_all = f"{name}({', '.join(read[:few])}) if len(row) == {few} else {read_all}"
+            writers.append(f"write_{name} = lambda item: {write_all}")
+            readers.append(f"read_{name} = lambda row: {read_all}")
         self._writers = self._compiled("number, put", writers, "write")
         self._readers = self._compiled("known", readers, "read")
 
@@ -165,6 +172,17 @@ class Codec(Generic[T]):
         exec("\n    ".join(lines), self._names, space)
         made: Callable[..., Any] = space["make"]
         return made
+
+
+def _usual(kind: type) -> list[str]:
+    """Tests that the last fields hold their defaults, as most do; such a tail is not written."""
+    forms = {None: "is None", False: "is False", (): "== ()"}
+    tests: list[str] = []
+    for field in reversed(fields(kind)):
+        if field.default not in forms:
+            break
+        tests.insert(0, f"item.{field.name} {forms[field.default]}")
+    return tests if len(tests) < len(fields(kind)) else []
 
 
 def _scalar(value: Any) -> Any:

@@ -167,7 +167,8 @@ class Expressions:
         match target:
             case ast.Name(id=name):
                 scope.bindings.append(facts.Binding(name, value, target.lineno, augmented))
-                scope.forget(name)
+                if scope.narrowed:
+                    scope.forget(name)
             case ast.Attribute(value=owner, attr=attr):
                 scope.stores.append(facts.Store(self.read(owner), attr, value, target.lineno, augmented))
             case ast.Subscript(value=owner, slice=index):
@@ -224,22 +225,25 @@ class Expressions:
 
     def _call(self, node: ast.Call) -> facts.Call:
         callee, read, scope = node.func, self.read, self.scope
-        # The callee of `x.f()` is no property load worth following: the call itself is.
-        function = self._attribute(callee) if isinstance(callee, ast.Attribute) else read(callee)
+        function: Expr
+        if isinstance(callee, ast.Attribute):
+            # The callee of `x.f()` is no property load worth following: the call itself is.
+            function, name = self._attribute(callee), callee.attr
+        else:
+            function = read(callee)
+            name = terminal_name(function) or ""
         call = facts.Call(
             function,
-            tuple([read(argument) for argument in node.args]),
-            tuple([(keyword.arg, read(keyword.value)) for keyword in node.keywords]),
+            tuple([read(argument) for argument in node.args]) if node.args else (),
+            tuple([(word.arg, read(word.value)) for word in node.keywords]) if node.keywords else (),
             node.lineno,
         )
-        name = terminal_name(function)
         site = facts.CallSite(call, scope.eager, None, bool(scope.loops), (), (), scope.context)
-        if name:
-            if "compile" in name:
-                condition = _condition(scope.conditions, node)
-                site = replace(site, condition=condition, loops=tuple(scope.loops))
-            elif name in _SWAPPERS and scope.narrowed:
-                site = replace(site, narrowed=tuple(fact for fact in scope.narrowed if fact is not None))
+        if "compile" in name:
+            condition = _condition(scope.conditions, node)
+            site = replace(site, condition=condition, loops=tuple(scope.loops))
+        elif name in _SWAPPERS and scope.narrowed:
+            site = replace(site, narrowed=tuple(fact for fact in scope.narrowed if fact is not None))
         scope.calls.append(site)
         if name in _STORING:
             self._implied_store(call, node)
