@@ -37,8 +37,8 @@ class Basis:
     """For every file, the address of its facts."""
     consulted: frozenset[str]
     """Files whose text was looked into."""
-    searched: tuple[tuple[str, tuple[str, ...]], ...]
-    """Texts that were searched for in all files, and those that hold them."""
+    searched: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """Searches that were made in all files, how and for what, and the files that answered."""
     verdict: str
     """The address of the verdict."""
 
@@ -48,7 +48,7 @@ class Basis:
         return Basis(
             _hex(keys),
             frozenset(watched.consulted),
-            tuple(sorted(watched.searched.items())),
+            tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
             verdict.hex(),
         )
 
@@ -72,7 +72,7 @@ def still_holds(
     if len(changed) > _MOST_CHANGED or not basis.consulted.isdisjoint(changed):
         return False
     for path in changed:
-        if any(path in holders or sources.holds(text, path) for text, holders in basis.searched):
+        if any((path in held) != sources.holds(how, text, path) for how, text, held in basis.searched):
             return False
         old, new = facts_of(path, before[path]), facts_of(path, None)
         if old is None or new is None or old.error is not None or new.error is not None:

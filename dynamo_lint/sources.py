@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dynamo_lint.index.decoding import decode
+from dynamo_lint.searches import SEARCHES
 
 NO_OVERLAY: Mapping[str, bytes] = MappingProxyType({})
 
@@ -27,8 +28,8 @@ class Sources:
         self._lines: dict[str, list[str]] = {}
         self.consulted: set[str] = set()
         """Files whose content was asked for."""
-        self.searched: dict[str, tuple[str, ...]] = {}
-        """Texts that were searched for in all files, and those that hold them."""
+        self.searched: dict[tuple[str, str], tuple[str, ...]] = {}
+        """Searches that were made in all files, how and for what, and the files that answered."""
 
     def watched(self) -> Sources:
         """The same content, with a memory of its own of what is asked for."""
@@ -73,15 +74,15 @@ class Sources:
         lines[0] = lines[0][start[1] - 1 :]
         return "\n".join(lines)
 
-    def holding(self, text: str, paths: Iterable[str]) -> tuple[str, ...]:
-        """Those of all files that hold a text, whatever it means there; `paths` are the same every time."""
-        if text not in self.searched:
-            self.searched[text] = tuple(path for path in paths if self.holds(text, path))
-        return self.searched[text]
+    def holding(self, how: str, text: str, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of all files that hold a text, in one of the ways of `SEARCHES`."""
+        if (how, text) not in self.searched:
+            self.searched[how, text] = tuple(path for path in paths if self.holds(how, text, path))
+        return self.searched[how, text]
 
-    def holds(self, text: str, path: str) -> bool:
+    def holds(self, how: str, text: str, path: str) -> bool:
         """Whether one file does; none does that cannot be read."""
         try:
-            return text.encode() in self._bytes(path)
+            return SEARCHES[how](text.encode(), self._bytes(path))
         except OSError:
             return False

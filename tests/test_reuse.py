@@ -149,10 +149,11 @@ def test_a_verdict_is_kept_over_many_edits(
         assert edited(project, "cold.py", "LIMIT", f"# {number}\nLIMIT", judged, capsys) == 0
 
 
+@pytest.mark.parametrize(("comment", "times"), [("not .steps", 1), ("not the steps", 0), ("'steps'", 1)])
 def test_an_attribute_that_a_fix_would_have_to_rename_is_looked_for_in_the_changed_file(
-    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str]
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], comment: str, times: int
 ) -> None:
-    assert edited(project, "cold.py", "row * 2", "row * 2  # not .steps", judged, capsys) == 1
+    assert edited(project, "cold.py", "row * 2", f"row * 2  # {comment}", judged, capsys) == times
 
 
 def test_a_new_file_is_judged(project: Path, judged: list[str], capsys: pytest.CaptureFixture[str]) -> None:

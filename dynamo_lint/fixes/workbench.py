@@ -192,23 +192,15 @@ class Workbench:
 
     def files_with(self, text: str) -> tuple[str, ...]:
         """The project's files that hold a text, whatever it means there."""
-        return self.sources.holding(text, self.tables.project.files)
+        return self.sources.holding("text", text, self.tables.project.files)
 
     def files_naming(self, name: str) -> tuple[str, ...]:
         """The project's files that may speak of an attribute: as `.name`, or as the text `"name"`."""
-        word = name.encode()
-        return tuple(path for path in self.files_with(name) if speaks_of(word, self._raw(path)))
+        return self.sources.holding("attribute", name, self.tables.project.files)
 
     def has_word(self, name: str) -> bool:
         """Some file of the project uses a name, for whatever."""
-        word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
-        return any(word.search(self._raw(path)) for path in self.files_with(name))
-
-    def _raw(self, path: str) -> bytes:
-        try:
-            return self.sources.raw(path)
-        except OSError:
-            return b""
+        return bool(self.sources.holding("word", name, self.tables.project.files))
 
     def _open(self, path: str) -> OpenFile | None:
         try:
@@ -226,29 +218,3 @@ class Workbench:
                 nodes.append(child)
         functions = tuple(self.tables.project.files[path].functions.values())
         return OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), functions)
-
-
-_BETWEEN = re.compile(rb"\.(?:\s|\\|#[^\r\n]*[\r\n])*\Z")
-"""A dot, and what may stand between it and the name: white space, a line that goes on, comments."""
-_MOST_BETWEEN = 5000
-"""Bytes; nobody writes longer comments inside an expression."""
-
-
-def speaks_of(word: bytes, raw: bytes) -> bool:
-    """Whether `.word` or `"word"` stands in a file; looks closely only where the word does."""
-    at = raw.find(word)
-    while at >= 0:
-        before, after = raw[at - 1 : at], raw[at + len(word) : at + len(word) + 1]
-        if before in {b"'", b'"'} and after in {b"'", b'"'}:
-            return True
-        if not (after.isalnum() or after == b"_" or after >= b"\x80"):
-            if before == b".":
-                return True
-            if before == b"\\" or before.isspace():
-                left = raw[max(at - _MOST_BETWEEN, 0) : at]
-                code = left.rstrip(b" \t\r\n\f\v\\")
-                commented = b"#" in code[code.rfind(b"\n") + 1 :]
-                if code.endswith(b".") or (commented and _BETWEEN.search(left)):
-                    return True
-        at = raw.find(word, at + 1)
-    return False

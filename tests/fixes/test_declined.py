@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.fixes.workbench import speaks_of
+from dynamo_lint.searches import speaks_of
 from tests.fixes.fixing import fix_files, fix_text, fixed
 
 MODULE = """\
