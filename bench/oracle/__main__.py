@@ -1,7 +1,7 @@
 """How right the linter is on models that people use: `python -m bench.oracle` runs, joins and reports.
 
     python -m bench.oracle run [--family causal,masked] [--name llama] [--mode blocks|whole|both] [--jobs N]
-    python -m bench.oracle report [--torch-version 2.13]
+    python -m bench.oracle report [--source transformers] [--mode whole] [--every N]
 
 Records are kept in --records, one per architecture and mode, so an interrupted run goes on where it was.
 transformers==5.23.0, x-transformers==2.31.10 and timm==1.0.31 must be importable.
@@ -31,19 +31,21 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="the time cap of one architecture")
     parser.add_argument("--readme", type=Path, default=HERE / "README.md", help="where the report goes")
+    parser.add_argument("--every", type=int, default=1, help="report on every Nth record of each table alone")
     options = parser.parse_args()
     if options.what == "run":
         _run(options)
     else:
         from bench.oracle.report import report
 
-        options.readme.write_text(report(options.records))
+        sources = options.source.split(",")
+        options.readme.write_text(report(options.records, sources, _modes(options), options.every))
 
 
 def _run(options: argparse.Namespace) -> None:
     from bench.oracle.drive import Task, drive
 
-    modes = ["blocks", "whole"] if options.mode == "both" else [options.mode]
+    modes = _modes(options)
     wanted = {name for name in options.name.split(",") if name}
     tasks = [
         Task(source, family, name, mode)
@@ -52,6 +54,10 @@ def _run(options: argparse.Namespace) -> None:
         if not wanted or name in wanted
     ]
     drive(tasks, options.records, options.jobs, options.seconds)
+
+
+def _modes(options: argparse.Namespace) -> list[str]:
+    return ["blocks", "whole"] if options.mode == "both" else [options.mode]
 
 
 def _subjects(sources: list[str], families: str) -> list[tuple[str, str, str]]:

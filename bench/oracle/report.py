@@ -14,11 +14,12 @@ from bench.oracle.lint import lint
 
 HEAD = """# How right the linter is on models that people use
 
-Written by `python -m bench.oracle report`; do not edit. Each architecture is built from a tiny random
-configuration, each of its repeated blocks is compiled (`blocks`) or the whole model (`whole`), and it lives
-through training steps, another batch size and length, evaluation without gradients and, for causal language
-models, generation with a dynamic and a static cache. What Dynamo did is heard by `dynamo-lint confirm`'s
-witness; the same sources are linted with those blocks declared as regions, and the two are joined.
+Written by `python -m bench.oracle run`, then `report`; do not edit. Each architecture is built from a tiny
+random configuration, each of its repeated blocks is compiled (`blocks`) or the whole model (`whole`), and it
+lives through training steps, another batch size and length, evaluation without gradients and, for causal
+language models, generation with a dynamic and a static cache. What Dynamo did is heard by the witness of
+`dynamo-lint confirm`; the same sources are linted with what was compiled declared as regions, and the two are
+joined.
 
 - **true**: Python state whose guard failed, and a finding said so.
 - **missed**: ... and no finding said so.
@@ -34,14 +35,14 @@ between two instances without a difference in some weight's shape, as measured o
 """
 
 
-def report(folder: Path) -> str:
-    """The page, from the records in a folder."""
+def report(folder: Path, sources: Sequence[str], modes: Sequence[str], every: int = 1) -> str:
+    """The page, from the records in a folder, or from every so-manieth that ran."""
     records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     parts = [HEAD]
-    for mode in ("blocks", "whole"):
-        for source in dict.fromkeys(record["source"] for record in records):
+    for source in sources:
+        for mode in modes:
             chosen = [one for one in records if (one["source"], one["mode"]) == (source, mode)]
-            if ran := [one for one in chosen if one["status"] == "ran"]:
+            if ran := [one for one in chosen if one["status"] == "ran"][::every]:
                 findings, root = lint(source, ran)
                 outcomes = [outcome(one, findings, root) for one in ran]
                 parts.append(_section(source, mode, chosen, outcomes))
@@ -55,7 +56,8 @@ def _section(source: str, mode: str, records: Sequence[dict[str, Any]], outcomes
     lines = [
         f"## {source}, {mode}",
         "",
-        f"{len(outcomes)} of {len(records)} architectures ran, {len(partly)} not through every phase.",
+        f"{len(records) - len(left_out)} of {len(records)} architectures ran, {len(partly)} not through "
+        f"every phase; {len(outcomes)} are held against the findings. {_versions(records)}",
         "",
         *_table("family", _families(outcomes)),
         "",
@@ -66,6 +68,12 @@ def _section(source: str, mode: str, records: Sequence[dict[str, Any]], outcomes
         *_listed("Left out", _reasons(left_out)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _versions(records: Iterable[dict[str, Any]]) -> str:
+    """With which torch the records were made."""
+    found = {one["receipt"]["torch_version"].partition("+")[0] for one in records if "receipt" in one}
+    return f"Recorded with torch {', '.join(sorted(found))}."
 
 
 Row = Counter[str]
