@@ -134,5 +134,6 @@ def _reasons(records: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
     table: dict[str, list[str]] = defaultdict(list)
     for one in records:
         why = " ".join(one.get("why", one["status"]).split())
-        table[why[:160].replace("`", "'")].append(one["name"])
+        # Of several attempts the first says enough.
+        table[why.partition("; ")[0][:100].replace("`", "'")].append(one["name"])
     return dict(sorted(table.items(), key=lambda row: -len(row[1])))
