@@ -126,8 +126,11 @@ def _may_have(project: Project, ref: ClassRef, name: str) -> bool:
 
 def _gives(project: Project, ref: ClassRef, name: str) -> bool:
     """Whether the code of one class mentions the attribute: in its body, or stored by its methods."""
-    declared = any(name == annotated for annotated, _ in project.class_(ref).annotations)
-    return declared or name in project.class_bindings(ref) or name in project.own_stores(ref)
+    key = ("given names", ref)
+    if key not in project.memo:
+        declared = (annotated for annotated, _ in project.class_(ref).annotations)
+        project.memo[key] = {*declared, *project.class_bindings(ref), *project.own_stores(ref)}
+    return name in project.memo[key]  # type: ignore[operator]
 
 
 def _declares(project: Project, ref: ClassRef) -> bool:

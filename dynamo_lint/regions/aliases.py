@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.regions import frameworks
@@ -14,24 +16,30 @@ CONVENTION = "regional_compile"
 def compile_names(project: Project) -> set[str]:
     """Every name that may stand for torch.compile somewhere: aliases of aliases included."""
     names = {"compile", "optimize", CONVENTION, *frameworks.NAMES}
-    bindings = [b for ref in project.functions() for b in project.function(ref).bindings]
-    while True:
-        more = {b.name for b in bindings if b.name not in names and _may_alias(b.value, names)}
-        if not more:
-            return names
+    others: dict[str, set[str]] = defaultdict(set)
+    for ref in project.functions():
+        for binding in project.function(ref).bindings:
+            for name in _original(binding.value):
+                others[name].add(binding.name)
+    pending = list(names)
+    while pending:
+        more = others.get(pending.pop(), set()) - names
         names |= more
+        pending += more
+    return names
 
 
-def _may_alias(value: Expr, names: set[str]) -> bool:
+def _original(value: Expr) -> tuple[str, ...]:
+    """The names that a value may be another one for."""
     match value:
         case facts.Attribute(facts.Name("re" | "regex"), _):
-            return False
+            return ()
         case facts.Name(name) | facts.Attribute(_, name) | facts.Import(_, str() as name):
-            return name in names
+            return (name,)
         case facts.Call(function, ()):
-            return _may_alias(function, names)
+            return _original(function)
         case facts.Call(facts.Name("partial") | facts.Attribute(_, "partial"), (first, *_)):
-            return _may_alias(first, names)
+            return _original(first)
         case facts.Choice(options):
-            return any(_may_alias(option, names) for option in options)
-    return False
+            return tuple(name for option in options for name in _original(option))
+    return ()

@@ -101,9 +101,14 @@ def _names(project: Project, ref: FunctionRef, expr: Expr) -> set[str]:
     return {name for part in parts for name in _names(project, ref, part)}
 
 
-def depends_on(call: Call, function: Function, names: Iterable[str | None]) -> bool:
-    """Whether what a call names comes from some of the names, through the local variables of its function."""
-    pending: list[Expr] = [call.function, *call.arguments, *(value for _, value in call.keywords)]
+def parts_of(call: Call) -> tuple[Expr, ...]:
+    """Everything that a call names."""
+    return (call.function, *call.arguments, *(value for _, value in call.keywords))
+
+
+def depends_on(parts: Iterable[Expr], function: Function, names: Iterable[str | None]) -> bool:
+    """Whether what expressions name comes from some names, through the local variables of a function."""
+    pending = list(parts)
     seen: set[str] = set()
     while pending:
         match pending.pop():

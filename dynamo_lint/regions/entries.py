@@ -15,10 +15,9 @@ from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples
-from dynamo_lint.regions.contexts import by_call, depends_on
+from dynamo_lint.regions.contexts import by_call, depends_on, parts_of
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
-from dynamo_lint.regions.locals import locals_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.project import COMPILE, External, Project, Symbol
 from dynamo_lint.regions.values import (
@@ -74,6 +73,8 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 target = Target(ref, project.owner(ref), Tier.CERTAIN)
                 roots.append(search.decorated(decorator, ref.path, function.first_line, ref.id, (target,)))
         for site in function.calls:
+            if site.context is None and terminal_name(site.call.function) not in search.names:
+                continue
             found = search.call(ref, site)
             if isinstance(found, Unresolved):
                 unresolved.append(found)
@@ -100,16 +101,16 @@ class _Search:
         self._decorators = options.compile_decorators
         self._outside: list[tuple[FunctionRef, CallSite]] = []
         """Sites that compile a function of a library."""
-        self._names = compile_names(project)
-        self._names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
-        self._names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._decorators}
+        self.names = compile_names(project)
+        self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
+        self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._decorators}
 
     def compiles(self, callee: Expr, path: str, function: str) -> bool:
         """Whether calling `callee` (or decorating with it) compiles something."""
         name = terminal_name(callee)
         if name == "partial" and isinstance(callee, facts.Call) and callee.arguments:
             name = terminal_name(callee.arguments[0])  # `@partial(torch.compile, dynamic=True)`
-        if name not in self._names:
+        if name not in self.names:
             return False
         if name == CONVENTION:
             return True
@@ -138,7 +139,7 @@ class _Search:
         if site.context is not None and terminal_name(site.context) == CONVENTION:
             return self._in_context(where, site)
         name = terminal_name(site.call.function)
-        if name not in self._names or _switched_off(site.call):
+        if name not in self.names or _switched_off(site.call):
             return []
         found = self._compiled(Scope(where, self._project.owner(where)), site, name)
         more = {root.entry.target: root for root in self._elsewhere(where, site, name)}
@@ -158,7 +159,7 @@ class _Search:
             return found if isinstance(found, list) else []
         function = self._project.function(where)
         outer = function.outer or MODULE_KEY
-        if outer == MODULE_KEY or depends_on(site.call, function, locals_of(self._project, where)):
+        if outer == MODULE_KEY or depends_on(parts_of(site.call), function, self._project.locals_of(where)):
             return []
         around = FunctionRef(where.path, outer)
         found = self._compiled(Scope(around, self._project.owner(around)), site, name)
@@ -180,13 +181,14 @@ class _Search:
     def _elsewhere(self, where: FunctionRef, site: CallSite, name: str) -> Iterator[Root]:
         """What a site compiles for each heir that runs its method, and for each caller of a helper."""
         function = self._project.function(where)
-        if depends_on(site.call, function, {self._project.self_name(where)}):
+        deciding = self._deciding(where, site.call, name)
+        if depends_on(deciding, function, {self._project.self_name(where)}):
             # A method runs for every class that inherits it, and `self` is an instance of that class.
             for heir in heirs_that_run(self._project, where):
                 inherited = self._compiled(Scope(where, heir), site, name)
                 yield from map(_at_best_likely, inherited if isinstance(inherited, list) else ())
         given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
-        if depends_on(site.call, function, given):
+        if depends_on(deciding, function, given):
             found: dict[str, Root] = {}
             for scope in by_call(evaluation_of(self._project), where, self._project.owner(where)):
                 roots = self._compiled(scope, site, name)
@@ -195,6 +197,14 @@ class _Search:
                         found.setdefault(root.entry.target, root)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()
+
+    def _deciding(self, where: FunctionRef, call: facts.Call, name: str) -> tuple[Expr, ...]:
+        """The parts of a call that decide what it compiles: none of `re.compile(pattern)`'s arguments."""
+        callee = call.function
+        known = name in frameworks.NAMES or self._wrapped_argument(callee, where) is not None
+        if known or self.compiles(callee, where.path, where.key):
+            return parts_of(call)
+        return (callee,)
 
     def _compiled(self, scope: Scope, site: CallSite, name: str) -> list[Root] | Unresolved:
         """What a call site compiles, seen from one scope."""

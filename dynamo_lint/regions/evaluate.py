@@ -13,11 +13,12 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import attributes, flow, results
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.locals import Local, filled_in, items_of, locals_of
+from dynamo_lint.regions.locals import filled_in, items_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import narrow
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.questions import Questions
+from dynamo_lint.regions.scopes import Local
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -29,6 +30,7 @@ from dynamo_lint.regions.values import (
     Text,
     Value,
     Values,
+    at_best,
     elements,
     freeze,
     union,
@@ -99,7 +101,7 @@ class Evaluation:
             case facts.Element(iterable):
                 return self.elements(self.value(iterable, scope))
             case facts.Choice(options):
-                return union(self.value(option, scope) for option in options)
+                return union([self.value(option, scope) for option in options])
             case facts.Display(kind, items, keys):
                 return self._display(kind, items, keys, scope)
             case facts.Constant(str() as text):
@@ -184,7 +186,7 @@ class Evaluation:
         while key != MODULE_KEY:
             direct = key == scope.function.key
             ref = scope.function if direct else FunctionRef(path, key)
-            known = locals_of(self.project, ref).get(name)
+            known = self.project.locals_of(ref).get(name)
             if known is not None:
                 return self._local(name, known, scope if direct else Scope(ref, scope.receiver), direct)
             key = file.functions[key].outer or MODULE_KEY
@@ -228,19 +230,19 @@ class Evaluation:
                 if any(isinstance(c, External) and c.dotted in results.DISABLERS for c in callees):
                     return EMPTY
         stored = items_of(self.project, scope.function).get(name, ())
-        contents = union(self.value(value, scope) for value in stored)
+        contents = union([self.value(value, scope) for value in stored])
         if scope.function.key == MODULE_KEY:
             stores = filled_in(self.project, scope.function.path).get(name, ())
             put = union((self.value(v, Scope(at, self.project.owner(at))) for at, v in stores), Tier.LIKELY)
             contents = union([contents, self.capped(put)])
         held: Values = {Group("each", (freeze(contents),)): Tier.CERTAIN} if contents else EMPTY
-        return union([*(self.value(value, scope) for value in bound), held])
+        return union([*[self.value(value, scope) for value in bound], held])
 
     # --- attributes and functions -----------------------------------------------------------------------
 
     def attributes(self, owners: Values, name: str) -> Values:
         """What `owner.name` may hold, for any of the owners."""
-        return union(union([attributes.of_value(self, o, name)], tier) for o, tier in owners.items())
+        return union([at_best(attributes.of_value(self, o, name), tier) for o, tier in owners.items()])
 
     def holds_module(self, value: Value) -> bool:
         """Whether a value is a module of the project, or a container of some."""
@@ -266,7 +268,7 @@ class Evaluation:
 
     def guessed(self, values: Values) -> Values:
         """The values as a mere guess; nothing if guesses are not followed."""
-        return union([values], Tier.ASSUMED) if self.guesses else EMPTY
+        return at_best(values, Tier.ASSUMED) if self.guesses else EMPTY
 
     def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Given = ()) -> Values:
         """What calling the function may give; `given` holds what this call passes."""
@@ -275,7 +277,7 @@ class Evaluation:
 
     def _returned(self, scope: Scope) -> Values:
         function = self.project.function(scope.function)
-        found = union(self.value(value, scope) for value in function.returns)
+        found = union([self.value(value, scope) for value in function.returns])
         if found or function.annotation is None:
             return found
         return typed(self.project, function.annotation, Scope(scope.function, scope.receiver))

@@ -20,6 +20,7 @@ from dynamo_lint.regions.values import (
     Scope,
     Value,
     Values,
+    at_best,
     union,
 )
 
@@ -52,7 +53,7 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
         return declared
     # What is injected into a constructor need not be what its annotation says.
     default = ev.value(parameter.default, outer) if parameter.default is not None else EMPTY
-    passed = union([_passed(ev, parameter, scope)], Tier.LIKELY)
+    passed = at_best(_passed(ev, parameter, scope), Tier.LIKELY)
     decorated = _decorated(ev, function, scope) if direct and _is_first(parameter, function) else EMPTY
     found = ev.capped(union([default, passed, decorated]))
     if known:
@@ -156,23 +157,24 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
 
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
     project = ev.project
-    found = []
+    found: list[tuple[Scope, CallSite]] = []
+    refs = sorted(wanted, key=lambda ref: (ref.path, ref.key))
     for called in sorted({name, *project.aliases_of(name)}):
         told, rest = _by_definition(project, called)
-        refs = sorted(wanted, key=lambda ref: (ref.path, ref.key))
-        for ref in refs:
-            found += [(Scope(where, project.owner(where)), site) for where, site in told.get(ref, ())]
+        if told:
+            for ref in refs:
+                found += told.get(ref, ())
         if called == "__init__":  # super().__init__() of a class that has the constructor from a base
             rest = [call for ref in refs for call in _by_constructor(project).get(ref, ())]
-        for where, site in rest[:_MAX_CALL_SITES]:
-            caller = Scope(where, project.owner(where))
-            callees = ev.value(site.call.function, caller)
-            if any(getattr(value, "ref", None) in wanted for value in callees):
-                found.append((caller, site))
+        for caller, site in rest[:_MAX_CALL_SITES]:
+            for value in ev.value(site.call.function, caller):
+                if getattr(value, "ref", None) in wanted:
+                    found.append((caller, site))
+                    break
     return found
 
 
-_Sites = list[tuple[FunctionRef, CallSite]]
+_Sites = list[tuple[Scope, CallSite]]
 
 
 def _by_definition(project: Project, called: str) -> tuple[dict[Symbol, _Sites], _Sites]:
@@ -187,10 +189,11 @@ def _by_definition(project: Project, called: str) -> tuple[dict[Symbol, _Sites],
         rest: _Sites = []
         for where, site in project.calls_of(called):
             symbols = project.symbols(site.call.function, where.path, where.key)
+            called_in = (Scope(where, project.owner(where)), site)
             for symbol in symbols:
-                told[symbol].append((where, site))
+                told[symbol].append(called_in)
             if not symbols:
-                rest.append((where, site))
+                rest.append(called_in)
         project.memo[key] = (dict(told), rest)
     return project.memo[key]  # type: ignore[return-value]
 
@@ -201,15 +204,15 @@ def _by_constructor(project: Project) -> dict[ClassRef | FunctionRef, _Sites]:
     if key not in project.memo:
         table: dict[ClassRef | FunctionRef, _Sites] = defaultdict(list)
         inits: dict[ClassRef, set[FunctionRef]] = {}
-        for where, site in _by_definition(project, "__init__")[1]:
-            owner = project.owner(where)
+        for caller, site in _by_definition(project, "__init__")[1]:
+            owner = caller.receiver
             if owner is None:
                 continue
             if owner not in inits:
                 methods = (project.method(part, "__init__") for part in project.mro(owner))
                 inits[owner] = {init for init in methods if init is not None}
             for init in inits[owner]:
-                table[init].append((where, site))
+                table[init].append((caller, site))
         project.memo[key] = dict(table)
     return project.memo[key]  # type: ignore[return-value]
 

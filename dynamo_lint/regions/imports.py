@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 from dynamo_lint.index.facts import FileFacts
 
@@ -19,18 +18,27 @@ class ModuleFinder:
         self._by_tail: dict[str, list[str]] = defaultdict(list)
         for path, file in files.items():
             self._by_name[file.module].append(path)
-            pure = PurePosixPath(path)
-            self._by_tail[pure.parent.name if file.is_package else pure.stem].append(path)
+            folder, _, name = path.rpartition("/")
+            tail = folder.rpartition("/")[2] if file.is_package else name.rpartition(".")[0] or name
+            self._by_tail[tail].append(path)
+        self._found: dict[tuple[str, str], str | None] = {}
 
     def find(self, dotted: str, importer: str) -> str | None:
+        """What `import dotted` in `importer` means, as `_find` says it: the same imports stand everywhere."""
+        key = (dotted, importer)
+        if key not in self._found:
+            self._found[key] = self._find(dotted, importer)
+        return self._found[key]
+
+    def _find(self, dotted: str, importer: str) -> str | None:
         """Path of the project file that `import dotted` in `importer` means, or None for an outside module.
 
         A script's siblings win, then packages by name, then a path that ends like the dotted name (a
         namespace package or a source root that is not the linted root); the nearest of several.
         """
         tail = dotted.replace(".", "/")
-        folder = str(PurePosixPath(importer).parent)
-        prefix = "" if folder == "." else f"{folder}/"
+        folder, slash, _ = importer.rpartition("/")
+        prefix = folder + slash
         file = self._files[importer]
         if not file.is_package and "." not in file.module:
             for sibling in (f"{prefix}{tail}.py", f"{prefix}{tail}/__init__.py"):

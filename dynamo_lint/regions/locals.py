@@ -1,33 +1,21 @@
-"""The names of one function, found once: what each is assigned, its parameter, and what is put into it."""
+"""What functions put into containers that have a name, found once."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Parameter
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
 
 
-class Local(NamedTuple):
-    """One name of a function's own scope."""
-
-    bound: list[Expr]
-    parameter: Parameter | None = None
-
-
-def locals_of(project: Project, ref: FunctionRef) -> dict[str, Local]:
-    """The names that belong to a function itself: assigned in it and not `global`, or its parameters."""
-    key = ("own names", ref)
+def items_of(project: Project, ref: FunctionRef) -> dict[str, list[Expr]]:
+    """What a function puts into containers, by the name of the container: `name[…] = value`."""
+    key = ("items", ref)
     if key not in project.memo:
-        function = project.function(ref)
-        table: dict[str, Local] = {}
-        for binding in function.bindings:
-            if binding.name not in function.globals:
-                table.setdefault(binding.name, Local([])).bound.append(binding.value)
-        for parameter in reversed(function.parameters):
-            table[parameter.name] = table.get(parameter.name, Local([]))._replace(parameter=parameter)
+        table: dict[str, list[Expr]] = {}
+        for store in project.function(ref).stores:
+            if store.name == ITEM and isinstance(store.owner, facts.Name):
+                table.setdefault(store.owner.id, []).append(store.value)
         project.memo[key] = table
     return project.memo[key]  # type: ignore[return-value]
 
@@ -54,19 +42,7 @@ def _is_global(project: Project, where: FunctionRef, name: str) -> bool:
     """Whether no function around a place has the name for itself."""
     key = where.key
     while key != MODULE_KEY:
-        if name in locals_of(project, FunctionRef(where.path, key)):
+        if name in project.locals_of(FunctionRef(where.path, key)):
             return False
         key = project.files[where.path].functions[key].outer or MODULE_KEY
     return True
-
-
-def items_of(project: Project, ref: FunctionRef) -> dict[str, list[Expr]]:
-    """What a function puts into containers, by the name of the container: `name[…] = value`."""
-    key = ("items", ref)
-    if key not in project.memo:
-        table: dict[str, list[Expr]] = {}
-        for store in project.function(ref).stores:
-            if store.name == ITEM and isinstance(store.owner, facts.Name):
-                table.setdefault(store.owner.id, []).append(store.value)
-        project.memo[key] = table
-    return project.memo[key]  # type: ignore[return-value]

@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, Binding, Class, Expr, FileFacts, Function, Store
+from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.stars import names_by_star
+from dynamo_lint.regions.scopes import Scopes
 from dynamo_lint.regions.tables import Tables
 
 COMPILE = "torch.compile"
@@ -61,12 +61,23 @@ class Project:
         self.texts_of = tables.texts_of
         self.derived_from = tables.derived_from
         self.is_known = tables.is_known
+        scopes = Scopes(files)
+        self.global_bindings = scopes.global_bindings
+        self.class_bindings = scopes.class_bindings
+        self.locals_of = scopes.locals_of
+        self.owner = scopes.owner
+        self.self_name = scopes.self_name
+        self.own_stores = scopes.own_stores
         self._resolving: set[object] = set()
-        self._globals: dict[str, dict[str, list[Expr]]] = {}
-        self._starred: dict[str, frozenset[str] | None] = {}
-        self._owners: dict[FunctionRef, ClassRef | None] = {}
+        self._in_stars: set[tuple[str, str]] = set()
+        """Names that are looked for in the files that a star import names, and those files."""
+        self._stars: dict[str, list[Symbol]] = {}
+        self._cuts = 0
+        """How often an answer was left out because the question is still open, or too deep."""
         self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
-        self._own_stores: dict[ClassRef, dict[str, list[tuple[FunctionRef, Store]]]] = {}
+        self._functions: list[FunctionRef] = []
+        self._seen: dict[tuple[str, str], tuple[Symbol, ...]] = {}
+        """What names of files mean, as far as that is settled."""
         self._inits: dict[FunctionRef, list[ClassRef]] | None = None
 
     # --- facts by reference -----------------------------------------------------------------------------
@@ -81,27 +92,17 @@ class Project:
 
     def functions(self) -> Iterator[FunctionRef]:
         """Every function, in file order."""
-        for path, file in self.files.items():
-            for key in file.functions:
-                yield FunctionRef(path, key)
+        if not self._functions:
+            self._functions = [
+                FunctionRef(p, key) for p, file in self.files.items() for key in file.functions
+            ]
+        return iter(self._functions)
 
     def classes(self) -> Iterator[ClassRef]:
         """Every class, in file order."""
         for path, file in self.files.items():
             for key in file.classes:
                 yield ClassRef(path, key)
-
-    def owner(self, ref: FunctionRef) -> ClassRef | None:
-        """The class whose body holds the function, or holds the method around a nested function."""
-        if ref not in self._owners:
-            function = self.function(ref)
-            if function.owner is not None:
-                self._owners[ref] = ClassRef(ref.path, function.owner)
-            else:
-                outer = function.outer or MODULE_KEY
-                around = None if outer == MODULE_KEY else self.owner(FunctionRef(ref.path, outer))
-                self._owners[ref] = around
-        return self._owners[ref]
 
     # --- names ------------------------------------------------------------------------------------------
 
@@ -138,61 +139,55 @@ class Project:
         return ()
 
     def _lookup(self, name: str, path: str, key: str) -> tuple[Symbol, ...]:
-        file = self.files[path]
+        functions = self.files[path].functions
         while key != MODULE_KEY:
-            function = file.functions[key]
-            if name not in function.globals:
-                if any(parameter.name == name for parameter in function.parameters):
+            local = self.locals_of(FunctionRef(path, key)).get(name)
+            if local is not None:
+                if local.parameter is not None:
                     return ()
-                local = [binding.value for binding in function.bindings if binding.name == name]
-                if local:
-                    return self._guarded((path, key, name), local, path, key)
-            key = function.outer or MODULE_KEY
+                return self._guarded((path, key, name), local.bound, path, key)
+            key = functions[key].outer or MODULE_KEY
         return self._global(name, path)
 
     def _global(self, name: str, path: str) -> tuple[Symbol, ...]:
+        key = (path, name)
+        found = self._seen.get(key)
+        if found is None:
+            before = self._cuts
+            found = self._looked_up(name, path)
+            if before == self._cuts or not (self._resolving or self._in_stars):
+                self._seen[key] = found
+        return found
+
+    def _looked_up(self, name: str, path: str) -> tuple[Symbol, ...]:
         bound = self.global_bindings(path).get(name)
         if bound:
             return self._guarded((path, name), bound, path, MODULE_KEY)
         outside: tuple[Symbol, ...] = ()
-        for star in self.files[path].stars if self._stars_may_give(name, path) else ():
-            for source in self.imported_modules(star, path):
-                if isinstance(source, External):
-                    outside = outside or (External(f"{source.dotted}.{name}"),)
-                elif (
-                    isinstance(source, File) and (star_key := (source.path, "*", name)) not in self._resolving
-                ):
-                    self._resolving.add(star_key)
-                    found = self._global(name, source.path)
-                    self._resolving.discard(star_key)
-                    if found and not _is_builtin(found):
-                        return found
+        for source in self._star_sources(path):
+            if isinstance(source, External):
+                outside = outside or (External(f"{source.dotted}.{name}"),)
+            elif isinstance(source, File):
+                key = (source.path, name)
+                if key in self._in_stars:
+                    self._cuts += 1
+                    continue
+                self._in_stars.add(key)
+                found = self._global(name, source.path)
+                self._in_stars.discard(key)
+                if found and not _is_builtin(found):
+                    return found
         if hasattr(builtins, name):
             return (External(f"builtins.{name}"),)
         return outside
 
-    def _stars_may_give(self, name: str, path: str) -> bool:
-        if path not in self._starred:
-            self._starred[path] = names_by_star(
-                path, lambda file: self.files[file].stars, self.global_bindings, self._star_sources
-            )
-        return (names := self._starred[path]) is None or name in names
-
-    def _star_sources(self, star: facts.Import, path: str) -> Iterator[tuple[str, bool]]:
-        for source in self.imported_modules(star, path):
-            yield source[0], isinstance(source, File)
-
-    def global_bindings(self, path: str) -> dict[str, list[Expr]]:
-        """Module-level bindings of a file by name, `global` assignments in its functions included."""
-        known = self._globals.get(path)
-        if known is None:
-            known = defaultdict(list)
-            for function in self.files[path].functions.values():
-                for binding in function.bindings:
-                    if function.key == MODULE_KEY or binding.name in function.globals:
-                        known[binding.name].append(binding.value)
-            self._globals[path] = known
-        return known
+    def _star_sources(self, path: str) -> list[Symbol]:
+        """The modules that a file imports everything from."""
+        sources = self._stars.get(path)
+        if sources is None:
+            stars = self.files[path].stars
+            sources = self._stars[path] = [s for star in stars for s in self.imported_modules(star, path)]
+        return sources
 
     def _guarded(self, key: object, values: list[Expr], path: str, function: str) -> tuple[Symbol, ...]:
         """The union over `values`, unless we are already asking: aliases and imports can be circular."""
@@ -200,11 +195,13 @@ class Project:
         if memo_key in self.memo:
             return self.memo[memo_key]  # type: ignore[return-value]
         if key in self._resolving or len(self._resolving) > _DEEPEST:
+            self._cuts += 1
             return ()
+        before = self._cuts
         self._resolving.add(key)
         found = _unique(symbol for value in values for symbol in self.symbols(value, path, function))
         self._resolving.discard(key)
-        if not self._resolving:
+        if before == self._cuts or not self._resolving:
             self.memo[memo_key] = found
         return found
 
@@ -311,16 +308,6 @@ class Project:
                 return part, values
         return None, []
 
-    def class_bindings(self, ref: ClassRef) -> dict[str, list[Binding]]:
-        """The bindings of one class body by name."""
-        key = ("class", ref)
-        if key not in self.memo:
-            table: dict[str, list[Binding]] = defaultdict(list)
-            for binding in self.class_(ref).bindings:
-                table[binding.name].append(binding)
-            self.memo[key] = dict(table)
-        return self.memo[key]  # type: ignore[return-value]
-
     def method(self, ref: ClassRef, name: str) -> FunctionRef | None:
         """The function that `instance.name` would call, found along the MRO."""
         where, values = self.member(ref, name)
@@ -351,32 +338,6 @@ class Project:
                 if found is not None:
                     self._inits[found].append(ref)
         return self._inits.get(init, [])
-
-    def own_stores(self, ref: ClassRef) -> dict[str, list[tuple[FunctionRef, Store]]]:
-        """`self.name = …` in the methods of one class by name; `name[]` holds stores into `self.name`."""
-        if ref not in self._own_stores:
-            table: dict[str, list[tuple[FunctionRef, Store]]] = defaultdict(list)
-            for key, function in self.files[ref.path].functions.items():
-                if not function.stores or self.owner(FunctionRef(ref.path, key)) != ref:
-                    continue
-                self_name = facts.Name(self.self_name(FunctionRef(ref.path, key)) or "")
-                for store in function.stores:
-                    match store.owner:
-                        case facts.Name() as owner if owner == self_name:
-                            table[store.name].append((FunctionRef(ref.path, key), store))
-                        case facts.Attribute(owner, name) if owner == self_name and store.name == facts.ITEM:
-                            table[name + facts.ITEM].append((FunctionRef(ref.path, key), store))
-            self._own_stores[ref] = dict(table)
-        return self._own_stores[ref]
-
-    def self_name(self, ref: FunctionRef) -> str | None:
-        """What the function (or the method around it) calls its instance."""
-        function = self.function(ref)
-        while function.owner is None:
-            if function.outer in (None, MODULE_KEY):
-                return None
-            function = self.files[ref.path].functions[function.outer or MODULE_KEY]
-        return function.parameters[0].name if function.parameters else None
 
 
 def _unique(symbols: Iterator[Symbol]) -> tuple[Symbol, ...]:

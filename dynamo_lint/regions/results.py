@@ -27,6 +27,7 @@ from dynamo_lint.regions.values import (
     Text,
     Value,
     Values,
+    at_best,
     elements,
     freeze,
     union,
@@ -97,11 +98,12 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
 
 
 def _of_callees(ev: Evaluation, callees: Values, call: Call, scope: Scope) -> Values:
-    return union(
-        union([_of_callee(ev, bound, call, scope)], tier)
+    parts = [
+        at_best(_of_callee(ev, bound, call, scope), tier)
         for callee, tier in callees.items()
         for bound in contexts.bound(ev, callee, call, scope)
-    )
+    ]
+    return union(parts)
 
 
 def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Values:
@@ -194,7 +196,7 @@ def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope) -> Values:
     texts = {v.value: tier for v, tier in ev.value(name, scope).items() if isinstance(v, Text)}
     if isinstance(name, facts.Attribute):  # a configuration field: any text it is given anywhere
         texts |= {text: Tier.LIKELY for text in ev.project.texts_of(name.name) if text not in texts}
-    found = union(union([ev.attributes(owners, text)], tier) for text, tier in sorted(texts.items()))
+    found = union([at_best(ev.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
     if texts:
         return ev.capped(found)
     inside = [contents(ev, v.ref) for v in owners if isinstance(v, Instance)]

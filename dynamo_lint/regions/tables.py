@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Binding, CallSite, Expr, FileFacts, Function, Store
+from dynamo_lint.index.facts import Binding, CallSite, Expr, FileFacts, Store
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+
+Sites = dict[str, list[tuple[FunctionRef, CallSite]]]
+
+
+@dataclass(slots=True)
+class _Uses:
+    """What the bodies of all functions say of names, from one walk over them."""
+
+    calls: Sites = field(default_factory=lambda: defaultdict(list))
+    passed: Sites = field(default_factory=lambda: defaultdict(list))
+    stores: dict[str, list[tuple[FunctionRef, Store]]] = field(default_factory=lambda: defaultdict(list))
+    aliases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    texts: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
 class Tables:
@@ -20,20 +34,20 @@ class Tables:
 
     def calls_of(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
         """Call sites whose callee ends in `name`."""
-        return self._calls.get(name, [])
+        return self._uses.calls.get(name, [])
 
     def stores_of(self, name: str) -> list[tuple[FunctionRef, Store]]:
         """Attribute stores `anything.name = …`, in every function."""
-        return self._stores.get(name, [])
+        return self._uses.stores.get(name, [])
 
     def aliases_of(self, name: str) -> set[str]:
         """Names that `name` is bound to as it is, through a call (`step = torch.compile(train_step)`), or by
         being passed as a keyword (`Spec(parallelize=parallelize_llama)`)."""
-        return self._aliases.get(name, set())
+        return self._uses.aliases.get(name, set())
 
     def passed_on(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
         """Calls that pass the function `name` as a keyword argument."""
-        return self._passed.get(name, [])
+        return self._uses.passed.get(name, [])
 
     def decorated_with(self, name: str) -> list[tuple[FunctionRef | ClassRef, Expr]]:
         """Functions and classes with a decorator that ends in `name`."""
@@ -45,7 +59,7 @@ class Tables:
 
     def texts_of(self, name: str) -> list[str]:
         """The literal strings passed anywhere as keyword `name`: what a configuration field may say."""
-        return sorted(self._texts.get(name, ()))
+        return sorted(self._uses.texts.get(name, ()))
 
     def is_known(self, name: str) -> bool:
         """Whether anything in the project is called so: a definition, an attribute, an item of a dict."""
@@ -69,60 +83,44 @@ class Tables:
                     _add_keys(store.value, found)
         return found
 
-    def _functions(self) -> Iterator[tuple[FunctionRef, Function]]:
-        for path, file in self._files.items():
-            for key, function in file.functions.items():
-                yield FunctionRef(path, key), function
-
-    @cached_property
-    def _calls(self) -> dict[str, list[tuple[FunctionRef, CallSite]]]:
-        table = defaultdict(list)
-        for ref, function in self._functions():
-            for site in function.calls:
-                callee = site.call.function
-                name = None if isinstance(callee, facts.Call) else terminal_name(callee)
-                if name:
-                    table[name].append((ref, site))
-        return table
-
-    @cached_property
-    def _stores(self) -> dict[str, list[tuple[FunctionRef, Store]]]:
-        table = defaultdict(list)
-        for ref, function in self._functions():
-            for store in function.stores:
-                table[store.name].append((ref, store))
-        return table
-
     @cached_property
     def _defined(self) -> set[str]:
         return {key.rpartition(".")[2] for file in self._files.values() for key in file.functions}
 
     @cached_property
-    def _passed(self) -> dict[str, list[tuple[FunctionRef, CallSite]]]:
-        table = defaultdict(list)
-        for ref, function in self._functions():
-            for site in function.calls:
-                for _, given in site.call.keywords:
-                    name = _last_name(given)
-                    if name in self._defined:
-                        table[name].append((ref, site))
-        return table
+    def _uses(self) -> _Uses:
+        uses = _Uses()
+        for path, file in self._files.items():
+            for key, function in file.functions.items():
+                ref = FunctionRef(path, key)
+                for site in function.calls:
+                    name = _last_name(site.call.function)
+                    if name:
+                        uses.calls[name].append((ref, site))
+                    for keyword, value in site.call.keywords:
+                        self._add_keyword(uses, keyword, value, (ref, site))
+                for binding in function.bindings:
+                    _add_alias(uses.aliases, binding)
+                    if isinstance(binding.value, facts.Display):
+                        for keyword, text in _entries(binding.value):
+                            uses.texts[keyword].add(text)
+                for store in function.stores:
+                    uses.stores[store.name].append((ref, store))
+                    _add_alias(uses.aliases, store)
+        return uses
 
-    @cached_property
-    def _aliases(self) -> dict[str, set[str]]:
-        table = defaultdict(set)
-        for _, function in self._functions():
-            bound_here: tuple[Binding | Store, ...] = (*function.bindings, *function.stores)
-            for bound in bound_here:
-                match bound.value:
-                    case facts.Name(original) | facts.Call(_, (facts.Name(original), *_)):
-                        table[original].add(bound.name)
-            for site in function.calls:
-                for keyword, value in site.call.keywords:
-                    name = _last_name(value)
-                    if keyword is not None and keyword != name and name in self._defined:
-                        table[name].add(keyword)
-        return table
+    def _add_keyword(
+        self, uses: _Uses, keyword: str | None, value: Expr, site: tuple[FunctionRef, CallSite]
+    ) -> None:
+        if isinstance(value, facts.Constant):
+            if keyword and isinstance(value.value, str):
+                uses.texts[keyword].add(value.value)
+            return
+        name = _last_name(value)
+        if name in self._defined:
+            uses.passed[name].append(site)
+            if keyword is not None and keyword != name:
+                uses.aliases[name].add(keyword)
 
     @cached_property
     def _decorated(self) -> dict[str, list[tuple[FunctionRef | ClassRef, Expr]]]:
@@ -155,18 +153,11 @@ class Tables:
                     table[imported.get(name, name)].append(ClassRef(path, key))
         return table
 
-    @cached_property
-    def _texts(self) -> dict[str, set[str]]:
-        table = defaultdict(set)
-        for _, function in self._functions():
-            for site in function.calls:
-                for keyword, value in site.call.keywords:
-                    if keyword and isinstance(value, facts.Constant) and isinstance(value.value, str):
-                        table[keyword].add(value.value)
-            for binding in function.bindings:
-                for keyword, text in _entries(binding.value):
-                    table[keyword].add(text)
-        return table
+
+def _add_alias(aliases: dict[str, set[str]], bound: Binding | Store) -> None:
+    match bound.value:
+        case facts.Name(original) | facts.Call(_, (facts.Name(original), *_)):
+            aliases[original].add(bound.name)
 
 
 def _add_keys(value: Expr, found: set[str]) -> None:
@@ -181,10 +172,9 @@ def _add_keys(value: Expr, found: set[str]) -> None:
 
 
 def _last_name(value: Expr) -> str:
-    match value:
-        case facts.Name(name) | facts.Attribute(_, name):
-            return name
-    return ""
+    if isinstance(value, facts.Name):
+        return value.id
+    return value.name if isinstance(value, facts.Attribute) else ""
 
 
 def _entries(value: Expr) -> Iterator[tuple[str, str]]:

@@ -125,17 +125,28 @@ EMPTY: Values = {}
 
 def union(parts: Iterable[Values], weakest: Tier = Tier.CERTAIN) -> Values:
     """All values of all parts, each at the best tier it was found at, but no better than `weakest`."""
-    some = [part for part in parts if part]
-    if len(some) == 1 and weakest is Tier.CERTAIN:
-        return some[0]
-    found: dict[Value, Tier] = {}
-    for part in some:
+    first: Values = EMPTY
+    found: dict[Value, Tier] | None = None
+    for part in parts:
+        if not part:
+            continue
+        if not first:
+            first = part
+            continue
+        if found is None:
+            found = dict(first)
         for value, tier in part.items():
-            if tier < weakest:
-                tier = weakest
-            if value not in found or tier < found[value]:
+            known = found.get(value)
+            if known is None or tier < known:
                 found[value] = tier
-    return found
+    return at_best(first if found is None else found, weakest)
+
+
+def at_best(values: Values, weakest: Tier) -> Values:
+    """The values, each at a tier no better than `weakest`."""
+    if weakest is Tier.CERTAIN or not values:
+        return values
+    return {value: tier if tier > weakest else weakest for value, tier in values.items()}
 
 
 def freeze(values: Values) -> Held:

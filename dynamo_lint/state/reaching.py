@@ -17,7 +17,7 @@ from dynamo_lint.regions.annotations import is_plain
 from dynamo_lint.regions.attributes import of_value
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS
 from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.locals import filled_in, items_of, locals_of
+from dynamo_lint.regions.locals import filled_in, items_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.swaps import swaps_of
@@ -73,7 +73,7 @@ class Reach:
         path, key = where.path, where.key
         while key != MODULE_KEY:
             ref = FunctionRef(path, key)
-            local = locals_of(self._project, ref).get(name)
+            local = self._project.locals_of(ref).get(name)
             if local is not None:
                 return self._bound(ref, name, local.bound, local.parameter)
             key = self._project.files[path].functions[key].outer or MODULE_KEY
@@ -213,7 +213,7 @@ class Reach:
         """A name whose every binding, in the scope that it belongs to, is an import or a definition."""
         path, key = where.path, where.key
         while key != MODULE_KEY:
-            local = locals_of(self._project, FunctionRef(path, key)).get(name)
+            local = self._project.locals_of(FunctionRef(path, key)).get(name)
             if local is not None:
                 return local.parameter is None and all(self._is_fixed(value, path) for value in local.bound)
             key = self._project.files[path].functions[key].outer or MODULE_KEY
