@@ -414,3 +414,31 @@ def test_whatever_way_a_compiled_function_takes_to_its_call_it_is_seen(how: str)
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
     assert {one.name for one in build(project, regions, lambda path: source).passed} == {"n"}
+
+
+# --- bounds ---------------------------------------------------------------------------------------------
+
+
+def nested(levels: int) -> str:
+    """Stages that make stages in loops of unknown length, down to a block that is compiled by itself."""
+    source = "import torch\nfrom torch import nn\n\nclass Block(nn.Module):\n    def __init__(self, d, i):\n"
+    source += "        super().__init__()\n        self.i = i\n\n    def forward(self, x):\n"
+    source += "        return x * self.i\n\n"
+    for level in reversed(range(levels)):
+        inner = f"Stage{level + 1}(cfg, d + i)" if level + 1 < levels else "Block(d, i + j)"
+        source += (
+            f"class Stage{level}(nn.Module):\n    def __init__(self, cfg, d):\n        super().__init__()\n"
+            "        self.inner = nn.ModuleList()\n        for i in range(cfg.n):\n"
+            f"            for j in range(cfg.m):\n                self.inner.append({inner})\n\n"
+            "    def forward(self, x):\n        for one in self.inner:\n            x = one(x)\n"
+            "        return x\n\n"
+        )
+    return source
+
+
+def test_stages_in_loops_in_stages_end():
+    source = nested(6)
+    files = {"m.py": summarize("m.py", "m", False, source.encode())}
+    project, regions = resolve(files, RegionOptions(assume="blocks"))
+    found = build(project, regions, lambda path: source).units.differences
+    assert ("Block", "i") in {(one.unit.name, one.attribute) for one in found}

@@ -18,6 +18,8 @@ from dynamo_lint.units.terms import BOOLEAN, Term, data, decider, leaves
 _MANY = 4
 """This many different values among samples: there may be as many as there are instances."""
 _MAX_DEPTH = 6
+_MAX_TERMS = 40_000
+"""Of one comparison; several times what real models take, while objects nested in loops multiply."""
 _CODE = frozenset({"new", "part", "class", "function", "external", "absent", "partial"})
 """Terms that decide what code runs, rather than with which number."""
 
@@ -52,6 +54,10 @@ class _Comparison:
     """The same in the words of a report."""
     shapes: list[tuple[Term, ...]] = field(default_factory=list)
     """Shape arguments of parameters, for every instance."""
+    most: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.most = len(self.run.terms.known) + _MAX_TERMS
 
     def results(self) -> list[Difference]:
         """The differences that cost something: not those that follow the shapes of the parameters."""
@@ -107,7 +113,7 @@ class _Comparison:
         roots: frozenset[str] | None,
         depth: int,
     ) -> None:
-        values = given.values(term)
+        values = given.values(term) if len(self.run.terms.known) < self.most else None
         if values is None:
             return
 
