@@ -60,7 +60,8 @@ def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -
         if not any(_stores(node, name) for statement in init.node.body for node in ast.walk(statement)):
             return False  # known without reading all that the project says of the name
         family = _family(bench, key, name, call)
-        kept = [m for m in family if init.file.statement(m.node) in init.node.body]
+        near = [mention for mention in family if mention.file is init.file]
+        kept = [mention for mention in near if init.file.statement(mention.node) in init.node.body]
         if not any(isinstance(mention.node.ctx, ast.Store) for mention in kept):
             return False
         if any(isinstance(mention.node.ctx, ast.Del) for mention in family):

@@ -211,6 +211,14 @@ def test_a_constant_lookup_is_an_access_where_a_missing_attribute_fails_either_w
     assert "x = x * self.gain + self.n + getattr(self, 'late', 1)" in done.files["model.py"].decode()
 
 
+def test_an_attribute_that_another_file_reads_as_well_is_read_directly(tmp_path: Path) -> None:
+    model = program("x = x * getattr(self, 'n', 1)", "2.0")
+    other = "from model import Model\n\ndef show():\n    print(Model().n)\n"
+    changed = fix_files(tmp_path, model=model, other=other)
+    assert list(changed) == ["model.py"]
+    assert "x = x * self.n" in changed["model.py"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
