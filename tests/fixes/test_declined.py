@@ -212,11 +212,12 @@ def test_a_constant_lookup_is_an_access_where_a_missing_attribute_fails_either_w
 
 
 def test_an_attribute_that_another_file_reads_as_well_is_read_directly(tmp_path: Path) -> None:
-    model = program("x = x * getattr(self, 'n', 1)", "2.0")
-    other = "from model import Model\n\ndef show():\n    print(Model().n)\n"
-    changed = fix_files(tmp_path, model=model, other=other)
-    assert list(changed) == ["model.py"]
-    assert "x = x * self.n" in changed["model.py"]
+    (tmp_path / "dynamo-lint.toml").write_text("")
+    (tmp_path / "model.py").write_text(program("x = x * getattr(self, 'n', 1)", "2.0"))
+    (tmp_path / "other.py").write_text("from model import Model\n\ndef show():\n    print(Model().n)\n")
+    done = fixed(tmp_path, unsafe=False, pedantic=True)
+    assert list(done.files) == ["model.py"]
+    assert "x = x * self.n" in done.files["model.py"].decode()
 
 
 @pytest.mark.parametrize(
