@@ -14,15 +14,14 @@ from dynamo_lint.index.facts import ITEM, Function
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.between import Between
+from dynamo_lint.state.entered import absent, entry_facts
 from dynamo_lint.state.fields import filled
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.items import item_path
 from dynamo_lint.state.model import (
     AttributeState,
     Callee,
-    CallEvent,
     FunctionState,
-    Guard,
     Key,
     Kinds,
     MutationSite,
@@ -301,7 +300,7 @@ def _attributes(
     initial: Initial, origins: Origins, states: dict[HotFunction, FunctionState], between: Between
 ) -> tuple[AttributeState, ...]:
     """One table per attribute that hot code writes, or reads while other code rebinds it between calls."""
-    entry = _entry_facts(states)
+    entry = entry_facts(states)
     reads: dict[Key, list[ReadSite]] = defaultdict(list)
     writes: dict[Key, list[WriteSite]] = defaultdict(list)
     mutations: dict[Key, list[MutationSite]] = defaultdict(list)
@@ -316,7 +315,7 @@ def _attributes(
                 if root in ROOTS:
                     value = replace(write.value, kinds=origins.kinds(hot, write.value))
                     whole = replace(write, value=value, guards=write.guards | guards)
-                    asked = frozenset(way | _absent(write.guards) for way in ways)
+                    asked = frozenset(way | absent(write.guards) for way in ways)
                     writes[key].append(WriteSite(hot, whole, asked))
                     roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
         for mutation in state.mutations:
@@ -351,47 +350,3 @@ def _attributes(
 
 def _order(site: ReadSite | WriteSite | MutationSite) -> tuple[str, int, int]:
     return site.hot.function.path, site.position.line, site.position.column
-
-
-MOST_WAYS = 16
-
-Facts = tuple[frozenset[Key], frozenset[Guard], frozenset[frozenset[Key]]]
-"""What has been written, which tests held, and for each way what it found absent."""
-NOTHING: Facts = (frozenset(), frozenset(), frozenset({frozenset()}))
-
-
-def _absent(guards: frozenset[Guard]) -> frozenset[Key]:
-    return frozenset(guard.key for guard in guards if guard.missing)
-
-
-def _entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Facts]:
-    """What certainly holds whenever a hot function is entered, over all hot calls of it."""
-    by_pair = {(hot.function, hot.receiver): hot for hot in states}
-    incoming: dict[HotFunction, list[tuple[HotFunction, CallEvent]]] = defaultdict(list)
-    for caller, state in states.items():
-        for event in state.calls:
-            callee = by_pair.get((event.callee.function, event.callee.receiver))
-            if callee is not None and callee != caller:
-                incoming[callee].append((caller, event))
-    facts_: dict[HotFunction, Facts] = {}
-
-    def of(hot: HotFunction, above: frozenset[HotFunction]) -> Facts:
-        if hot in facts_:
-            return facts_[hot]
-        calls = [] if hot.compiled else [pair for pair in incoming[hot] if pair[0] not in above]
-        found = [(of(caller, above | {hot}), event) for caller, event in calls]
-        ways = frozenset(
-            way | _absent(event.guards) for caller_facts, event in found for way in caller_facts[2]
-        )
-        result = NOTHING
-        if found:
-            result = (
-                frozenset.intersection(*(event.written | caller_facts[0] for caller_facts, event in found)),
-                frozenset.intersection(*(event.guards | caller_facts[1] for caller_facts, event in found)),
-                ways if len(ways) <= MOST_WAYS else NOTHING[2],
-            )
-        if not above:
-            facts_[hot] = result
-        return result
-
-    return {hot: of(hot, frozenset()) for hot in states}
