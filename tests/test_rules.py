@@ -163,6 +163,37 @@ def test_what_is_stored_while_a_latch_closes_changes_once():
     assert ("Block.size[...]", "note") not in {(f.subject, f.severity) for f in lint(open_ended)}
 
 
+ADDED = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = None
+
+    def forward(self, x):
+        before = self.held
+        {body}
+        return before
+
+model = Model()
+compiled = torch.compile(model)
+
+def begin(x):
+    model.held = x
+"""
+
+
+def test_what_is_only_added_to_was_a_tensor_before():
+    assert not lint(ADDED.format(body="self.held = torch.cat([self.held, x])"))
+
+
+def test_what_is_added_to_after_a_test_for_none_is_told():
+    body = "self.held = x if self.held is None else torch.cat([self.held, x])"
+    assert [f.code for f in lint(ADDED.format(body=body))] == ["DYN103"]
+
+
 def test_columns_count_code_points():
     source = COUNTER.replace("self.n += 1", "é = 'ü'; self.n += 1")
     (found,) = lint(source)

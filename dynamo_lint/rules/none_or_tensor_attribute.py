@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import ALLOWS_NONE, latches, told
-from dynamo_lint.state.model import AttributeState, Kind, Kinds, Write, WriteSite
+from dynamo_lint.state.model import AttributeState, Kind, Kinds, Use, Write, WriteSite
 from dynamo_lint.state.origins import Tables
 
 NUMBERS = frozenset({Kind.INT, Kind.FLOAT})
@@ -18,7 +18,9 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     latched = latches(tables.attributes)
     for state in tables.attributes:
         found = flip(state)
-        if found is None or all(told(site, state, latched) for site in _first_tensors(state)):
+        if found is None:
+            continue
+        if all(told(site, state, latched, tables.initial.declared_in) for site in _first_tensors(state)):
             continue
         site, start = found
         name, where = spell(site.write.place), region(tables, site.hot)
@@ -55,8 +57,14 @@ def flip(state: AttributeState) -> tuple[WriteSite, str] | None:
         return None
     if start == "None" and not any(read.use in ALLOWS_NONE for read in state.reads):
         return None
+    if start == "None" and all(_adds(s.write) for s in tensors) and not _tested(state):
+        return None  # None cannot be added to: other code has made it a tensor before
     builds = [s for s in tensors if not _fills_cache(state, s.write)]
     return (builds[0], start) if builds else None
+
+
+def _tested(state: AttributeState) -> bool:
+    return any(read.use in {Use.NONE_TEST, Use.CONTROL} for read in state.reads)
 
 
 def _first_tensors(state: AttributeState) -> list[WriteSite]:
