@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.rules.base import Context
 from dynamo_lint.state.model import SCALARS, AttributeState, Guard, Key, Kind, Kinds, Use, Write, WriteSite
 
@@ -45,21 +44,10 @@ def latches(states: Iterable[AttributeState]) -> frozenset[Key]:
     )
 
 
-def told(
-    site: WriteSite, state: AttributeState, latched: frozenset[Key], declared_in: Callable[[Key], ClassRef]
-) -> bool:
-    """The write happens together with that of a latch, which is reported instead: one cause, one finding.
-
-    A class that calls a method of its base by name sees the same latch as its own attribute.
-    """
-
-    def told_apart(keys: Iterable[Key]) -> frozenset[tuple[ClassRef, str]]:
-        return frozenset((declared_in(key), key.attribute) for key in keys)
-
-    own = told_apart({state.key, *site.write.keys})
-    others = told_apart(latched) - own
-    ways = [told_apart(way) for way in site.ways]
-    return bool(ways) and all(way & others and way.isdisjoint(told_apart({state.key})) for way in ways)
+def told(site: WriteSite, state: AttributeState, latched: frozenset[Key]) -> bool:
+    """The write happens together with that of a latch, which is reported instead: one cause, one finding."""
+    others = latched - site.write.keys - {state.key}
+    return bool(site.ways) and all(way & others and state.key not in way for way in site.ways)
 
 
 def verdict(state: AttributeState, context: Context, latched: frozenset[Key] = frozenset()) -> Verdict | None:

@@ -32,9 +32,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     latched = latches(tables.attributes)
     for state in tables.attributes:
         found = created(state)
-        if found is None or flip(state) is not None:
-            continue
-        if told(found[0], state, latched, tables.initial.declared_in):
+        if found is None or flip(state) is not None or told(found[0], state, latched):
             continue
         site, how = found
         name, where = spell(site.write.place), region(tables, site.hot)

@@ -18,9 +18,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     latched = latches(tables.attributes)
     for state in tables.attributes:
         found = flip(state)
-        if found is None:
-            continue
-        if all(told(site, state, latched, tables.initial.declared_in) for site in _first_tensors(state)):
+        if found is None or all(told(site, state, latched) for site in _first_tensors(state)):
             continue
         site, start = found
         name, where = spell(site.write.place), region(tables, site.hot)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.state.model import CallEvent, FunctionState, Guard, Key
 
-MOST_WAYS = 16
+_MOST_WAYS = 16
 """To one function; of more nothing is known."""
 
 Facts = tuple[frozenset[Key], frozenset[Guard], frozenset[frozenset[Key]]]
@@ -38,11 +38,7 @@ def entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, F
         if hot in facts_:
             return facts_[hot], True
         calls = [] if hot.compiled else incoming[hot]
-        answers = [
-            (of(caller, above | {hot}), event)
-            for caller, event in calls
-            if caller not in above and caller != hot
-        ]
+        answers = [(of(caller, above | {hot}), event) for caller, event in calls if caller not in above]
         whole = all(caller not in above for caller, _ in calls) and all(known for (_, known), _ in answers)
         found = [(caller_facts, event) for (caller_facts, _), event in answers]
         ways = frozenset(
@@ -53,7 +49,7 @@ def entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, F
             result = (
                 frozenset.intersection(*(event.written | caller_facts[0] for caller_facts, event in found)),
                 frozenset.intersection(*(event.guards | caller_facts[1] for caller_facts, event in found)),
-                ways if len(ways) <= MOST_WAYS else NOTHING[2],
+                ways if len(ways) <= _MOST_WAYS else NOTHING[2],
             )
         if whole or not above:
             facts_[hot] = result

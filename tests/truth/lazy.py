@@ -715,3 +715,72 @@ def drive():
     model = Model()
     model.table  # noqa: B018
     return torch.compile(model), [(X,)]
+
+
+# %% a sum that the loop begins, and the compiled code only adds to
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.total = None
+
+    def forward(self, x):
+        before = self.total
+        self.total = self.total + x
+        return before
+
+
+def drive():
+    model = Model()
+    model.total = torch.zeros(2, 4)
+    run = torch.compile(model)
+    for _ in range(4):
+        yield run(X)
+
+
+# %% a first value that a class of two bases gives by the name of one
+class Layer:
+    def __init__(self):
+        self.ready = False
+        self.total = None
+
+    def fill(self, x, y):
+        self.total = x * 0
+        self.ready = True  # expect: DYN101 per-value
+
+    def update(self, x, y):
+        if not self.ready:
+            self.fill(x, y)
+        before = self.total
+        self.total = self.total + x
+        return before
+
+
+class Extra:
+    def fill(self, x, y):
+        self.other = True
+
+
+class Mixed(Extra, Layer):
+    def fill(self, *args, **kwargs):
+        if len(args) == 2 and len(kwargs) == 0:
+            Layer.fill(self, *args)
+        if len(kwargs) > 0:
+            Extra.fill(self, **kwargs)
+
+
+class Block(nn.Module):
+    def forward(self, x, layer: Layer):
+        return layer.update(x, x)
+
+
+class Other(nn.Module):
+    def forward(self, x, layer: Mixed):
+        return layer.update(x, x)
+
+
+def drive():
+    first, second = torch.compile(Block()), torch.compile(Other())
+    layer, mixed = Layer(), Mixed()
+    for _ in range(4):
+        first(X, layer)
+        yield second(X, mixed)
