@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
+from dynamo_lint.index.plain import as_fact
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.values import ClassValue, Foreign, Instance, Parent, Scope
@@ -168,20 +169,3 @@ def _owners_elsewhere(bench: Workbench, name: str, ours: frozenset[ClassRef]) ->
         if holder not in ours and store.owner == facts.Name(project.self_name(where) or ""):
             return True
     return any(name in project.class_bindings(ref) for ref in project.classes() if ref not in ours)
-
-
-def as_fact(node: ast.expr) -> Expr:
-    """An expression in the index's language, as far as it names an object."""
-    match node:
-        case ast.Name(id=name):
-            return facts.Name(name)
-        case ast.Attribute(value=value, attr=attr):
-            return facts.Attribute(as_fact(value), attr)
-        case ast.Call(func=func, args=args):
-            return facts.Call(as_fact(func), tuple(as_fact(a) for a in args), line=node.lineno)
-        case ast.Subscript(value=value, slice=index):
-            return facts.Subscript(as_fact(value), as_fact(index))
-        case ast.Constant(value=str() | int() | float() | bool() | None as value):
-            return facts.Constant(value)
-        case _:
-            return facts.UNKNOWN

@@ -6,9 +6,9 @@ import ast
 from collections import defaultdict
 from dataclasses import dataclass
 
-from dynamo_lint.fixes.mentions import as_fact
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import UNKNOWN
+from dynamo_lint.index.plain import as_fact
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.project import External
 from dynamo_lint.regions.values import Foreign, Instance, Scope

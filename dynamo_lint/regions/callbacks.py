@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import CallSite, Expr
+from dynamo_lint.index.facts import CallSite
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import Project
@@ -76,8 +77,8 @@ def _calls(project: Project, compiled: Sequence[Site]) -> Iterator[Site]:
         bound: list[facts.Binding | facts.Store] = [*function.bindings, *function.stores]
         for class_ in project.files[where.path].classes.values():
             bound += class_.bindings if class_.outer == where.key else ()
-        names.update(binding.name for binding in bound if _mentions(binding.value, site.call))
-        if any(_mentions(value, site.call) for value in function.returns):
+        names.update(binding.name for binding in bound if site.call in walk(binding.value))
+        if any(site.call in walk(value) for value in function.returns):
             makers.add(function.qualname.rpartition(".")[2])
         yield from ((where, other) for other in function.calls if other.call.function == site.call)
     for name in sorted(names.union(*(project.aliases_of(name) for name in names))):
@@ -88,12 +89,3 @@ def _calls(project: Project, compiled: Sequence[Site]) -> Iterator[Site]:
                 callee = other.call.function
                 if isinstance(callee, facts.Call) and terminal_name(callee) in makers:
                     yield where, other
-
-
-def _mentions(value: Expr, call: facts.Call) -> bool:
-    match value:
-        case facts.Call(function, arguments):
-            return value == call or any(_mentions(part, call) for part in (function, *arguments))
-        case facts.Choice(options) | facts.Display(_, options):
-            return any(_mentions(option, call) for option in options)
-    return False

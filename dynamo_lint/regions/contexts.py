@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Function
+from dynamo_lint.index.walking import parts
 from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passed_by
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project
@@ -106,9 +107,9 @@ def parts_of(call: Call) -> tuple[Expr, ...]:
     return (call.function, *call.arguments, *(value for _, value in call.keywords))
 
 
-def depends_on(parts: Iterable[Expr], function: Function, names: Iterable[str | None]) -> bool:
+def depends_on(asked: Iterable[Expr], function: Function, names: Iterable[str | None]) -> bool:
     """Whether what expressions name comes from some names, through the local variables of a function."""
-    pending = list(parts)
+    pending = list(asked)
     seen: set[str] = set()
     while pending:
         match pending.pop():
@@ -117,12 +118,6 @@ def depends_on(parts: Iterable[Expr], function: Function, names: Iterable[str | 
             case facts.Name(name) if name not in seen:
                 seen.add(name)
                 pending += [binding.value for binding in function.bindings if binding.name == name]
-            case (
-                facts.Attribute(inner) | facts.Subscript(inner) | facts.Element(inner) | facts.Narrowed(inner)
-            ):
-                pending.append(inner)
-            case facts.Call(callee, arguments):
-                pending += [callee, *arguments]
-            case facts.Display(_, items) | facts.Choice(items):
-                pending += items
+            case expr:
+                pending += parts(expr)
     return False

@@ -6,6 +6,7 @@ from math import prod
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, CallSite, Expr
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.flow import argument_for, call_sites, constructions
 from dynamo_lint.regions.model import ClassRef, FunctionRef
@@ -54,14 +55,8 @@ def _at(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
 
 def _display(value: Expr, item: Expr) -> facts.Display | None:
     """The comprehension in an expression whose items are made by a call."""
-    match value:
-        case facts.Display("each", items) if item in items:
-            return value
-        case facts.Call(arguments=inner) | facts.Display(items=inner):
-            return next((found for one in inner if (found := _display(one, item))), None)
-        case facts.Element(inner):
-            return _display(inner, item)
-    return None
+    around = (one for one in walk(value) if isinstance(one, facts.Display) and one.kind == "each")
+    return next((display for display in around if item in display.items), None)
 
 
 class _Counter:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
 
@@ -68,14 +69,7 @@ def _named_in(project: Project, path: str) -> frozenset[str]:
 
 
 def _names(value: Expr) -> Iterator[str]:
-    pending = [value]
-    while pending:
-        match pending.pop():
+    for part in walk(value):
+        match part:
             case facts.Name(name) | facts.Attribute(_, name) | facts.Constant(str() as name):
                 yield name.rpartition(".")[2]
-            case facts.Call(function, arguments, keywords):
-                pending += [function, *arguments, *(given for _, given in keywords)]
-            case facts.Display(_, items) | facts.Choice(items):
-                pending += items
-            case facts.Subscript(inner) | facts.Element(inner) | facts.Narrowed(inner):
-                pending.append(inner)

@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.index.plain import as_fact
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project, Symbol
@@ -177,7 +178,7 @@ class Lookups:
     def named(self, node: ast.Attribute, where: FunctionRef) -> Term | None:
         """What `module.name` means by binding alone."""
         if node not in self._named:
-            expr = facts.Attribute(_expr(node.value), node.attr)
+            expr = facts.Attribute(as_fact(node.value), node.attr)
             self._named[node] = self._only(self.project.symbols(expr, where.path, where.key))
         return self._named[node]
 
@@ -188,7 +189,7 @@ class Lookups:
         return self._callees[node, receiver]
 
     def _callee(self, node: ast.expr, where: FunctionRef, receiver: ClassRef | None) -> Term | None:
-        values = evaluation_of(self.project).value(_expr(node), Scope(where, receiver))
+        values = evaluation_of(self.project).value(as_fact(node), Scope(where, receiver))
         found = []
         for value, tier in values.items():
             if isinstance(value, ClassValue | FunctionValue) and tier < Tier.ASSUMED:
@@ -201,22 +202,3 @@ class Lookups:
             test = self.terms.make("symbol", f"{where.id}: which {ast.unparse(node)}")
             result = self.terms.choice(test, result, other)
         return result
-
-
-def _expr(node: ast.expr) -> Expr:
-    """A callee in the index's language."""
-    match node:
-        case ast.Name(id=name):
-            return facts.Name(name)
-        case ast.Attribute(value=value, attr=attr):
-            return facts.Attribute(_expr(value), attr)
-        case ast.Subscript(value=value, slice=ast.Constant(value=str() | int() as index)):
-            return facts.Subscript(_expr(value), facts.Constant(index))
-        case ast.Subscript(value=value):
-            return facts.Subscript(_expr(value), facts.UNKNOWN)
-        case ast.Call(func=func, args=args):
-            return facts.Call(_expr(func), tuple(_expr(arg) for arg in args))
-        case ast.Constant(value=str() | int() as value):
-            return facts.Constant(value)
-        case _:
-            return facts.UNKNOWN

@@ -1,0 +1,33 @@
+"""The parts of an expression in the index's language: what is evaluated with it, annotations left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Expr
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """An expression and everything in it, outermost first."""
+    pending = [expr]
+    while pending:
+        part = pending.pop()
+        yield part
+        pending += reversed(parts(part))
+
+
+def parts(expr: Expr) -> tuple[Expr, ...]:
+    """The expressions right inside one."""
+    match expr:
+        case facts.Attribute(inner) | facts.Element(inner) | facts.Narrowed(inner):
+            return (inner,)
+        case facts.Call(function, arguments, keywords):
+            return (function, *arguments, *(given for _, given in keywords))
+        case facts.Subscript(inner, index):
+            return (inner, index)
+        case facts.Display(_, items, over=over):
+            return (*items, *over)
+        case facts.Choice(options):
+            return options
+    return ()
