@@ -94,6 +94,7 @@ def test_a_declared_class_has_as_many_instances_as_are_constructed(code: str, co
         "model = Model(2)\nwhile more():\n    extra = Block()",
         "models = [Model(2) for name in cfg.names]",
         "model = Model(2)\nfor i in range(3):\n    model.layers.append(Block())",
+        "from functools import partial\nmodel = Model(2)\nmake = partial(Block)",
     ],
 )
 def test_a_declared_class_of_unsettled_number_has_an_unknown_number(code: str) -> None:

@@ -122,6 +122,46 @@ model.register_forward_hook(hook)
 fast = torch.compile(model)
 def main(x): fast(x)
 """,
+    "a hook of what torch.compile gives back": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+def hook(module, inputs, output): return other(output)
+fast = M()
+fast = torch.compile(fast)
+fast.register_forward_hook(hook)
+def main(x): fast(x)
+""",
+    "a function put in the place of a forward": """
+import types
+class M(nn.Module):
+    def mix(self, x): return helper(x)
+def forward(self, x): return self.mix(x)
+model = M()
+model.forward = types.MethodType(forward, model)
+fast = torch.compile(model)
+def main(x): fast(x)
+""",
+    "modules on a bare module, one by one and in a list": """
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mid = nn.Module()
+        self.mid.blocks = nn.ModuleList()
+        self.mid.blocks.append(Block())
+    def forward(self, x): return other(self.mid.blocks[0](x))
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "a partial of a function that is given a module": """
+import functools
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+def step(model, x): return other(model(x))
+fast = torch.compile(functools.partial(step, M()))
+def main(x): fast(x)
+""",
     "a hook of a module whose forward is compiled": """
 class M(nn.Module):
     def forward(self, x): return helper(x)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
-from dynamo_lint.regions import abstract, flow, swaps
+from dynamo_lint.regions import abstract, bare, flow, swaps
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import (
     EMPTY,
+    Bare,
     ClassValue,
     Foreign,
     FunctionValue,
@@ -68,6 +69,8 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
             return {External(f"{dotted}.{name}"): Tier.CERTAIN}
         case Foreign(dotted) if dotted == SOME_MODULE:
             return {owner: Tier.ASSUMED}
+        case Bare():
+            return bare.hung_on(ev, owner, name)
         case Group("dict") if name in owner.keys:  # ModuleDict and SimpleNamespace
             return union(dict(item) for item in owner.at(name))
         case FunctionValue() if name == "__call__":

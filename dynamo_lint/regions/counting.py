@@ -44,9 +44,11 @@ def constructed(ev: Evaluation, ref: ClassRef, depth: int = 3) -> int | None:
 
 def _at(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
     """How many instances one construction makes: one, or as many as the comprehension around it has items."""
+    function = ev.project.function(scope.function)
+    if site not in function.calls:  # a `partial` of the class, called who knows how often
+        return None
     if not site.repeated:
         return 1
-    function = ev.project.function(scope.function)
     values: list[Expr] = [binding.value for binding in function.bindings]
     values += [*(store.value for store in function.stores), *function.returns]
     around = next((found for value in values if (found := _display(value, site.call))), None)

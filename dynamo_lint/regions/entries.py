@@ -20,6 +20,7 @@ from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.project import COMPILE, External, Project, Symbol
+from dynamo_lint.regions.targets import Target, steps_of, targets_of
 from dynamo_lint.regions.values import (
     ClassValue,
     Compiled,
@@ -36,15 +37,6 @@ from dynamo_lint.regions.values import (
 
 _MOST_TARGETS = 40
 """A helper that its callers give more different modules than this is the compiler of a library."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A function that is compiled as such, with the class of its `self`."""
-
-    function: FunctionRef
-    receiver: ClassRef | None
-    tier: Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +276,8 @@ class _Search:
         count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None
         for value, tier in flat.items():
             targets = targets_of(self._project, {value: tier})
+            if idiom == "call" and isinstance(value, Instance):
+                targets += steps_of(self._project, value.ref, tier)
             if idiom == "method":  # compiled in place: what a `__call__` does around forward stays eager
                 targets = tuple(t for t in targets if not t.function.key.endswith(".__call__"))
             if targets:
@@ -308,28 +302,6 @@ def _at_best_likely(root: Root) -> Root:
     tier = max(root.entry.tier, Tier.LIKELY)
     targets = tuple(replace(target, tier=max(target.tier, tier)) for target in root.targets)
     return replace(root, entry=replace(root.entry, tier=tier), targets=targets)
-
-
-def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
-    """The functions that run when the values are called."""
-    found: dict[tuple[FunctionRef, ClassRef | None], Tier] = {}
-
-    def add(ref: FunctionRef | None, receiver: ClassRef | None, tier: Tier) -> None:
-        if ref is not None:
-            found[ref, receiver] = min(tier, found.get((ref, receiver), tier))
-
-    for value, tier in values.items():
-        match value:
-            case Instance(ref) | ClassValue(ref):
-                add(project.method(ref, "__call__"), ref, tier)
-                if project.is_module(ref):
-                    add(project.method(ref, "forward"), ref, tier)
-            case FunctionValue(ref, receiver):
-                add(ref, receiver or project.owner(ref), tier)
-            case Group():
-                for target in targets_of(project, elements({value: tier})):
-                    add(target.function, target.receiver, max(tier, target.tier))
-    return tuple(Target(ref, receiver, tier) for (ref, receiver), tier in found.items())
 
 
 def matches(project: Project, symbol: Symbol, patterns: Iterable[str]) -> bool:

@@ -54,8 +54,9 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
     # What is injected into a constructor need not be what its annotation says.
     default = ev.value(parameter.default, outer) if parameter.default is not None else EMPTY
     passed = at_best(_passed(ev, parameter, scope), Tier.LIKELY)
-    decorated = _decorated(ev, function, scope) if direct and _is_first(parameter, function) else EMPTY
-    found = ev.capped(union([default, passed, decorated]))
+    first = direct and _is_first(parameter, function)
+    more = [_decorated(ev, function, scope), _bound_to(ev, function, scope)] if first else []
+    found = ev.capped(union([default, passed, *more]))
     if known:
         found = {v: t for v, t in found.items() if ev.holds_module(v)}
     return union([declared, found])
@@ -166,12 +167,26 @@ def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) ->
                 found += told.get(ref, ())
         if called == "__init__":  # super().__init__() of a class that has the constructor from a base
             rest = [call for ref in refs for call in _by_constructor(project).get(ref, ())]
+        sure = called == name and _is_only_helper(project, name, wanted)
         for caller, site in rest[:_MAX_CALL_SITES]:
-            for value in ev.value(site.call.function, caller):
-                if getattr(value, "ref", None) in wanted:
-                    found.append((caller, site))
-                    break
+            values = ev.value(site.call.function, caller)
+            if any(getattr(value, "ref", None) in wanted for value in values) or (sure and not values):
+                found.append((caller, site))
     return found
+
+
+def _is_only_helper(project: Project, name: str, wanted: set[ClassRef | FunctionRef]) -> bool:
+    """Whether a method that compiles something is the only function of its name in the project.
+
+    Then a call of that name on an object of which nothing is known is a call of it.
+    """
+    methods = [ref for ref in wanted if isinstance(ref, FunctionRef)]
+    if len(wanted) != 1 or not methods or project.times_defined(name) != 1:
+        return False
+    function = project.function(methods[0])
+    return function.owner is not None and any(
+        terminal_name(site.call.function) == "compile" for site in function.calls
+    )
 
 
 _Sites = list[tuple[Scope, CallSite]]
@@ -221,7 +236,10 @@ def _by_constructor(project: Project) -> dict[ClassRef | FunctionRef, _Sites]:
 
 
 def _is_first(parameter: Parameter, function: Function) -> bool:
-    return bool(function.parameters) and function.parameters[0] is parameter
+    """Whether a parameter is the first that a call gives: that of a method comes after `self`."""
+    static = any(terminal_name(decorator) == "staticmethod" for decorator in function.decorators)
+    position = 1 if function.owner is not None and not static else 0
+    return len(function.parameters) > position and function.parameters[position] is parameter
 
 
 def _decorated(ev: Evaluation, function: Function, scope: Scope) -> Values:
@@ -239,6 +257,24 @@ def _decorated(ev: Evaluation, function: Function, scope: Scope) -> Values:
             if any(getattr(v, "ref", None) == scope.function for v in ev.value(decorator, where)):
                 found[FunctionValue(ref) if isinstance(ref, FunctionRef) else ClassValue(ref)] = Tier.CERTAIN
     return found
+
+
+def _bound_to(ev: Evaluation, function: Function, scope: Scope) -> Values:
+    """The instances that a function outside any class is made a method of: `MethodType(function, model)`."""
+    if function.owner is not None:
+        return EMPTY
+    found: list[Values] = []
+    for maker in ("MethodType", "__get__"):
+        for where, site in ev.project.calls_of(maker):
+            callee, arguments = site.call.function, site.call.arguments
+            if maker == "__get__" and isinstance(callee, facts.Attribute):
+                arguments = (callee.value, *arguments)
+            caller = Scope(where, ev.project.owner(where))
+            if len(arguments) > 1 and any(
+                getattr(v, "ref", None) == scope.function for v in ev.value(arguments[0], caller)
+            ):
+                found.append(ev.value(arguments[1], caller))
+    return union(found, Tier.LIKELY)
 
 
 # --- registry rows --------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import COMPILE, External
 from dynamo_lint.regions.values import EMPTY, FunctionValue, Instance, Scope, Values, union
 
 # Backward hooks run in the autograd engine, outside the region (torch/nn/modules/module.py).
@@ -24,6 +25,8 @@ def _table(ev: Evaluation) -> dict[ClassRef, Values]:
             function = site.call.function
             if not isinstance(function, facts.Attribute) or not site.call.arguments or site.eager:
                 continue
+            if _is_compiled_already(ev, where, function.value, site.call.line):
+                continue
             scope = Scope(where, ev.project.owner(where))
             owners = ev.value(function.value, scope)
             modules: Values = {
@@ -38,3 +41,23 @@ def _table(ev: Evaluation) -> dict[ClassRef, Values]:
                     known = found.get(module.ref, EMPTY)
                     found[module.ref] = union([known, union([hooks], max(tier, Tier.LIKELY))])
     return found
+
+
+def _is_compiled_already(ev: Evaluation, where: FunctionRef, module: facts.Expr, line: int) -> bool:
+    """Whether a function got a module from torch.compile before it registers the hook.
+
+    A hook of what torch.compile gives back runs around the region, not in it: the compiled code is that of
+    the module inside (torch/_dynamo/eval_frame.py: OptimizedModule).
+    """
+    function = ev.project.function(where)
+    before: list[tuple[int, facts.Expr]] = []
+    match module:
+        case facts.Name(name):
+            before = [(b.line, b.value) for b in function.bindings if b.name == name and b.line < line]
+        case facts.Attribute(owner, name):
+            stores = (s for s in function.stores if s.name == name and s.owner == owner)
+            before = [(s.line, s.value) for s in stores if s.line < line]
+    value = max(before, key=lambda one: one[0])[1] if before else None
+    if not isinstance(value, facts.Call):
+        return False
+    return External(COMPILE) in ev.project.symbols(value.function, where.path, where.key)

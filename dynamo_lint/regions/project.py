@@ -61,6 +61,7 @@ class Project:
         self.texts_of = tables.texts_of
         self.derived_from = tables.derived_from
         self.is_known = tables.is_known
+        self.times_defined = tables.times_defined
         scopes = Scopes(files)
         self.global_bindings = scopes.global_bindings
         self.class_bindings = scopes.class_bindings

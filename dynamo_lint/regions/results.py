@@ -13,8 +13,10 @@ from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import COMPILE, External, File
+from dynamo_lint.regions.texts import LOCATORS, SPLITTERS, located, parts_of
 from dynamo_lint.regions.values import (
     EMPTY,
+    Bare,
     ClassValue,
     Compiled,
     Foreign,
@@ -77,6 +79,8 @@ _ALTERNATIVES = frozenset(
 )
 """Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_WRAPPERS = ("Module", "Wrapper", "Parallel")
+"""What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""
 _PASSING = _COLLECTIONS | {*MODULE_CONTAINERS, "SimpleNamespace", "enumerate", "zip", "next", "type"}
 
 
@@ -141,6 +145,10 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return _compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
     if dotted in BUILDERS and first is not None:
         return built(ev, ev.value(first, scope), scope.function.path)
+    if dotted in LOCATORS and first is not None:
+        return located(ev, ev.value(first, scope), scope.function.path)
+    if dotted == "types.MethodType" and len(call.arguments) == 2:
+        return _bound_to(ev, ev.value(call.arguments[0], scope), call.arguments[1], scope)
     if dotted in DESCRIPTIONS and first is not None:
         return ev.value(first, scope)
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
@@ -150,9 +158,21 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
     if last in ("dict", "OrderedDict", "SimpleNamespace") and call.keywords:
         return _keyed(ev, call, scope)
+    if dotted == "torch.nn.Module":
+        return {Bare(scope.function.path, call.line): Tier.CERTAIN}
     if not dotted.startswith("builtins."):
-        return {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
+        made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
+        wraps = first is not None and last.endswith(_WRAPPERS) and not dotted.startswith("torch.nn.")
+        return union([made, _wrapped(ev, ev.value(first, scope))]) if first and wraps else made
     return _of_builtin(ev, last, call, scope)
+
+
+def _wrapped(ev: Evaluation, values: Values) -> Values:
+    """What of our own code a wrapper from a library calls when it is called."""
+    ours = (
+        v for v in values if isinstance(v, FunctionValue) or (isinstance(v, Instance) and ev.holds_module(v))
+    )
+    return {v: max(values[v], Tier.LIKELY) for v in ours}
 
 
 def _compiled(values: Values, path: str, line: int) -> Values:
@@ -222,7 +242,11 @@ def _of_method(
                 parts.append(_pairs(elements({owner: tier})))
             case Group() if method.name in ("get", "pop", "popleft", "__getitem__"):
                 parts.append(elements({owner: tier}))
-            case Foreign() if method.name in _SELF_RETURNING:
+            case Text(text) if method.name in SPLITTERS:
+                parts.append(at_best(parts_of(text, method.name, call), tier))
+            case FunctionValue() if method.name == "__get__" and call.arguments:
+                parts.append(_bound_to(ev, {owner: tier}, call.arguments[0], scope))
+            case Foreign() | Bare() if method.name in _SELF_RETURNING:
                 parts.append({owner: tier})
             case Foreign("torch.nn.Module") if method.name in ("children", "modules"):
                 parts.append(_each({owner: Tier.ASSUMED}))
@@ -234,6 +258,17 @@ def _of_method(
         whole = Group("tuple", tuple(freeze(p) for p in passed))
         parts.append(union([passed[0], {whole: Tier.CERTAIN}], Tier.LIKELY))
     return union(parts)
+
+
+def _bound_to(ev: Evaluation, functions: Values, instance: Expr, scope: Scope) -> Values:
+    """Functions that are made methods of an instance."""
+    owners: list[ClassRef | None] = [v.ref for v in ev.value(instance, scope) if isinstance(v, Instance)]
+    return {
+        v._replace(receiver=owner): tier
+        for v, tier in functions.items()
+        if isinstance(v, FunctionValue)
+        for owner in owners or [v.receiver]
+    }
 
 
 def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scope: Scope) -> Values:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dynamo_lint.index import facts
@@ -23,6 +23,10 @@ class _Uses:
     passed: Sites = field(default_factory=lambda: defaultdict(list))
     stores: dict[str, list[tuple[FunctionRef, Store]]] = field(default_factory=lambda: defaultdict(list))
     aliases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    rows: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Names of the literal dictionaries that hold a function or class."""
+    lookups: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Names that what is looked up in a dictionary is bound to."""
     texts: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
@@ -41,9 +45,12 @@ class Tables:
         return self._uses.stores.get(name, [])
 
     def aliases_of(self, name: str) -> set[str]:
-        """Names that `name` is bound to as it is, through a call (`step = torch.compile(train_step)`), or by
-        being passed as a keyword (`Spec(parallelize=parallelize_llama)`)."""
-        return self._uses.aliases.get(name, set())
+        """Names that `name` is bound to as it is, through a call (`step = torch.compile(train_step)`), by
+        being passed as a keyword (`Spec(parallelize=parallelize_llama)`), or by way of a dictionary."""
+        uses = self._uses
+        tables = uses.rows.get(name, set())
+        found = tables.union(*(uses.lookups.get(table, set()) for table in tables)) if tables else tables
+        return uses.aliases.get(name, set()) | found
 
     def passed_on(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
         """Calls that pass the function `name` as a keyword argument."""
@@ -83,9 +90,13 @@ class Tables:
                     _add_keys(store.value, found)
         return found
 
+    def times_defined(self, name: str) -> int:
+        """How many functions and methods of the project have a name."""
+        return self._defined[name]
+
     @cached_property
-    def _defined(self) -> set[str]:
-        return {key.rpartition(".")[2] for file in self._files.values() for key in file.functions}
+    def _defined(self) -> Counter[str]:
+        return Counter(key.rpartition(".")[2] for file in self._files.values() for key in file.functions)
 
     @cached_property
     def _uses(self) -> _Uses:
@@ -94,19 +105,21 @@ class Tables:
             for key, function in file.functions.items():
                 ref = FunctionRef(path, key)
                 for site in function.calls:
-                    name = _last_name(site.call.function)
+                    name = _called_name(site.call.function)
                     if name:
                         uses.calls[name].append((ref, site))
+                    if name == "partial" and site.call.arguments:
+                        _add_partial(uses, ref, site)
                     for keyword, value in site.call.keywords:
                         self._add_keyword(uses, keyword, value, (ref, site))
                 for binding in function.bindings:
-                    _add_alias(uses.aliases, binding)
+                    _add_alias(uses, binding)
                     if isinstance(binding.value, facts.Display):
                         for keyword, text in _entries(binding.value):
                             uses.texts[keyword].add(text)
                 for store in function.stores:
                     uses.stores[store.name].append((ref, store))
-                    _add_alias(uses.aliases, store)
+                    _add_alias(uses, store)
         return uses
 
     def _add_keyword(
@@ -154,10 +167,25 @@ class Tables:
         return table
 
 
-def _add_alias(aliases: dict[str, set[str]], bound: Binding | Store) -> None:
+def _add_alias(uses: _Uses, bound: Binding | Store) -> None:
     match bound.value:
+        case facts.Display("dict", items, keys):
+            for key, item in zip(keys, items, strict=False):
+                if isinstance(item, facts.Name | facts.Attribute):
+                    uses.rows[_last_name(item)].update({bound.name, key} if key else {bound.name})
+        case facts.Subscript(table) | facts.Call(facts.Attribute(table, "get")):
+            uses.lookups[_last_name(table)].add(bound.name)
         case facts.Name(original) | facts.Call(_, (facts.Name(original), *_)):
-            aliases[original].add(bound.name)
+            uses.aliases[original].add(bound.name)
+
+
+def _add_partial(uses: _Uses, where: FunctionRef, site: CallSite) -> None:
+    """`partial(step, model)` calls `step` with a model first, whenever that may be."""
+    function, *arguments = site.call.arguments
+    call = replace(site.call, function=function, arguments=tuple(arguments))
+    name = _called_name(function)
+    if name:
+        uses.calls[name].append((where, replace(site, call=call)))
 
 
 def _add_keys(value: Expr, found: set[str]) -> None:
@@ -169,6 +197,16 @@ def _add_keys(value: Expr, found: set[str]) -> None:
             for argument in arguments:
                 _add_keys(argument, found)
             found.update(key for key, _ in keywords if key)
+
+
+def _called_name(callee: Expr) -> str:
+    """What a call goes by: of a dictionary of functions its key, or its own name if the key is not known."""
+    match callee:
+        case facts.Subscript(_, facts.Constant(str() as key)):
+            return key
+        case facts.Subscript(table):
+            return _last_name(table)
+    return _last_name(callee)
 
 
 def _last_name(value: Expr) -> str:

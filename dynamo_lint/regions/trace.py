@@ -17,13 +17,14 @@ from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.callbacks import masks_for
-from dynamo_lint.regions.entries import Root, targets_of
+from dynamo_lint.regions.entries import Root
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.flow import call_sites, passed_by
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, RegionOptions, Step, Tier
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.results import DISABLERS
+from dynamo_lint.regions.targets import targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value
 from dynamo_lint.regions.wrapping import wrappers
 

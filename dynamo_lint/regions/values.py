@@ -67,6 +67,14 @@ class Foreign(NamedTuple):
     sort: Literal["foreign"] = "foreign"
 
 
+class Bare(NamedTuple):
+    """The `nn.Module()` of one line: it has no code of its own, only what is hung on it."""
+
+    path: str
+    line: int
+    sort: Literal["bare"] = "bare"
+
+
 class FunctionValue(NamedTuple):
     """A function of the project; bound if `receiver` is set."""
 
@@ -118,7 +126,19 @@ class Text(NamedTuple):
     sort: Literal["text"] = "text"
 
 
-Value = ClassValue | Instance | Foreign | FunctionValue | Parent | Group | Compiled | Text | File | External
+Value = (
+    ClassValue
+    | Instance
+    | Foreign
+    | Bare
+    | FunctionValue
+    | Parent
+    | Group
+    | Compiled
+    | Text
+    | File
+    | External
+)
 Values = Mapping[Value, Tier]
 EMPTY: Values = {}
 

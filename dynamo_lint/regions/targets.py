@@ -1,0 +1,70 @@
+"""What runs when a value is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dynamo_lint.regions.evaluate import evaluation_of
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.values import (
+    ClassValue,
+    FunctionValue,
+    Group,
+    Instance,
+    Value,
+    Values,
+    elements,
+)
+
+_STEPS = ("training_step", "validation_step", "test_step", "predict_step")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A function that is compiled as such, with the class of its `self`."""
+
+    function: FunctionRef
+    receiver: ClassRef | None
+    tier: Tier
+
+
+def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
+    """The functions that run when the values are called."""
+    found: dict[tuple[FunctionRef, ClassRef | None], Tier] = {}
+
+    def add(ref: FunctionRef | None, receiver: ClassRef | None, tier: Tier) -> None:
+        if ref is not None:
+            found[ref, receiver] = min(tier, found.get((ref, receiver), tier))
+
+    for value, tier in values.items():
+        match value:
+            case Instance(ref) | ClassValue(ref):
+                add(project.method(ref, "__call__"), ref, tier)
+                if project.is_module(ref):
+                    add(project.method(ref, "forward"), ref, tier)
+                    for stored in _put_in_place(project, value):
+                        add(stored.ref, stored.receiver, max(tier, Tier.LIKELY))
+            case FunctionValue(ref, receiver):
+                add(ref, receiver or project.owner(ref), tier)
+            case Group():
+                for target in targets_of(project, elements({value: tier})):
+                    add(target.function, target.receiver, max(tier, target.tier))
+    return tuple(Target(ref, receiver, tier) for (ref, receiver), tier in found.items())
+
+
+def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:
+    """What is assigned to the `forward` of an instance: it runs instead of the method of its class."""
+    if not isinstance(module, Instance) or not project.stores_of("forward"):
+        return []
+    held = evaluation_of(project).attributes({module: Tier.CERTAIN}, "forward")
+    return [value for value, tier in held.items() if isinstance(value, FunctionValue) and tier < Tier.ASSUMED]
+
+
+def steps_of(project: Project, ref: ClassRef, tier: Tier) -> tuple[Target, ...]:
+    """What a Trainer runs compiled of a LightningModule that torch.compile was given, beside its forward
+    (lightning/pytorch/utilities/compile.py: from_compiled)."""
+    if not any(base.endswith(".LightningModule") for base in project.external_bases(ref)):
+        return ()
+    steps = (project.method(ref, name) for name in _STEPS)
+    return tuple(Target(step, ref, max(tier, Tier.LIKELY)) for step in steps if step is not None)

@@ -1,0 +1,58 @@
+"""What programs make of dotted names: `importlib.import_module`, `pydoc.locate`, `name.rsplit(".", 1)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Call
+from dynamo_lint.regions.model import Tier
+from dynamo_lint.regions.project import File
+from dynamo_lint.regions.values import EMPTY, Group, Held, Text, Value, Values, at_best, union
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+LOCATORS = frozenset(
+    {
+        "importlib.import_module",
+        "pydoc.locate",
+        "hydra.utils.get_class",
+        "hydra.utils.get_method",
+        "hydra.utils.get_object",
+    }
+)
+"""Functions of libraries that give what a dotted name means."""
+SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
+"""Methods of texts that give their parts."""
+
+
+def located(ev: Evaluation, names: Values, path: str) -> Values:
+    """The modules, classes and functions of the project that dotted names mean in a file."""
+    return union(
+        at_best(_named(ev, name.value, path), tier) for name, tier in names.items() if isinstance(name, Text)
+    )
+
+
+def _named(ev: Evaluation, dotted: str, path: str) -> Values:
+    module = ev.project.find_module(dotted, path)
+    if module is not None:
+        return {File(module): Tier.CERTAIN}
+    package, _, name = dotted.rpartition(".")
+    inside = ev.project.find_module(package, path) if package else None
+    return EMPTY if inside is None else ev.attributes({File(inside): Tier.CERTAIN}, name)
+
+
+def parts_of(text: str, method: str, call: Call) -> Values:
+    """What a method of a text gives: the parts of a dotted name."""
+    literal = [argument.value for argument in call.arguments if isinstance(argument, facts.Constant)]
+    if len(literal) != len(call.arguments) or not literal or not all(literal) or call.keywords:
+        return EMPTY
+    try:
+        parts = getattr(text, method)(*literal)
+    except TypeError:
+        return EMPTY
+    found: dict[Value, Tier] = {
+        Group("tuple", tuple(Held([(Text(part), Tier.CERTAIN)]) for part in parts)): Tier.CERTAIN
+    }
+    return found

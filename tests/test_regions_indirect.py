@@ -1,0 +1,242 @@
+"""Regions: models and functions reached by a detour, each beside the look-alike that leads nowhere."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.programs import hot
+from tests.test_regions_idioms import BLOCK, MODEL, WHOLE
+
+
+def names(code: str) -> set[str]:
+    return set(hot(MODEL + textwrap.dedent(code)))
+
+
+# --- tables of functions --------------------------------------------------------------------------------
+
+COMPILING = """
+def of_model(model):
+    for layer in model.layers:
+        layer.compile()
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "TABLE = {'model': of_model}\ndef run(m): TABLE['model'](m)\nrun(Model())",
+        "TABLE = {'model': of_model}\ndef run(m, kind): TABLE[kind](m)\nrun(Model(), 'model')",
+        "TABLE = {Model: dict(fn=of_model)}\ndef run(m): TABLE[type(m)]['fn'](m)\nrun(Model())",
+        "TABLE = {'model': of_model}\ndef run(m, kind):\n    fn = TABLE[kind]\n    fn(m)\nrun(Model(), 1)",
+        "TABLE = {'model': of_model}\ndef run(m, kind):\n    fn = TABLE.get(kind)\n    fn(m)\nrun(Model(), 1)",
+        "from functools import partial\nrun = partial(of_model, Model())",
+    ],
+)
+def test_what_a_table_or_a_partial_passes_to_a_function_flows_into_it(code: str) -> None:
+    assert names(COMPILING + code) == BLOCK
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "TABLE = {'model': print}\ndef run(m): TABLE['model'](m)\nrun(Model())",
+        "TABLE = {'model': of_model}\nOTHER = {'model': print}\ndef run(m): OTHER['model'](m)\nrun(Model())",
+        "from functools import partial\nrun = partial(print, Model())",
+    ],
+)
+def test_other_tables_pass_nothing_on(code: str) -> None:
+    assert names(COMPILING + code) == set()
+
+
+def test_a_registry_object_holds_what_its_method_registers() -> None:
+    registry = """
+    class Registry:
+        def __init__(self): self._known = {}
+        def register(self, cls):
+            self._known[cls.__name__] = cls
+            return cls
+        def get(self, name): return self._known[name]
+    MODELS = Registry()
+    @MODELS.register
+    class Net(nn.Module):
+        def forward(self, x): return helper(x)
+    class Unregistered(nn.Module):
+        def forward(self, x): return cold(x)
+    """
+    assert names(registry + "\n    torch.compile(MODELS.get(name)())\n") == {"Net.forward", "helper"}
+
+
+# --- modules that are only a place ----------------------------------------------------------------------
+
+PLACE = """
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {body}
+    def forward(self, x): return {call}
+class Cold(nn.Module):
+    def forward(self, x): return cold(x)
+other = nn.Module()
+other.block = Cold()
+torch.compile(Encoder())
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        ("self.mid = nn.Module(); self.mid.block = Block()", "self.mid.block(x)"),
+        (
+            "down = nn.Module(); down.block = nn.ModuleList([Block()]); self.down = nn.ModuleList([down])",
+            "self.down[0].block[0](x)",
+        ),
+        (
+            "self.down = nn.ModuleList(); down = nn.Module(); block = nn.ModuleList(); "
+            "block.append(Block()); down.block = block; self.down.insert(0, down)",
+            "self.down[1].block[0](x)",
+        ),
+        (
+            "self.mid = nn.Module(); self.mid.block = nn.ModuleList(); self.mid.block.append(Block())",
+            "self.mid.block[0](x)",
+        ),
+    ],
+)
+def test_a_bare_module_holds_what_is_hung_on_it_and_not_what_is_hung_on_others(body: str, call: str) -> None:
+    assert hot(MODEL + PLACE.format(body=body, call=call)) == {
+        "Encoder.forward": "certain",
+        "Block.forward": "certain",
+        "helper": "certain",
+    }
+
+
+def test_what_is_called_on_a_bare_module_but_never_hung_on_it_is_cold() -> None:
+    code = PLACE.format(body="self.mid = nn.Module()", call="self.mid.block(x)")
+    assert names(code) == {"Encoder.forward"}
+
+
+# --- functions that become methods ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import types\nm = Model()\nm.forward = types.MethodType(new, m)\ntorch.compile(m)",
+        "m = Model()\nm.forward = new.__get__(m)\ntorch.compile(m)",
+        "m = Model()\nm.forward = lambda x: new(m, x)\ntorch.compile(m)",
+        "def patch(model):\n    model.forward = new.__get__(model)\n    return model\n"
+        "torch.compile(patch(Model()))",
+    ],
+)
+def test_what_is_assigned_to_the_forward_of_a_compiled_module_is_compiled(code: str) -> None:
+    assert {"new", "cold"} <= names("def new(self, x): return cold(x)\n" + code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "m, n = Block(), Model()\nn.forward = new.__get__(n)\ntorch.compile(m)",
+        "m = Block()\nm.backward = new.__get__(m)\ntorch.compile(m)",
+    ],
+)
+def test_what_is_assigned_elsewhere_is_not(code: str) -> None:
+    assert names("def new(self, x): return cold(x)\n" + code) == BLOCK
+
+
+def test_a_method_that_is_chosen_as_forward_is_compiled() -> None:
+    code = """
+    class Chosen(nn.Module):
+        def __init__(self, fast):
+            super().__init__()
+            self.forward = self.fast if fast else self.slow
+        def fast(self, x): return helper(x)
+        def slow(self, x): return x
+        def unused(self, x): return cold(x)
+    torch.compile(Chosen(True))
+    """
+    assert names(code) == {"Chosen.fast", "Chosen.slow", "helper"}
+
+
+# --- dotted names ---------------------------------------------------------------------------------------
+
+LOCATE = """
+import importlib
+def locate(text):
+    module, name = text.rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)
+def build(config):
+    return locate(config["target"])(**config.get("params", {}))
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'torch.compile(locate("m.Model")())',
+        'CONFIG = {"target": "m.Model", "params": {}}\ntorch.compile(build(CONFIG))',
+        'import pydoc\ntorch.compile(pydoc.locate("m.Model")())',
+        'from hydra.utils import get_class\nget_class("m.Model")().compile()',
+    ],
+)
+def test_a_dotted_name_in_the_code_tells_what_is_built(code: str) -> None:
+    assert names(LOCATE + code) == WHOLE
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'torch.compile(locate("elsewhere.Model")())',
+        'torch.compile(locate("m.Missing")())',
+        'torch.compile(locate("Model")())',
+        'torch.compile("m.Model".split("")())',
+    ],
+)
+def test_other_names_build_nothing(code: str) -> None:
+    assert names(LOCATE + code) == set()
+
+
+# --- wrappers, frameworks, helpers ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrapped", ["Model()", "Model().forward"])
+def test_a_module_of_a_library_runs_what_it_wraps(wrapped: str) -> None:
+    code = f"from tensordict.nn import TensorDictModule\nrun = torch.compile(TensorDictModule({wrapped}))"
+    assert names(code) == WHOLE
+
+
+@pytest.mark.parametrize("made", ["Optimizer(Model())", "Table([Model()])", "summary(Model())"])
+def test_other_things_that_are_made_of_a_model_are_not_the_model(made: str) -> None:
+    assert names(f"from library import Optimizer, Table, summary\nrun = torch.compile({made})") == set()
+
+
+def test_a_trainer_runs_the_steps_of_a_compiled_lightning_module_compiled() -> None:
+    code = """
+    import lightning as L
+    class Lit(L.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = Model()
+        def training_step(self, batch): return self.model(batch)
+        def configure_optimizers(self): return cold(1)
+    {}
+    """
+    assert names(code.format("lit = torch.compile(Lit())")) == WHOLE | {"Lit.training_step"}
+    assert names(code.format("lit = Lit()")) == set()
+
+
+HELPER = """
+from library import Arguments
+class Options(Arguments):
+    def compile_model(self, model): return torch.compile(model)
+options = Options().parse()
+"""
+
+
+def test_the_only_helper_of_its_name_is_what_an_unknown_object_calls() -> None:
+    assert names(HELPER + "fast = options.compile_model(Model())") == WHOLE
+
+
+def test_one_of_two_helpers_of_a_name_is_not() -> None:
+    second = "class Other:\n    def compile_model(self, model): return model\n"
+    assert names(HELPER + second + "fast = options.compile_model(Model())") == set()
