@@ -189,6 +189,21 @@ def _is_only_helper(project: Project, name: str, wanted: set[ClassRef | Function
     )
 
 
+def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, CallSite]]:
+    """The calls among which those of a function are found, also by constructing its class."""
+    name = project.function(ref).qualname.rpartition(".")[2]
+    constructed = project.classes_with_init(ref) if name == "__init__" else []
+    wanted: list[Symbol] = [ref, *constructed]
+    found: _Sites = []
+    for heir in {name, *(heir.name for heir in constructed)}:
+        for called in {heir, *project.aliases_of(heir)}:
+            told, rest = _by_definition(project, called)
+            found += _by_constructor(project).get(ref, ()) if called == "__init__" else rest
+            for one in wanted:
+                found += told.get(one, ())
+    return found
+
+
 _Sites = list[tuple[Scope, CallSite]]
 
 

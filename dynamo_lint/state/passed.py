@@ -16,6 +16,7 @@ from dynamo_lint.state.body import body_of
 from dynamo_lint.state.drivers import Drivers
 from dynamo_lint.state.model import Position
 from dynamo_lint.state.reaching import Reach
+from dynamo_lint.state.telling import Signature, Telling
 from dynamo_lint.state.varying import Varying, in_loop
 
 
@@ -53,16 +54,11 @@ def passed(
     compiled: Compiled = {
         (hot.function, hot.receiver): hot for hot in regions.hot if hot.compiled and _takes(project, hot)
     }
-    found: dict[tuple[HotFunction, str], _Sites] = {}
     if not any(len(project.function(hot.function).parameters) > 1 for hot in compiled.values()):
         return ()
-    reach = _reach(project, compiled)
-    for ref in project.functions():
-        if ref in drivers.hot or not _plausible(project, ref):
-            continue
-        for call, target in _calls(project, ref, compiled, reach):
-            if drivers.often(ref, call.line) != "rarely":
-                _note(project, ref, call, target, read_source(ref.path), found)
+    found: dict[tuple[HotFunction, str], _Sites] = {}
+    for ref, call, target in _calls(project, compiled, drivers):
+        _note(project, ref, call, target, read_source(ref.path), found)
     return tuple(
         Passed(
             hot,
@@ -102,26 +98,63 @@ def _reach(project: Project, compiled: Compiled) -> Reach:
 
 
 def _calls(
-    project: Project, ref: FunctionRef, compiled: Compiled, reach: Reach
-) -> Iterator[tuple[facts.Call, HotFunction]]:
-    scope = Scope(ref, project.owner(ref))
-    for site in project.function(ref).calls:
-        callee = site.call.function
-        if isinstance(callee, facts.Attribute) and not project.is_known(callee.name):
-            continue
-        if not reach.may_run(callee, ref):
-            continue
-        for value in evaluate(project, callee, scope):
-            match value:
-                case Instance(owner):
-                    method = project.method(owner, "forward") if project.is_module(owner) else None
-                    target = compiled.get((method, owner))
-                case FunctionValue(function, receiver):
-                    target = compiled.get((function, receiver))
-                case _:
-                    target = None
-            if target is not None:
-                yield site.call, target
+    project: Project, compiled: Compiled, drivers: Drivers
+) -> Iterator[tuple[FunctionRef, facts.Call, HotFunction]]:
+    """The calls of whatever is called with something that may change, all of them.
+
+    Who is called takes long to work out: first it is asked of the calls that may tell of a change, and of
+    the others only if they may be calls of the same functions.
+    """
+    refs = [ref for ref in project.functions() if ref not in drivers.hot and _plausible(project, ref)]
+    signatures = {hot: Signature.of(project, hot) for hot in compiled.values()}
+    telling = Telling(project, signatures.values())
+    reach = _reach(project, compiled)
+    asked: dict[tuple[FunctionRef, int], list[HotFunction]] = {}
+    changed: set[HotFunction] = set()
+    for ref in refs:
+        for number, shape in telling.calls(ref, reach.may_be_called):
+            called = asked[ref, number] = _called(project, ref, number, compiled, reach)
+            line = project.function(ref).calls[number].call.line
+            told = [hot for hot in called if hot not in changed and signatures[hot].tells(shape)]
+            if told and drivers.often(ref, line) != "rarely":
+                changed.update(told)
+    if not changed:
+        return
+    compiled = {pair: hot for pair, hot in compiled.items() if hot in changed}
+    fitting = {signatures[hot] for hot in changed}
+    reach = _reach(project, compiled)
+    for ref in refs:
+        for number, site in enumerate(project.function(ref).calls):
+            if (ref, number) not in asked:
+                if not reach.may_be_called(site.call.function, ref.path):
+                    continue
+                if not any(signature.fits(site.call) for signature in fitting):
+                    continue
+                asked[ref, number] = _called(project, ref, number, compiled, reach)
+            called = [hot for hot in asked[ref, number] if hot in changed]
+            if called and drivers.often(ref, site.call.line) != "rarely":
+                yield from ((ref, site.call, hot) for hot in called)
+
+
+def _called(
+    project: Project, ref: FunctionRef, number: int, compiled: Compiled, reach: Reach
+) -> list[HotFunction]:
+    callee = project.function(ref).calls[number].call.function
+    if not reach.may_run(callee, ref):
+        return []
+    found = []
+    for value in evaluate(project, callee, Scope(ref, project.owner(ref))):
+        match value:
+            case Instance(owner):
+                method = project.method(owner, "forward") if project.is_module(owner) else None
+                target = compiled.get((method, owner))
+            case FunctionValue(function, receiver):
+                target = compiled.get((function, receiver))
+            case _:
+                target = None
+        if target is not None:
+            found.append(target)
+    return found
 
 
 def _note(

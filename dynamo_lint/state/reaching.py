@@ -8,21 +8,24 @@ answer errs on the safe side: it is yes wherever `evaluate` finds something comp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Parameter
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter
 from dynamo_lint.regions import results
 from dynamo_lint.regions.abstract import heirs, heirs_of_abstract
 from dynamo_lint.regions.annotations import is_plain
 from dynamo_lint.regions.attributes import of_value
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS
 from dynamo_lint.regions.evaluate import evaluation_of
+from dynamo_lint.regions.flow import argument_for, possible_calls
 from dynamo_lint.regions.locals import filled_in, items_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.swaps import swaps_of
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 from dynamo_lint.state.slots import Slots
+from dynamo_lint.state.whether import Whether
 
 _ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
 """Attributes that stand for what they are looked up on, or for another method of it."""
@@ -33,6 +36,8 @@ _BY_NAME = (
     | {"typing.cast"}
 )
 """Library code that finds what it gives by a name or a type."""
+_Test = Literal["is", "makes"]
+"""What is asked: may it be what is looked for, or may calling it give that?"""
 _NO_NAME = "<no attribute is called so>"
 
 
@@ -50,9 +55,21 @@ class Reach:
         self._swapped = frozenset(self._swapped_names())
         self._anything = any(self._gives_any_name(ref) for ref, _ in self._slots.bodies["__getattr__"])
         self._known: dict[str, bool] = {}
-        self._names: dict[tuple[FunctionRef, str], bool] = {}
-        self._returning: dict[FunctionRef, bool] = {}
-        self._settled: dict[tuple[str, str], bool] = {}
+        self._called: dict[tuple[str, str], bool] = {}
+        self._whether = Whether()
+
+    def may_be_called(self, callee: Expr, path: str) -> bool:
+        """The same by what a callee is called alone, wherever it stands in a file: a first look."""
+        match callee:
+            case facts.Attribute(_, name):
+                if name not in self._known:
+                    self._known[name] = self._project.is_known(name) and self._attribute(name, "is")
+                return self._known[name]
+            case facts.Name(name) if name not in self._slots.own_names(self._project, path):
+                if (path, name) not in self._called:
+                    self._called[path, name] = self.may_run(callee, FunctionRef(path, MODULE_KEY))
+                return self._called[path, name]
+        return True
 
     def may_run(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether what is called in a function may be one of the functions or an instance of a class."""
@@ -60,66 +77,98 @@ class Reach:
         if told is not None:
             return any(symbol in self._functions for symbol in told)
         match callee:
-            case facts.Attribute(_, name):
-                if name not in self._known:
-                    self._known[name] = self._attribute(name)
-                return self._known[name]
+            case facts.Attribute():
+                return self.may_be_called(callee, where.path)
             case facts.Name(name):
-                return self._name(name, where)
+                return self._name(name, where, "is")
+            case facts.Call() | facts.Subscript() | facts.Narrowed() | facts.Choice():
+                return self._may_be(callee, where, "is")
         return True
 
-    def _name(self, name: str, where: FunctionRef) -> bool:
-        """Whether a name, as a function sees it, may hold what is asked for; a parameter may be anything."""
+    def _name(self, name: str, where: FunctionRef, test: _Test) -> bool:
+        """Whether a name, as a function sees it, may hold what is asked for."""
         path, key = where.path, where.key
         while key != MODULE_KEY:
             ref = FunctionRef(path, key)
             local = self._project.locals_of(ref).get(name)
             if local is not None:
-                return self._bound(ref, name, local.bound, local.parameter)
+                return self._bound(ref, name, local.bound, local.parameter, test)
             key = self._project.files[path].functions[key].outer or MODULE_KEY
         bound = self._project.global_bindings(path).get(name, [])
-        return not bound or self._bound(FunctionRef(path, MODULE_KEY), name, bound, None)
+        return not bound or self._bound(FunctionRef(path, MODULE_KEY), name, bound, None, test)
 
-    def _bound(self, ref: FunctionRef, name: str, bound: list[Expr], parameter: Parameter | None) -> bool:
-        if (ref, name) not in self._names:
-            self._names[ref, name] = True  # one that is bound to itself is not looked through
+    def _bound(
+        self, ref: FunctionRef, name: str, bound: list[Expr], parameter: Parameter | None, test: _Test
+    ) -> bool:
+        def compute() -> bool:
             items = items_of(self._project, ref).get(name, ())
             put = filled_in(self._project, ref.path).get(name, ()) if ref.key == MODULE_KEY else ()
-            self._names[ref, name] = (
-                (parameter is not None and not self._is_plain(parameter, ref))
-                or any(self._may_be(value, ref) for value in (*bound, *items))
-                or any(self._may_be(value, where) for where, value in put)
+            return (
+                any(self._may_be(value, ref, test) for value in (*bound, *items))
+                or any(self._may_be(value, where, test) for where, value in put)
+                or (parameter is not None and self._given(parameter, ref, test))
             )
-        return self._names[ref, name]
 
-    def _is_plain(self, parameter: Parameter, ref: FunctionRef) -> bool:
-        """Its annotation admits only tensors, numbers and texts."""
-        function = self._project.function(ref)
-        if parameter.annotation is None or (
-            function.owner is not None and function.parameters[0] is parameter
-        ):
+        return self._whether.ask((ref, name, test), compute)
+
+    def _given(self, parameter: Parameter, ref: FunctionRef, test: _Test) -> bool:
+        """Whether a function may be given it: as its instance, by default, or by some call."""
+        project, function = self._project, self._project.function(ref)
+        outer = FunctionRef(ref.path, function.outer or MODULE_KEY)
+        if function.owner is not None and function.parameters[0] is parameter:
+            return project.method_kind(ref) == "staticmethod" or self._instance(
+                ClassRef(ref.path, function.owner)
+            )
+        if parameter.annotation is not None and is_plain(project, parameter.annotation, Scope(outer)):
             return False
-        outer = Scope(FunctionRef(ref.path, function.outer or MODULE_KEY))
-        return is_plain(self._project, parameter.annotation, outer)
+        if parameter.annotation is not None and self._typed(parameter.annotation, outer):
+            return True
+        if function.parameters[0] is parameter and self._decorates(function):
+            return True
+        return (parameter.default is not None and self._may_be(parameter.default, outer, test)) or any(
+            given is not None and self._may_be(given, caller.function, test)
+            for caller, site in possible_calls(project, ref)
+            for given in [argument_for(parameter, function, site.call)]
+        )
 
-    def _attribute(self, name: str) -> bool:
+    def _instance(self, ref: ClassRef) -> bool:
+        """What `self` is in the methods of a class, or what calling it gives, or its class."""
+        return any(one in self._classes or self._contains(one) for one in (ref, *heirs(self._project, ref)))
+
+    def _decorates(self, function: Function) -> bool:
+        """Definitions are handed to it, or to what the function around it returns."""
+        names = [function.qualname.rpartition(".")[2]]
+        if function.outer not in (None, MODULE_KEY):
+            names.append(function.qualname.removesuffix(f".<locals>.{names[0]}").rpartition(".")[2])
+        return any(self._project.decorated_with(name) for name in names)
+
+    def _attribute(self, name: str, test: _Test) -> bool:
         """Whether an attribute of this name, of whatever object, may hold what is asked for."""
-        if self._anything or name in _ALWAYS or name in self._named or name in self._swapped:
+        return self._whether.ask((name, test), lambda: self._is_held(name, test))
+
+    def _is_held(self, name: str, test: _Test) -> bool:
+        if self._anything or name in _ALWAYS or name in self._swapped:
+            return True
+        if name in (self._named if test == "is" else self._slots.definitions):
             return True
         slots, stores = self._slots, self._project.stores_of(name)
         bound = (*slots.items.get(name, ()), *slots.globals.get(name, ()))
         return (
-            any(self._in_body(ref, value) for ref, value in slots.bodies.get(name, ()))
+            any(self._in_body(ref, value, test) for ref, value in slots.bodies.get(name, ()))
             or any(self._declared(ref, annotation) for ref, annotation in slots.annotations.get(name, ()))
-            or any(self._may_be(store.value, where) for where, store in stores)
-            or any(self._may_be(value, where) for where, value in bound)
+            or any(self._may_be(store.value, where, test) for where, store in stores)
+            or any(self._may_be(value, where, test) for where, value in bound)
         )
 
-    def _in_body(self, ref: ClassRef, value: Expr) -> bool:
+    def _in_body(self, ref: ClassRef, value: Expr, test: _Test) -> bool:
         match value:
             case facts.Definition(key) if key in self._project.files[ref.path].functions:
                 function = FunctionRef(ref.path, key)
-                return function in self._functions or self._project.method_kind(function) == "property"
+                if self._project.method_kind(function) == "property":
+                    return True
+                return function in self._functions if test == "is" else self._returns(function, "is")
+            case facts.Definition(key) if test == "makes":
+                return self._instance(ClassRef(ref.path, key))
             case facts.Definition() | facts.Constant() | facts.Unknown():
                 return False
         return True
@@ -145,47 +194,93 @@ class Reach:
             for one in (symbol, *heirs_of_abstract(self._project, symbol))
         )
 
-    def _may_be(self, value: Expr, where: FunctionRef) -> bool:
+    def _may_be(self, value: Expr, where: FunctionRef, test: _Test) -> bool:
         """Whether what is stored may be what is asked for, or a container of it."""
         match value:
             case facts.Constant() | facts.Unknown():
                 return False
             case facts.Choice(options) | facts.Display(_, options):
-                return any(self._may_be(option, where) for option in options)
-            case facts.Subscript(inner) | facts.Element(inner):
-                return self._may_be(inner, where)
+                return any(self._may_be(option, where, test) for option in options)
+            case facts.Subscript(inner) | facts.Element(inner) | facts.Narrowed(inner):
+                return self._may_be(inner, where, test)
             case facts.Call(callee, arguments, keywords):
-                told = self._told(callee, where)
                 given = (*arguments, *(given for _, given in keywords))
-                return told is None or any(self._gives(symbol, given, where) for symbol in told)
+                return self._result(callee, given, where, test)
             case facts.Definition(key):
-                return FunctionRef(where.path, key) in self._functions
+                if key in self._project.files[where.path].functions:
+                    return self._is(FunctionRef(where.path, key), test)
+                return self._is(ClassRef(where.path, key), test)
+            case facts.Import():
+                return self._imported(value, where.path, test)
         told = self._told(value, where)
         if told is not None:
-            return any(symbol in self._functions for symbol in told)
-        return self._name(value.id, where) if isinstance(value, facts.Name) else True
+            return any(self._is(symbol, test) for symbol in told)
+        match value:
+            case facts.Name(name):
+                return self._name(name, where, test)
+            case facts.Attribute(_, name):
+                return self._attribute(name, test)
+        return True
 
-    def _gives(self, callee: Symbol, given: tuple[Expr, ...], where: FunctionRef) -> bool:
+    def _is(self, symbol: Symbol, test: _Test) -> bool:
+        """Whether a definition or library code is it, or gives it when it is called."""
+        match symbol:
+            case FunctionRef():
+                return symbol in self._functions if test == "is" else self._returns(symbol, "is")
+            case ClassRef():
+                return test == "makes" and self._instance(symbol)
+            case External(dotted):
+                return test == "makes" and dotted in _BY_NAME
+        return False
+
+    def _result(self, callee: Expr, given: tuple[Expr, ...], where: FunctionRef, test: _Test) -> bool:
+        """Whether a call may give it: what is called makes it, or hands on what it gets or hangs on."""
+        told = self._told(callee, where)
+        if told is not None:
+            return any(self._gives(symbol, given, where, test) for symbol in told)
+        handed = (*given, callee.value) if isinstance(callee, facts.Attribute) else given
+        return (
+            test == "makes"
+            or self._may_be(callee, where, "makes")
+            or any(self._may_be(one, where, test) for one in handed)
+        )
+
+    def _gives(self, callee: Symbol, given: tuple[Expr, ...], where: FunctionRef, test: _Test) -> bool:
         """Whether a call of a definition or of library code may give what is asked for."""
         match callee:
             case ClassRef():
-                return callee in self._classes or self._contains(callee)
+                return test == "makes" or self._instance(callee)
             case External(dotted) if dotted in _BY_NAME:
                 return True
             case External(dotted):
-                return results.passes_on(dotted) and any(self._may_be(one, where) for one in given)
+                return results.passes_on(dotted) and any(self._may_be(one, where, test) for one in given)
             case FunctionRef():
-                return self._returns(callee)
+                return self._returns(callee, test) or any(self._may_be(one, where, test) for one in given)
         return True
 
-    def _returns(self, ref: FunctionRef) -> bool:
+    def _imported(self, value: facts.Import, path: str, test: _Test) -> bool:
+        """Whether what is imported by name may be it, where its module does more than define it."""
+        if value.name is None:
+            return False
+        for source in self._project.imported_modules(value, path):
+            if isinstance(source, File):
+                bound = self._project.global_bindings(source.path).get(value.name, [])
+                module = FunctionRef(source.path, MODULE_KEY)
+                if not bound or self._bound(module, value.name, bound, None, test):
+                    return True
+            elif isinstance(source, External) and self._is(External(f"{source.dotted}.{value.name}"), test):
+                return True
+        return False
+
+    def _returns(self, ref: FunctionRef, test: _Test) -> bool:
         """Whether what a function returns may be what is asked for."""
-        if ref not in self._returning:
-            self._returning[ref] = True  # one that returns what itself returns is not looked through
+
+        def compute() -> bool:
             function = self._project.function(ref)
             declared = function.annotation is not None and self._typed(function.annotation, ref)
-            self._returning[ref] = declared or any(self._may_be(value, ref) for value in function.returns)
-        return self._returning[ref]
+            return declared or any(self._may_be(value, ref, test) for value in function.returns)
+
+        return self._whether.ask((ref, test), compute)
 
     def _contains(self, ref: ClassRef) -> bool:
         """Whether instances hold others as a container does."""
@@ -221,11 +316,12 @@ class Reach:
 
     def _is_settled(self, name: str, path: str) -> bool:
         """The same of a name of a module, and of wherever it is imported from."""
-        if (name, path) not in self._settled:
-            self._settled[name, path] = True  # imports may be circular
+        settled = self._slots.settled
+        if (name, path) not in settled:
+            settled[name, path] = True  # imports may be circular
             bound = self._project.global_bindings(path).get(name, ())
-            self._settled[name, path] = all(self._is_fixed(value, path) for value in bound)
-        return self._settled[name, path]
+            settled[name, path] = all(self._is_fixed(value, path) for value in bound)
+        return settled[name, path]
 
     def _is_fixed(self, value: Expr, path: str) -> bool:
         if not isinstance(value, facts.Import) or value.name is None:

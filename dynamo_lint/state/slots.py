@@ -27,6 +27,11 @@ class Slots:
     """What is put into a container that is called so, and what stands under a literal key."""
     nested: set[str] = field(default_factory=set)
     """Classes in the bodies of classes."""
+    definitions: set[str] = field(default_factory=set)
+    """Functions and classes that are no part of another."""
+    settled: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """For whoever asks: whether imports and definitions alone bind a name of a file."""
+    _own: dict[str, set[str]] = field(default_factory=dict)
 
     @staticmethod
     def of(project: Project) -> Slots:
@@ -37,7 +42,20 @@ class Slots:
             known._fill(project)
         return known
 
+    def own_names(self, project: Project, path: str) -> set[str]:
+        """Names that some function of a file has to itself."""
+        if path not in self._own:
+            found = self._own[path] = set()
+            for function in project.files[path].functions.values():
+                if function.key != MODULE_KEY:
+                    found.update([binding.name for binding in function.bindings])
+                    found.update([parameter.name for parameter in function.parameters])
+        return self._own[path]
+
     def _fill(self, project: Project) -> None:
+        for file in project.files.values():
+            self.definitions.update(key for key in file.functions if "." not in key)
+            self.definitions.update(key for key in file.classes if "." not in key)
         for ref in project.classes():
             class_ = project.class_(ref)
             for binding in class_.bindings:

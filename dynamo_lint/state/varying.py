@@ -10,7 +10,7 @@ from dynamo_lint.state import kinds as K
 from dynamo_lint.state.body import Body
 from dynamo_lint.state.model import SCALARS, Kind, Kinds
 
-_CALLS: dict[str, Kinds] = {
+CASTS: dict[str, Kinds] = {
     "int": frozenset({Kind.INT}),
     "len": frozenset({Kind.INT}),
     "round": frozenset({Kind.INT}),
@@ -176,10 +176,10 @@ class Env:
     def _call(self, node: ast.Call, depth: int) -> Varying:
         parts = [self.value(argument, depth + 1) for argument in node.args]
         match node.func:
-            case ast.Name(id=name) if name in _CALLS and parts:
+            case ast.Name(id=name) if name in CASTS and parts:
                 # `int(t.max())` is a number that nobody knows before.
                 unknown = isinstance(node.args[0], ast.Call) and name != "len"
-                return Varying(_CALLS[name], parts[0].changes or unknown, data=_reduces(node.args[0]))
+                return Varying(CASTS[name], parts[0].changes or unknown, data=_reduces(node.args[0]))
             case ast.Name(id=name) if name[:1].isupper() and any(part.changes for part in parts):
                 kinds = [part.kinds for part in parts if part.changes]
                 return Varying(frozenset[Kind]().union(*kinds) if all(kinds) else K.UNKNOWN, True)
