@@ -25,6 +25,7 @@ from dynamo_lint.sources import Sources
 if TYPE_CHECKING:
     from dynamo_lint.index.facts import FileFacts, Function
     from dynamo_lint.regions.model import FunctionRef, Regions
+    from dynamo_lint.regions.notes import Notes
     from dynamo_lint.regions.project import Project
 
 
@@ -45,7 +46,7 @@ def judge(
 ) -> Judged:
     """The verdict on these files, from the cache if nothing has changed."""
     if effort.store is None:
-        return _judge(settings, found, content, sources, sources, effort)
+        return _judge(settings, found, content, sources, sources, effort)[0]
     codec = Codec(Judged)
     circumstances = (
         sorted(found.reported),
@@ -66,8 +67,8 @@ def judge(
         except BadData:
             pass  # as good as none
     watched = sources.watched()
-    judged = _judge(settings, found, content, sources, watched, effort)
-    basis = Basis.of(content.keys, watched, address)
+    judged, notes = _judge(settings, found, content, sources, watched, effort)
+    basis = Basis.of(content.keys, watched, notes, address)
     effort.store.save({address: codec.encode(judged), latest: Codec(Basis).encode(basis)})
     return judged
 
@@ -96,15 +97,15 @@ def _judge(
     sources: Sources,
     watched: Sources,
     effort: Effort,
-) -> Judged:
-    """Judge everything; `watched` is what text is asked of once there are facts."""
+) -> tuple[Judged, Notes]:
+    """Judge everything, and note what is asked of facts; text is asked of `watched` once there are facts."""
     facts = read_facts(content, sources, effort)
     return with_room(lambda: _judge_facts(settings, found, facts, watched))
 
 
 def _judge_facts(
     settings: Settings, found: Discovered, facts: Mapping[str, FileFacts], sources: Sources
-) -> Judged:
+) -> tuple[Judged, Notes]:
     from dynamo_lint.regions.resolve import resolve  # late, like all that a cached run never needs
 
     project, regions = resolve(facts, settings.region_options)
@@ -113,12 +114,13 @@ def _judge_facts(
     raw += [_unreadable(error) for error in errors]
     raw += _unresolved(regions, facts)
     raw = [finding for finding in raw if finding.span.path in found.reported or finding.code == "DYN901"]
-    return Judged(
+    judged = Judged(
         findings=tuple(with_fingerprints(raw)),
         errors=tuple(errors),
         hot_paths=frozenset(hot.function.path for hot in regions.hot),
         compiled=_compiled(regions, found.reported),
     )
+    return judged, project.notes
 
 
 def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:

@@ -1,15 +1,16 @@
 """When the verdict of an earlier run still holds, although files have changed since.
 
-A verdict follows from the facts of all files, and from the text of those files that judging looked into. It
-is the same as long as both are: an edit that leaves the facts of a file as they were, in a file whose text
-was never asked for, changes nothing. Facts name lines; where a file has no place in the verdict, what counts
-is only their order, so that lines may come and go above them.
+A verdict follows from what judging asked of the facts of all files, and from the text of those files that it
+looked into. It is the same as long as the answers are: what was asked of the facts of a file is asked again
+of those that it has now, and an edit in a file whose text was never asked for changes nothing else. Facts
+name lines; where a file has no place in the verdict, what counts is only their order, so that lines may come
+and go above them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from itertools import pairwise
 from json.encoder import encode_basestring_ascii
@@ -20,6 +21,7 @@ from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
     from dynamo_lint.index.facts import FileFacts
+    from dynamo_lint.regions.notes import Notes
 
 _LINES = frozenset(
     {"line", "first_line", "end_line", "loops", "branches", "eager_lines", "comprehensions"},
@@ -27,6 +29,9 @@ _LINES = frozenset(
 """Fields of facts whose numbers are lines; any other number has to stay what it was."""
 _MOST_CHANGED = 50
 """Files; beyond these all is judged again at once."""
+
+Asked = tuple[str, str, tuple[str, ...]]
+"""The sort of a table, the function or class that it is about, and the names that were looked up in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +44,33 @@ class Basis:
     """Files whose text was looked into."""
     searched: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Searches that were made in all files, how and for what, and the files that answered."""
+    asked: dict[str, tuple[Asked, ...]]
+    """For every file, what was asked of its own facts."""
+    everywhere: dict[str, tuple[str, ...]]
+    """The names that were looked up in the tables of all files."""
     verdict: str
     """The address of the verdict."""
 
     @staticmethod
-    def of(keys: Mapping[str, bytes], watched: Sources, verdict: bytes) -> Basis:
-        """The basis of a verdict that was just made, with sources that were watched meanwhile."""
+    def of(keys: Mapping[str, bytes], watched: Sources, notes: Notes, verdict: bytes) -> Basis:
+        """The basis of a verdict that was just made: what sources and facts were asked for meanwhile."""
         return Basis(
             _hex(keys),
             frozenset(watched.consulted),
             tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
+            {
+                path: tuple(
+                    (*table, tuple(sorted(names))) for table, names in sorted(tables.items()) if names
+                )
+                for path, tables in notes.files.items()
+            },
+            {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
             verdict.hex(),
         )
 
     def now(self, keys: Mapping[str, bytes], verdict: bytes) -> Basis:
         """The same for the files as they are now."""
-        return Basis(_hex(keys), self.consulted, self.searched, verdict.hex())
+        return replace(self, keys=_hex(keys), verdict=verdict.hex())
 
 
 Facts = Callable[[str, bytes | None], "FileFacts | None"]
@@ -78,24 +94,59 @@ def still_holds(
         if old is None or new is None or old.error is not None or new.error is not None:
             return False
         named = encode_basestring_ascii(path)[1:-1].encode("ascii") in verdict
-        if not with_room(partial(_alike, old, new, named)):
+        if not with_room(partial(_answers_alike, basis, old, new, named)):
             return False
     return True
 
 
-def _alike(old: FileFacts, new: FileFacts, exactly: bool) -> bool:
-    """Whether facts are the same but for lines that keep their order; `exactly` if these count as well."""
+def _answers_alike(basis: Basis, old: FileFacts, new: FileFacts, exactly: bool) -> bool:
+    """Whether all answers are the same but for lines that keep their order; `exactly` if these count too."""
     moved: dict[int, int] = {}
     try:
-        for was, is_ in _lines(old, new, False):
-            if moved.setdefault(was, is_) != is_:
-                return False
+        for was, is_, are_lines in _answers(basis, old, new):
+            for above, below in _lines(was, is_, are_lines):
+                if moved.setdefault(above, below) != below:
+                    return False
     except (_Different, RecursionError):
         return False
     if exactly:
         return all(was == is_ for was, is_ in moved.items())
     order = [is_ for _, is_ in sorted(moved.items())]
     return all(above < below for above, below in pairwise(order))
+
+
+def _answers(basis: Basis, old: FileFacts, new: FileFacts) -> Iterator[tuple[object, object, bool]]:
+    """What was asked of a file, answered by its old facts and by its new ones; whether numbers are lines."""
+    # Late, like all that a run needs only when something has changed.
+    from dynamo_lint.regions.notes import ALL
+    from dynamo_lint.regions.scopes import TABLES
+    from dynamo_lint.regions.tables import tables_of
+    from dynamo_lint.regions.uses import READINGS
+
+    yield (old.module, old.is_package, old.stars), (new.module, new.is_package, new.stars), False
+    yield old.markers, new.markers, False
+    for sort, key, names in basis.asked.get(old.path, ()):
+        try:
+            was, is_ = TABLES[sort](old, key), TABLES[sort](new, key)
+        except KeyError:  # there is no such function or class any more
+            raise _Different from None
+        if ALL in names:
+            yield was, is_, True
+        elif sort not in ("function", "class"):
+            yield from ((was.get(name), is_.get(name), True) for name in names)
+        elif not was.keys() >= set(names):
+            raise _Different  # something was called, and who knows what that has read
+        else:
+            yield from ((was[name], is_[name], name in _LINES) for name in names)
+    for reading in READINGS:
+        if basis.everywhere.keys().isdisjoint(reading.tables):
+            continue
+        before, now = tables_of((old,), reading), tables_of((new,), reading)
+        for table in reading.tables:
+            names = basis.everywhere.get(table, ())
+            wanted = before[table].keys() | now[table].keys()
+            for name in wanted if ALL in names else wanted.intersection(names):
+                yield before[table].get(name), now[table].get(name), True
 
 
 class _Different(Exception):
@@ -110,14 +161,14 @@ def _lines(old: Any, new: Any, are_lines: bool) -> Iterator[tuple[int, int]]:
         for field in fields(old):
             mine, theirs = getattr(old, field.name), getattr(new, field.name)
             yield from _lines(mine, theirs, field.name in _LINES)
-    elif isinstance(old, tuple | dict):
+    elif isinstance(old, tuple | list | dict):
         if len(old) != len(new) or (isinstance(old, dict) and list(old) != list(new)):
             raise _Different
         if isinstance(old, dict):
             old, new = tuple(old.values()), tuple(new.values())
         for mine, theirs in zip(old, new, strict=True):
             yield from _lines(mine, theirs, are_lines)
-    elif are_lines and isinstance(old, int):
+    elif are_lines and type(old) is int:
         yield old, new
     elif old != new:
         raise _Different

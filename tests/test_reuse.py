@@ -12,6 +12,10 @@ import pytest
 
 from dynamo_lint import cli, judging, reuse
 from dynamo_lint.index import facts
+from dynamo_lint.index.summarize import summarize
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.notes import ALL, Noted
+from dynamo_lint.regions.project import Project
 
 MODEL = """\
 import torch
@@ -62,6 +66,22 @@ def read(path):
         return Table([])
     return Table([float(line) for line in Path(path).read_text().splitlines()])
 '''
+STATEMENTS = (
+    "other = 3",
+    "print(len('a'))",
+    "block.scale = 0.25",
+    "self.steps = 2",
+    "rows.append(3)",
+    "from model import Block",
+    "Block().steps = 4",
+    "train([1])",
+    "step = torch.compile(Table([]).total)",
+    "def forward(self, x):\n    return x + self.scale",
+    "class Wider(Block):\n    steps = 1",
+    "@property\ndef scale(self):\n    return 2.0",
+    "key = lambda block: block.scale",
+)
+"""What random edits put somewhere: much of it has to do with what is compiled."""
 FILES = {"model.py": MODEL, "train.py": TRAIN, "cold.py": COLD}
 
 
@@ -115,9 +135,14 @@ def edited(
         ("row * 2", "row * 3"),
         ("    def total(self):", "\n\n    def total(self):"),
         ("    return Table([])", "    return Table([])  # nothing there"),
+        ("LIMIT = 10", "LIMIT = 11"),
+        ("LIMIT = 10", "LIMIT = 10\nMOST = [LIMIT, 20]"),
+        ("from pathlib", "import json\nfrom pathlib"),
+        ("def total(self)", "def total(self, block=None)"),
+        ("result = 0", "result = 0\n        first = result"),
     ],
 )
-def test_an_edit_of_a_cold_file_that_leaves_its_facts_is_not_judged(
+def test_an_edit_of_a_cold_file_that_answers_as_before_is_not_judged(
     project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], old: str, new: str
 ) -> None:
     assert edited(project, "cold.py", old, new, judged, capsys) == 0
@@ -127,9 +152,15 @@ def test_an_edit_of_a_cold_file_that_leaves_its_facts_is_not_judged(
     ("name", "old", "new"),
     [
         ("cold.py", "return result", "return Table(result)"),
-        ("cold.py", "LIMIT = 10", "LIMIT = 11"),
-        ("cold.py", "def total(self)", "def total(self, block=None)"),
         ("cold.py", "return result", "return result)"),
+        ("cold.py", "LIMIT = 10", "import model\nmodel.Block().steps = 3"),
+        ("cold.py", "LIMIT = 10", "from model import Block\n\n\nclass Wider(Block):\n    scale = 2.0\n"),
+        ("cold.py", "result = 0", "rows = self.rows\n        rows.steps = result = 0"),
+        (
+            "cold.py",
+            "from pathlib import Path",
+            "from pathlib import Path\nfrom torch import compile as faster",
+        ),
         ("model.py", "self.steps += 1", "self.steps += 2"),
         ("model.py", "import torch", "import torch  # that is all"),
         ("train.py", "def train", "# a comment above what a finding shows\ndef train"),
@@ -164,7 +195,7 @@ def test_a_new_file_is_judged(project: Path, judged: list[str], capsys: pytest.C
     assert len(judged) == 2
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(16))
 def test_after_random_edits_of_any_file_the_answer_is_that_of_a_fresh_run(
     project: Path, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:
@@ -173,7 +204,7 @@ def test_after_random_edits_of_any_file_the_answer_is_that_of_a_fresh_run(
         path = project / chance.choice([*FILES, "cold.py", "train.py"])
         lines = path.read_text().splitlines()
         at = chance.randrange(len(lines))
-        match chance.randrange(7):
+        match chance.randrange(9):
             case 0 | 1:
                 lines.insert(at, " " * (len(lines[at]) - len(lines[at].lstrip())) + "# a comment")
             case 2:
@@ -184,6 +215,9 @@ def test_after_random_edits_of_any_file_the_answer_is_that_of_a_fresh_run(
                 lines.insert(at, lines[at])
             case 5:
                 lines[at] += "  # .scale and .steps"
+            case 6 | 7:
+                indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+                lines.insert(at, indent + chance.choice(STATEMENTS).replace("\n", "\n" + indent))
             case _:
                 lines = FILES[path.name].splitlines()
         path.write_text("\n".join(lines or ["pass"]) + "\n")
@@ -196,3 +230,22 @@ def test_every_number_in_facts_is_known_to_be_a_line_or_not() -> None:
         field.name for kind in kinds for field in fields(kind) if "int" in str(field.type).replace("Int", "")
     }
     assert numbers - reuse._LINES == {"value", "level", "error"}
+
+
+def test_a_table_notes_what_it_is_asked_for_also_in_vain() -> None:
+    asked: set[str] = set()
+    table = Noted({"a": 1, "b": 2}, asked)
+    assert (table.get("a"), "c" in table, table.get("d", 3)) == (1, False, 3)
+    assert asked == {"a", "c", "d"}
+    assert len(list(table.items())) == 2
+    assert ALL in asked
+
+
+def test_a_definition_notes_the_fields_that_are_read_and_no_others() -> None:
+    project = Project({"a.py": summarize("a.py", "a", False, b"def f(x): return x\ndef g(y): return y\n")})
+    assert project.function(FunctionRef("a.py", "f")).parameters[0].name == "x"
+    assert project.notes.files["a.py"] == {
+        ("functions", ""): {"f"},
+        ("classes", ""): set(),
+        ("function", "f"): {"parameters"},
+    }

@@ -58,7 +58,7 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
     search = _Search(project, options)
     roots: list[Root] = []
     unresolved: list[Unresolved] = []
-    for ref in project.functions():
+    for ref in project.in_order(search.functions()):
         function = project.function(ref)
         for decorator in function.decorators:
             if search.compiles(decorator, ref.path, function.outer or MODULE_KEY):
@@ -72,7 +72,7 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 unresolved.append(found)
             else:
                 roots += found
-    for class_ref in project.classes():
+    for class_ref in project.in_order(ref for ref in search.decorated_ones() if isinstance(ref, ClassRef)):
         class_ = project.class_(class_ref)
         for decorator in class_.decorators:
             if search.compiles(decorator, class_ref.path, class_.outer or MODULE_KEY):
@@ -96,6 +96,19 @@ class _Search:
         self.names = compile_names(project)
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._decorators}
+
+    def functions(self) -> Iterator[FunctionRef]:
+        """The functions that may have an entry, by the names of what they call and of their decorators."""
+        callers, within = self._project.named("callers"), self._project.named("within")
+        for name in self.names:
+            yield from callers.get(name, ())
+        yield from within.get("", ())
+        yield from (ref for ref in self.decorated_ones() if isinstance(ref, FunctionRef))
+
+    def decorated_ones(self) -> Iterator[FunctionRef | ClassRef]:
+        """The functions and classes with a decorator that may compile them, by its name."""
+        for name in (*self.names, "partial"):
+            yield from (ref for ref, _ in self._project.decorated_with(name))
 
     def compiles(self, callee: Expr, path: str, function: str) -> bool:
         """Whether calling `callee` (or decorating with it) compiles something."""

@@ -13,7 +13,6 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import attributes, flow, results
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.locals import filled_in, items_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import narrow
 from dynamo_lint.regions.project import External, File, Project, Symbol
@@ -229,10 +228,10 @@ class Evaluation:
                 callees = self.value(value.function, scope)
                 if any(isinstance(c, External) and c.dotted in results.DISABLERS for c in callees):
                     return EMPTY
-        stored = items_of(self.project, scope.function).get(name, ())
+        stored = self.project.items_of(scope.function).get(name, ())
         contents = union([self.value(value, scope) for value in stored])
         if scope.function.key == MODULE_KEY:
-            stores = filled_in(self.project, scope.function.path).get(name, ())
+            stores = self.project.filled_in(scope.function.path).get(name, ())
             put = union((self.value(v, Scope(at, self.project.owner(at))) for at, v in stores), Tier.LIKELY)
             contents = union([contents, self.capped(put)])
         held: Values = {Group("each", (freeze(contents),)): Tier.CERTAIN} if contents else EMPTY

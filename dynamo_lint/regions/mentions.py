@@ -29,7 +29,7 @@ def _is_named(project: Project, ref: ClassRef) -> bool:
         project.memo[key] = False  # a class that inherits from itself
         project.memo[key] = (
             bool(project.class_(ref).decorators)
-            or ref.name in _imported(project)
+            or ref.name in project.named("imported")
             or ref.name in _named_in(project, ref.path)
             or any(
                 ref in project.mro(heir) and _is_named(project, heir)
@@ -37,18 +37,6 @@ def _is_named(project: Project, ref: ClassRef) -> bool:
             )
         )
     return bool(project.memo[key])
-
-
-def _imported(project: Project) -> frozenset[str]:
-    key = "imported names"
-    if key not in project.memo:
-        project.memo[key] = frozenset(
-            binding.value.name
-            for ref in project.functions()
-            for binding in project.function(ref).bindings
-            if isinstance(binding.value, facts.Import) and binding.value.name
-        )
-    return project.memo[key]  # type: ignore[return-value]
 
 
 def _named_in(project: Project, path: str) -> frozenset[str]:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import builtins
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.notes import Definitions, Notes
 from dynamo_lint.regions.scopes import Scopes
 from dynamo_lint.regions.tables import Tables
+from dynamo_lint.regions.uses import method_kind
 
 COMPILE = "torch.compile"
 _PARTIAL = "functools.partial"
@@ -43,16 +45,24 @@ _DEEPEST = 100
 """How many names an alias may go through."""
 
 Symbol = ClassRef | FunctionRef | File | External
+Ref = TypeVar("Ref", ClassRef, FunctionRef)
 
 
 class Project:
-    """The linked facts of all files. Answers are remembered: the facts never change."""
+    """The linked facts of all files. Answers are remembered: the facts never change.
+
+    Whatever anybody reads of a file's definitions is noted, so that a later run knows what the outcome rests
+    on: by name where it is looked up in a table, and by field where a function or class is read itself.
+    """
 
     def __init__(self, files: Mapping[str, FileFacts]) -> None:
-        self.files = files
+        self.notes = notes = Notes()
+        self.files = {path: _noted(file, notes) for path, file in files.items()}
         self.memo: dict[object, object] = {}
         self.find_module = ModuleFinder(files).find
-        tables = Tables(files)
+        self._order = {path: number for number, path in enumerate(files)}
+        tables = Tables(files, notes)
+        self.named = tables.named
         self.calls_of = tables.calls_of
         self.stores_of = tables.stores_of
         self.aliases_of = tables.aliases_of
@@ -62,10 +72,14 @@ class Project:
         self.derived_from = tables.derived_from
         self.is_known = tables.is_known
         self.times_defined = tables.times_defined
-        scopes = Scopes(files)
+        scopes = Scopes(files, self.files, notes)
         self.global_bindings = scopes.global_bindings
         self.class_bindings = scopes.class_bindings
         self.locals_of = scopes.locals_of
+        self.items_of = scopes.items_of
+        self.filled_in = scopes.filled_in
+        self.own_names = scopes.own_names
+        self.inside = scopes.inside
         self.owner = scopes.owner
         self.self_name = scopes.self_name
         self.own_stores = scopes.own_stores
@@ -104,6 +118,16 @@ class Project:
         for path, file in self.files.items():
             for key in file.classes:
                 yield ClassRef(path, key)
+
+    def in_order(self, refs: Iterable[Ref]) -> list[Ref]:
+        """Functions or classes in file order: who finds some by name need not go through all of them."""
+
+        def place(ref: Ref) -> tuple[int, int, Ref]:
+            file = self.files[ref.path]
+            found = file.classes[ref.key] if isinstance(ref, ClassRef) else file.functions[ref.key]
+            return self._order[ref.path], found.line, ref
+
+        return sorted(set(refs), key=place)
 
     # --- names ------------------------------------------------------------------------------------------
 
@@ -321,14 +345,7 @@ class Project:
 
     def method_kind(self, ref: FunctionRef) -> str:
         """`property`, `staticmethod`, `classmethod` or `method`, by the function's decorators."""
-        function = self.function(ref)
-        for decorator in function.decorators:
-            name = terminal_name(decorator) or ""
-            if name in ("staticmethod", "classmethod"):
-                return name
-            if name.endswith("property"):
-                return "property"
-        return "staticmethod" if function.qualname.endswith(".__new__") else "method"
+        return method_kind(self.function(ref))
 
     def classes_with_init(self, init: FunctionRef) -> list[ClassRef]:
         """The classes whose construction runs this `__init__`: its own and heirs without one."""
@@ -339,6 +356,18 @@ class Project:
                 if found is not None:
                     self._inits[found].append(ref)
         return self._inits.get(init, [])
+
+
+def _noted(file: FileFacts, notes: Notes) -> FileFacts:
+    """The same facts, with definitions that note what is read of them."""
+    path = file.path
+    functions: Any = Definitions(
+        file.functions, notes.asked(path, "functions"), lambda key: notes.asked(path, "function", key)
+    )
+    classes: Any = Definitions(
+        file.classes, notes.asked(path, "classes"), lambda key: notes.asked(path, "class", key)
+    )
+    return replace(file, functions=functions, classes=classes)
 
 
 def _unique(symbols: Iterator[Symbol]) -> tuple[Symbol, ...]:

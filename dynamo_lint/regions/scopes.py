@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Binding, Expr, FileFacts, Parameter, Store
+from dynamo_lint.index.facts import (
+    ITEM,
+    MODULE_KEY,
+    Binding,
+    Class,
+    Expr,
+    FileFacts,
+    Function,
+    Parameter,
+    Store,
+)
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.notes import Noted, Notes
 
 
 class Local(NamedTuple):
@@ -17,97 +28,234 @@ class Local(NamedTuple):
     parameter: Parameter | None = None
 
 
-OwnStores = dict[str, list[tuple[FunctionRef, Store]]]
-_NO_STORES: OwnStores = {}
+OwnStores = Mapping[str, list[tuple[FunctionRef, Store]]]
 
 
 class Scopes:
-    """The names of every scope, remembered: the facts never change."""
+    """The names of every scope, remembered: the facts never change. Which of them are asked for is noted."""
 
-    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+    def __init__(self, files: Mapping[str, FileFacts], seen: Mapping[str, FileFacts], notes: Notes) -> None:
         self._files = files
-        self._globals: dict[str, dict[str, list[Expr]]] = {}
-        self._bodies: dict[ClassRef, dict[str, list[Binding]]] = {}
-        self._locals: dict[FunctionRef, dict[str, Local]] = {}
+        self._seen = seen
+        """The same files, where reading a function is noted."""
+        self._notes = notes
+        self._globals: dict[str, Mapping[str, list[Expr]]] = {}
+        self._filled: dict[str, Mapping[str, list[tuple[FunctionRef, Expr]]]] = {}
+        self._own: dict[str, Mapping[str, bool]] = {}
+        self._inside: dict[str, Mapping[str, list[str]]] = {}
+        self._bodies: dict[ClassRef, Mapping[str, list[Binding]]] = {}
+        self._locals: dict[FunctionRef, Mapping[str, Local]] = {}
+        self._items: dict[FunctionRef, Mapping[str, list[Expr]]] = {}
+        self._stores: dict[ClassRef, OwnStores] = {}
+        self._stored: dict[str, dict[str, dict[str, list[tuple[FunctionRef, Store]]]]] = {}
         self._owners: dict[FunctionRef, ClassRef | None] = {}
-        self._stores: dict[str, dict[ClassRef, OwnStores]] = {}
 
-    def global_bindings(self, path: str) -> dict[str, list[Expr]]:
+    def global_bindings(self, path: str) -> Mapping[str, list[Expr]]:
         """Module-level bindings of a file by name, `global` assignments in its functions included."""
         known = self._globals.get(path)
         if known is None:
-            known = self._globals[path] = {}
-            for function in self._files[path].functions.values():
-                if function.key == MODULE_KEY or function.globals:
-                    for binding in function.bindings:
-                        if function.key == MODULE_KEY or binding.name in function.globals:
-                            known.setdefault(binding.name, []).append(binding.value)
+            table = global_bindings(self._files[path])
+            known = self._globals[path] = Noted(table, self._notes.asked(path, "globals"))
         return known
 
-    def class_bindings(self, ref: ClassRef) -> dict[str, list[Binding]]:
-        """The bindings of one class body by name."""
-        table = self._bodies.get(ref)
-        if table is None:
-            table = self._bodies[ref] = {}
-            for binding in self._files[ref.path].classes[ref.key].bindings:
-                table.setdefault(binding.name, []).append(binding)
-        return table
+    def filled_in(self, path: str) -> Mapping[str, list[tuple[FunctionRef, Expr]]]:
+        """What the functions of a file put into its global containers: `REGISTRY[name] = cls`."""
+        known = self._filled.get(path)
+        if known is None:
+            table = _filled(self._files[path])
+            known = self._filled[path] = Noted(table, self._notes.asked(path, "filled"))
+        return known
 
-    def locals_of(self, ref: FunctionRef) -> dict[str, Local]:
+    def own_names(self, path: str) -> Mapping[str, bool]:
+        """Names that some function of a file has to itself."""
+        known = self._own.get(path)
+        if known is None:
+            known = self._own[path] = Noted(own_names(self._files[path]), self._notes.asked(path, "own"))
+        return known
+
+    def inside(self, ref: FunctionRef) -> list[str]:
+        """The keys of the functions that stand in a function."""
+        known = self._inside.get(ref.path)
+        if known is None:
+            table = _inside(self._files[ref.path])
+            known = self._inside[ref.path] = Noted(table, self._notes.asked(ref.path, "inside"))
+        return known.get(ref.key, [])
+
+    def class_bindings(self, ref: ClassRef) -> Mapping[str, list[Binding]]:
+        """The bindings of one class body by name."""
+        known = self._bodies.get(ref)
+        if known is None:
+            table = _body(self._files[ref.path].classes[ref.key])
+            known = self._bodies[ref] = Noted(table, self._notes.asked(ref.path, "body", ref.key))
+        return known
+
+    def locals_of(self, ref: FunctionRef) -> Mapping[str, Local]:
         """The names that belong to a function itself: assigned in it and not `global`, or its parameters."""
-        table = self._locals.get(ref)
-        if table is None:
-            function = self._files[ref.path].functions[ref.key]
-            table = self._locals[ref] = {}
-            for binding in function.bindings:
-                if binding.name not in function.globals:
-                    table.setdefault(binding.name, Local([])).bound.append(binding.value)
-            for parameter in reversed(function.parameters):
-                table[parameter.name] = table.get(parameter.name, Local([]))._replace(parameter=parameter)
-        return table
+        known = self._locals.get(ref)
+        if known is None:
+            table = _locals(self._files[ref.path].functions[ref.key])
+            known = self._locals[ref] = Noted(table, self._notes.asked(ref.path, "locals", ref.key))
+        return known
+
+    def items_of(self, ref: FunctionRef) -> Mapping[str, list[Expr]]:
+        """What a function puts into containers, by the name of the container: `name[…] = value`."""
+        known = self._items.get(ref)
+        if known is None:
+            table = _items(self._files[ref.path].functions[ref.key])
+            known = self._items[ref] = Noted(table, self._notes.asked(ref.path, "items", ref.key))
+        return known
+
+    def own_stores(self, ref: ClassRef) -> OwnStores:
+        """`self.name = …` in the methods of one class by name; `name[]` holds stores into `self.name`."""
+        known = self._stores.get(ref)
+        if known is None:
+            if ref.path not in self._stored:
+                self._stored[ref.path] = _stores_by_class(self._files[ref.path])
+            table = self._stored[ref.path].get(ref.key, {})
+            known = self._stores[ref] = Noted(table, self._notes.asked(ref.path, "stores", ref.key))
+        return known
 
     def owner(self, ref: FunctionRef) -> ClassRef | None:
         """The class whose body holds the function, or holds the method around a nested function."""
         if ref not in self._owners:
-            function = self._files[ref.path].functions[ref.key]
-            if function.owner is not None:
-                self._owners[ref] = ClassRef(ref.path, function.owner)
-            else:
-                outer = function.outer or MODULE_KEY
-                around = None if outer == MODULE_KEY else self.owner(FunctionRef(ref.path, outer))
-                self._owners[ref] = around
+            key = _owner(self._seen[ref.path].functions, ref.key)
+            self._owners[ref] = None if key is None else ClassRef(ref.path, key)
         return self._owners[ref]
 
     def self_name(self, ref: FunctionRef) -> str | None:
         """What the function (or the method around it) calls its instance."""
-        functions = self._files[ref.path].functions
-        function = functions[ref.key]
-        while function.owner is None:
-            if function.outer in (None, MODULE_KEY):
-                return None
-            function = functions[function.outer or MODULE_KEY]
-        return function.parameters[0].name if function.parameters else None
+        return _self_name(self._seen[ref.path].functions, ref.key)
 
-    def own_stores(self, ref: ClassRef) -> OwnStores:
-        """`self.name = …` in the methods of one class by name; `name[]` holds stores into `self.name`."""
-        of_file = self._stores.get(ref.path)
-        if of_file is None:
-            of_file = self._stores[ref.path] = self._stores_by_class(ref.path)
-        return of_file.get(ref, _NO_STORES)
 
-    def _stores_by_class(self, path: str) -> dict[ClassRef, OwnStores]:
-        tables: dict[ClassRef, OwnStores] = {}
-        for key, function in self._files[path].functions.items():
-            where = FunctionRef(path, key)
-            owner = self.owner(where) if function.stores else None
-            if owner is None:
-                continue
-            table = tables.setdefault(owner, {})
-            self_name = facts.Name(self.self_name(where) or "")
-            for store in function.stores:
-                match store.owner:
-                    case facts.Name() as name if name == self_name:
-                        table.setdefault(store.name, []).append((where, store))
-                    case facts.Attribute(inner, name) if inner == self_name and store.name == facts.ITEM:
-                        table.setdefault(name + facts.ITEM, []).append((where, store))
-        return tables
+def global_bindings(file: FileFacts) -> dict[str, list[Expr]]:
+    """What a file binds at its top level, and by `global`."""
+    table: dict[str, list[Expr]] = {}
+    for function in file.functions.values():
+        if function.key == MODULE_KEY or function.globals:
+            for binding in function.bindings:
+                if function.key == MODULE_KEY or binding.name in function.globals:
+                    table.setdefault(binding.name, []).append(binding.value)
+    return table
+
+
+def own_names(file: FileFacts) -> dict[str, bool]:
+    """The names that functions of a file bind for themselves, or have as parameters."""
+    found: dict[str, bool] = {}
+    for function in file.functions.values():
+        if function.key != MODULE_KEY:
+            found.update([(binding.name, True) for binding in function.bindings])
+            found.update([(parameter.name, True) for parameter in function.parameters])
+    return found
+
+
+def _inside(file: FileFacts) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for key, function in file.functions.items():
+        if function.outer is not None:
+            table.setdefault(function.outer, []).append(key)
+    return table
+
+
+def _body(class_: Class) -> dict[str, list[Binding]]:
+    table: dict[str, list[Binding]] = {}
+    for binding in class_.bindings:
+        table.setdefault(binding.name, []).append(binding)
+    return table
+
+
+def _locals(function: Function) -> dict[str, Local]:
+    table: dict[str, Local] = {}
+    for binding in function.bindings:
+        if binding.name not in function.globals:
+            table.setdefault(binding.name, Local([])).bound.append(binding.value)
+    for parameter in reversed(function.parameters):
+        table[parameter.name] = table.get(parameter.name, Local([]))._replace(parameter=parameter)
+    return table
+
+
+def _items(function: Function) -> dict[str, list[Expr]]:
+    table: dict[str, list[Expr]] = {}
+    for store in function.stores:
+        if store.name == ITEM and isinstance(store.owner, facts.Name):
+            table.setdefault(store.owner.id, []).append(store.value)
+    return table
+
+
+def _filled(file: FileFacts) -> dict[str, list[tuple[FunctionRef, Expr]]]:
+    table: dict[str, list[tuple[FunctionRef, Expr]]] = {}
+    for key, function in file.functions.items():
+        if key != MODULE_KEY:
+            for name, values in _items(function).items():
+                if _is_global(file, key, name):
+                    where = FunctionRef(file.path, key)
+                    table.setdefault(name, []).extend((where, value) for value in values)
+    return table
+
+
+def _is_global(file: FileFacts, key: str, name: str) -> bool:
+    """Whether no function around a place has the name for itself."""
+    while key != MODULE_KEY:
+        function = file.functions[key]
+        if any(parameter.name == name for parameter in function.parameters):
+            return False
+        if name not in function.globals and any(binding.name == name for binding in function.bindings):
+            return False
+        key = function.outer or MODULE_KEY
+    return True
+
+
+def _owner(functions: Mapping[str, Function], key: str) -> str | None:
+    function = functions[key]
+    while function.owner is None:
+        if function.outer in (None, MODULE_KEY):
+            return None
+        function = functions[function.outer or MODULE_KEY]
+    return function.owner
+
+
+def _self_name(functions: Mapping[str, Function], key: str) -> str | None:
+    function = functions[key]
+    while function.owner is None:
+        if function.outer in (None, MODULE_KEY):
+            return None
+        function = functions[function.outer or MODULE_KEY]
+    return function.parameters[0].name if function.parameters else None
+
+
+def _stores_by_class(file: FileFacts) -> dict[str, dict[str, list[tuple[FunctionRef, Store]]]]:
+    tables: dict[str, dict[str, list[tuple[FunctionRef, Store]]]] = {}
+    for key, function in file.functions.items():
+        owner = _owner(file.functions, key) if function.stores else None
+        if owner is None:
+            continue
+        where = FunctionRef(file.path, key)
+        table = tables.setdefault(owner, {})
+        self_name = facts.Name(_self_name(file.functions, key) or "")
+        for store in function.stores:
+            match store.owner:
+                case facts.Name() as name if name == self_name:
+                    table.setdefault(store.name, []).append((where, store))
+                case facts.Attribute(inner, name) if inner == self_name and store.name == ITEM:
+                    table.setdefault(name + ITEM, []).append((where, store))
+    return tables
+
+
+def _fields(fact: Function | Class) -> dict[str, Any]:
+    return {name: getattr(fact, name) for name in fact.__slots__}
+
+
+TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
+    "functions": lambda file, _: dict.fromkeys(file.functions),
+    "classes": lambda file, _: dict.fromkeys(file.classes),
+    "function": lambda file, key: _fields(file.functions[key]),
+    "class": lambda file, key: _fields(file.classes[key]),
+    "globals": lambda file, _: global_bindings(file),
+    "own": lambda file, _: own_names(file),
+    "inside": lambda file, _: _inside(file),
+    "filled": lambda file, _: _filled(file),
+    "body": lambda file, key: _body(file.classes[key]),
+    "locals": lambda file, key: _locals(file.functions[key]),
+    "items": lambda file, key: _items(file.functions[key]),
+    "stores": lambda file, key: _stores_by_class(file).get(key, {}),
+}
+"""How to ask again what was noted, by the sort of table."""

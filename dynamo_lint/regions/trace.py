@@ -80,12 +80,8 @@ class _Walk:
         self._wrapping: set[FunctionRef] = set()
         """Closures that decorators put around hot functions."""
         self._boundaries = Boundaries(project, options)
-        self._delegates = any(ref.key.endswith(".__getattr__") for ref in project.functions())
-        self._properties = {
-            project.function(ref).qualname.rpartition(".")[2]
-            for ref in project.functions()
-            if project.function(ref).decorators and project.method_kind(ref) == "property"
-        }
+        self._delegates = "__getattr__" in project.named("methods")
+        self._properties = project.named("properties")
 
     def run(self, roots: list[Root]) -> None:
         # The best evidence is walked first, so the first visit of a node is its best: tier, then code

@@ -39,11 +39,9 @@ def _patches(project: Project) -> Iterator[facts.Call]:
     """`torch._dynamo.config.patch(...)` and `@patch_dynamo_config(...)`, called or as decorators."""
     for method in ("patch", "patch_dynamo_config"):
         yield from (site.call for _, site in project.calls_of(method) if _patches_config(site.call.function))
-    for file in project.files.values():
-        for function in file.functions.values():
-            for decorator in function.decorators:
-                if isinstance(decorator, facts.Call) and _patches_config(decorator.function):
-                    yield decorator
+        for _, decorator in project.decorated_with(method):
+            if isinstance(decorator, facts.Call) and _patches_config(decorator.function):
+                yield decorator
 
 
 def _patches_config(function: facts.Expr) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM
 from dynamo_lint.regions.model import FunctionRef, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.drivers import Drivers
-from dynamo_lint.state.items import item_path
 from dynamo_lint.state.model import AttributeState, Key
 from dynamo_lint.state.names import Names
 
@@ -36,13 +35,16 @@ class Between:
         self.names = frozenset(self._rebound(hot, loaded))
 
     def _rebound(self, hot: frozenset[FunctionRef], loaded: set[str]) -> set[str]:
+        rebound = self.project.named("rebound")
+        lines: dict[FunctionRef, list[tuple[str, int]]] = {}
+        for name in loaded:
+            for ref, line in rebound.get(name, ()):
+                if ref not in hot and _name(ref) not in CONSTRUCTORS:
+                    lines.setdefault(ref, []).append((name, line))
         found: set[str] = set()
-        for ref in self.project.functions():
-            function = self.project.function(ref)
-            if not function.stores or ref in hot or _name(ref) in CONSTRUCTORS:
-                continue
-            for name, line in _stores(function):
-                if name in loaded and name not in found and self.often(ref, line) != "rarely":
+        for ref in self.project.in_order(lines):
+            for name, line in sorted(lines[ref], key=itemgetter(1)):
+                if name not in found and self.often(ref, line) != "rarely":
                     found.add(name)
         return found
 
@@ -86,15 +88,4 @@ def _loads(function: facts.Function) -> set[str]:
         match site.call:
             case facts.Call(facts.Name("getattr"), (_, facts.Constant(str() as name), *_)):
                 found.add(name)
-    return found
-
-
-def _stores(function: facts.Function) -> list[tuple[str, int]]:
-    """Attributes that a function rebinds, or that hold a container whose items it rebinds."""
-    found = []
-    for store in function.stores:
-        if store.name != ITEM:
-            found.append((store.name, store.line))
-        elif (path := item_path(store.owner, function)) is not None and path.owner is not None:
-            found.append((path.name, store.line))
     return found

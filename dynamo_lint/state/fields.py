@@ -38,9 +38,10 @@ def filled(
     """The fields of plain objects that code around the regions fills anew, and that compiled code reads."""
     loaded = {load.name for hot in regions.hot for load in project.function(hot.function).loads}
     found: dict[Key, Filled] = {}
-    for ref in project.classes():
+    declared = project.named("annotations")
+    for ref in project.in_order(ref for name in loaded for ref, _ in declared.get(name, ())):
         names = [name for name, _ in project.class_(ref).annotations]
-        if not loaded.intersection(names) or project.is_module(ref):
+        if project.is_module(ref):
             continue
         for where, site in project.calls_of(ref.name):
             told = project.symbols(site.call.function, where.path, where.key)

@@ -3,60 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
-from dynamo_lint.state.model import ANY_ITEM
+from dynamo_lint.regions.itempath import ANY_ITEM, ItemPath, step_of
 
 NOTHING = facts.Choice(())
 """The item of an empty container."""
-
-
 _STEP = re.compile(r"""\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]""")
-_MAX_STEPS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ItemPath:
-    """`owner.name[...]['step']`: an item below an attribute (or below a name, where `owner` is None)."""
-
-    owner: Expr | None
-    name: str
-    steps: tuple[str, ...] = ()
-
-
-def item_path(expr: Expr, function: facts.Function) -> ItemPath | None:
-    """What a container expression names, seen through loop variables and other local names."""
-    steps: list[str] = []
-    for _ in range(_MAX_STEPS):
-        match expr:
-            case facts.Attribute(owner, name):
-                return ItemPath(owner, name, tuple(reversed(steps)))
-            case facts.Subscript(expr, index):
-                steps.append(_step(index))
-            case facts.Element(expr):
-                steps.append(ANY_ITEM)
-            case facts.Name(name):
-                bound = [b.value for b in function.bindings if b.name == name]
-                if len(bound) != 1 or not isinstance(
-                    bound[0], facts.Attribute | facts.Subscript | facts.Element
-                ):
-                    return ItemPath(None, name, tuple(reversed(steps)))
-                expr = bound[0]
-            case _:
-                return None
-    return None
-
-
-def _step(index: Expr) -> str:
-    return f"[{index.value!r}]" if isinstance(index, facts.Constant) else ANY_ITEM
 
 
 def below(item: str, path: ItemPath, index: Expr) -> str | None:
     """What is left of an item when a store fills `path[index]`; None if that is another item."""
     steps = tuple(_STEP.findall(item))
-    stored = (*path.steps, _step(index))
+    stored = (*path.steps, step_of(index))
     if len(stored) > len(steps):
         return None
     same = all(ANY_ITEM in pair or pair[0] == pair[1] for pair in zip(stored, steps, strict=False))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dynamo_lint.index.facts import UNKNOWN, Expr
+from dynamo_lint.regions.itempath import ANY_ITEM as ANY_ITEM
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction
 
 
@@ -57,9 +58,6 @@ class Use(Enum):
 
 Place = tuple[str, ...]
 """A root name and a path: `("self", "cfg", "step")`, `("self", "stats", "['n']")`."""
-
-ANY_ITEM = "[...]"
-"""The path step of an element whose index is not a literal."""
 
 
 @dataclass(frozen=True, slots=True)

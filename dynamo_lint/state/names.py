@@ -55,16 +55,10 @@ class Names:
         """Names that other files set on this module: `settings.VERBOSE = True`."""
         if self.foreign is None:
             self.foreign = {}
-            for ref in self.project.functions():
-                imported = self.project.global_bindings(ref.path)
-                for store in self.project.function(ref).stores:
-                    match store.owner:
-                        case facts.Name(name) if any(
-                            isinstance(value, facts.Import) for value in imported.get(name, ())
-                        ):
-                            for symbol in self.project.symbols(store.owner, ref.path, ref.key):
-                                if isinstance(symbol, File):
-                                    self.foreign.setdefault(symbol.path, set()).add(store.name)
+            for ref, store in self.project.named("foreign").get("", ()):
+                for symbol in self.project.symbols(store.owner, ref.path, ref.key):
+                    if isinstance(symbol, File):
+                        self.foreign.setdefault(symbol.path, set()).add(store.name)
         return frozenset(self.foreign.get(path, ()))
 
     def owner(self, name: str, where: FunctionRef) -> ClassRef | None:

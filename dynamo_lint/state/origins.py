@@ -35,7 +35,6 @@ class Origins:
     )
     known: dict[tuple[FunctionRef, ClassRef | None, str], frozenset[Origin]] = field(default_factory=dict)
     held: dict[tuple[HotFunction, str], frozenset[str]] = field(default_factory=dict)
-    keywords: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         self.passed = defaultdict(list)
@@ -71,24 +70,12 @@ class Origins:
         position = next((i for i, p in enumerate(function.parameters) if p.name == name), None)
         if position is None or not isinstance(function.parameters[position].default, facts.Constant):
             return True
-        if name in self._keywords():
+        if name in self.project.named("keyword names"):
             return True
         # `model(x, k)` does not say which class it calls; a function is called by its name.
         return function.owner is None and any(
             len(site.call.arguments) > position for _, site in self.project.calls_of(function.qualname)
         )
-
-    def _keywords(self) -> frozenset[str]:
-        """Every name that some call in the project passes as a keyword."""
-        if self.keywords is None:
-            self.keywords = frozenset(
-                keyword
-                for ref in self.project.functions()
-                for site in self.project.function(ref).calls
-                for keyword, _ in site.call.keywords
-                if keyword is not None
-            )
-        return self.keywords
 
     def _kind(self, hot: HotFunction, name: str) -> str:
         """`int`, `str` or nothing, by annotation or default."""

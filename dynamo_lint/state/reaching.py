@@ -19,12 +19,10 @@ from dynamo_lint.regions.attributes import of_value
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.flow import argument_for, possible_calls
-from dynamo_lint.regions.locals import filled_in, items_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.swaps import swaps_of
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
-from dynamo_lint.state.slots import Slots
 from dynamo_lint.state.whether import Whether
 
 _ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
@@ -50,10 +48,10 @@ class Reach:
         self._project = project
         self._functions = frozenset(functions)
         self._classes = frozenset(classes)
-        self._slots = Slots.of(project)
         self._named = {project.function(ref).qualname.rpartition(".")[2] for ref in self._functions}
         self._swapped = frozenset(self._swapped_names())
-        self._anything = any(self._gives_any_name(ref) for ref, _ in self._slots.bodies["__getattr__"])
+        askers = project.named("bodies").get("__getattr__", ())
+        self._anything = any(self._gives_any_name(ref) for ref, _ in askers)
         self._known: dict[str, bool] = {}
         self._called: dict[tuple[str, str], bool] = {}
         self._whether = Whether()
@@ -65,7 +63,7 @@ class Reach:
                 if name not in self._known:
                     self._known[name] = self._project.is_known(name) and self._attribute(name, "is")
                 return self._known[name]
-            case facts.Name(name) if name not in self._slots.own_names(self._project, path):
+            case facts.Name(name) if name not in self._project.own_names(path):
                 if (path, name) not in self._called:
                     self._called[path, name] = self.may_run(callee, FunctionRef(path, MODULE_KEY))
                 return self._called[path, name]
@@ -101,8 +99,8 @@ class Reach:
         self, ref: FunctionRef, name: str, bound: list[Expr], parameter: Parameter | None, test: _Test
     ) -> bool:
         def compute() -> bool:
-            items = items_of(self._project, ref).get(name, ())
-            put = filled_in(self._project, ref.path).get(name, ()) if ref.key == MODULE_KEY else ()
+            items = self._project.items_of(ref).get(name, ())
+            put = self._project.filled_in(ref.path).get(name, ()) if ref.key == MODULE_KEY else ()
             return (
                 any(self._may_be(value, ref, test) for value in (*bound, *items))
                 or any(self._may_be(value, where, test) for where, value in put)
@@ -149,13 +147,14 @@ class Reach:
     def _is_held(self, name: str, test: _Test) -> bool:
         if self._anything or name in _ALWAYS or name in self._swapped:
             return True
-        if name in (self._named if test == "is" else self._slots.definitions):
+        named = self._project.named
+        if name in (self._named if test == "is" else named("top")):
             return True
-        slots, stores = self._slots, self._project.stores_of(name)
-        bound = (*slots.items.get(name, ()), *slots.globals.get(name, ()))
+        stores = self._project.stores_of(name)
+        bound = (*named("kept").get(name, ()), *named("globals").get(name, ()))
         return (
-            any(self._in_body(ref, value, test) for ref, value in slots.bodies.get(name, ()))
-            or any(self._declared(ref, annotation) for ref, annotation in slots.annotations.get(name, ()))
+            any(self._in_body(ref, value, test) for ref, value in named("bodies").get(name, ()))
+            or any(self._declared(ref, annotation) for ref, annotation in named("annotations").get(name, ()))
             or any(self._may_be(store.value, where, test) for where, store in stores)
             or any(self._may_be(value, where, test) for where, value in bound)
         )
@@ -185,7 +184,7 @@ class Reach:
                 return any(self._typed(option, where) for option in options)
             case facts.Subscript(base, index):
                 return self._typed(base, where) or self._typed(index, where)
-            case facts.Name(name) if name in self._slots.nested:
+            case facts.Name(name) if name in self._project.named("nested"):
                 return True
         return any(
             one in self._classes or self._contains(one)
@@ -316,7 +315,7 @@ class Reach:
 
     def _is_settled(self, name: str, path: str) -> bool:
         """The same of a name of a module, and of wherever it is imported from."""
-        settled = self._slots.settled
+        settled: dict[tuple[str, str], bool] = self._project.memo.setdefault("settled", {})  # type: ignore[assignment]
         if (name, path) not in settled:
             settled[name, path] = True  # imports may be circular
             bound = self._project.global_bindings(path).get(name, ())

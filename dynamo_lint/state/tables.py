@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Function
+from dynamo_lint.regions.itempath import item_path
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.between import Between
 from dynamo_lint.state.entered import absent, entry_facts
 from dynamo_lint.state.fields import filled
 from dynamo_lint.state.initial import Initial
-from dynamo_lint.state.items import item_path
 from dynamo_lint.state.model import (
     AttributeState,
     Callee,

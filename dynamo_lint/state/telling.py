@@ -117,7 +117,6 @@ class Telling:
         self._project = project
         self._signatures = frozenset(signatures)
         self._shapes: dict[Shape, bool] = {}
-        self._nested: dict[str, dict[str, list[Function]]] = {}
 
     def calls(
         self, ref: FunctionRef, may_be_called: Callable[[Expr, str], bool]
@@ -138,16 +137,12 @@ class Telling:
                 yield number, shape
 
     def _names(self, ref: FunctionRef) -> _Names:
-        if ref.path not in self._nested:
-            nested = self._nested[ref.path] = defaultdict(list)
-            for function in self._project.files[ref.path].functions.values():
-                if function.outer is not None:
-                    nested[function.outer].append(function)
         names = _Names()
         todo = [self._project.function(ref)]
         while todo:
             function = todo.pop()
-            todo += self._nested[ref.path].get(function.key, ())
+            inside = self._project.inside(FunctionRef(ref.path, function.key))
+            todo += [self._project.function(FunctionRef(ref.path, key)) for key in inside]
             for binding in function.bindings:
                 names.bound[binding.name].append(binding)
                 names.reads_out |= binding.augmented and binding.name in function.globals

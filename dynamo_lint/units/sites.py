@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
@@ -24,7 +21,6 @@ class Sites:
     """Remembers who makes what."""
 
     project: Project
-    aliases: dict[str, set[str]] | None = None
     makers: dict[ClassRef | FunctionRef, tuple[FunctionRef, ...]] = field(default_factory=dict)
 
     def tops(self, ref: ClassRef) -> list[tuple[FunctionRef, frozenset[FunctionRef]]]:
@@ -81,49 +77,8 @@ class Sites:
 
     def _aliases(self, name: str) -> set[str]:
         """Names under which a class may be called: `block_fn=Block`, `layer_type = Block`, `[Block, …]`."""
-        if self.aliases is None:
-            self.aliases = _build_aliases(self.project)
-        found = set(self.aliases.get(name, ()))
+        aliases = self.project.named("called as")
+        found = set(aliases.get(name, ()))
         for alias in sorted(found):
-            found |= self.aliases.get(alias, set())
+            found.update(aliases.get(alias, ()))
         return found
-
-
-def _build_aliases(project: Project) -> dict[str, set[str]]:
-    table: dict[str, set[str]] = defaultdict(set)
-    for ref in project.functions():
-        function = project.function(ref)
-        for binding in function.bindings:
-            if not isinstance(binding.value, facts.Import | facts.Definition):
-                for mentioned in _mentions(binding.value, 3):
-                    table[mentioned].add(binding.name)
-        for store in function.stores:
-            for mentioned in _mentions(store.value, 2):
-                table[mentioned].add(store.name)
-        for parameter in function.parameters:
-            if parameter.default is not None:
-                for mentioned in _mentions(parameter.default, 1):
-                    table[mentioned].add(parameter.name)
-        for site in function.calls:
-            for keyword, value in site.call.keywords:
-                if keyword is not None:
-                    for mentioned in _mentions(value, 1):
-                        table[mentioned].add(keyword)
-    return table
-
-
-def _mentions(expr: Expr, depth: int) -> Iterator[str]:
-    """Names that an expression may have as its value, or holds as elements."""
-    match expr:
-        case facts.Name() | facts.Attribute():
-            name = terminal_name(expr)
-            if name is not None:
-                yield name
-        case facts.Choice(options) | facts.Display(_, options):
-            for option in options:
-                yield from _mentions(option, depth)
-        case facts.Subscript(value):
-            yield from _mentions(value, depth)
-        case facts.Call(_, arguments) if depth > 1:
-            for argument in arguments:
-                yield from _mentions(argument, depth - 1)
