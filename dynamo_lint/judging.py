@@ -19,7 +19,7 @@ from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.reading import ALONE, Content, Effort, facts_at, read_facts
 from dynamo_lint.report import Compiled
-from dynamo_lint.reuse import Basis, still_holds
+from dynamo_lint.reuse import Basis, Grounds, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -68,8 +68,14 @@ def judge(
             pass  # as good as none
     watched = sources.watched()
     judged, notes = _judge(settings, found, content, sources, watched, effort)
-    basis = Basis.of(content.keys, watched, notes, address)
-    effort.store.save({address: codec.encode(judged), latest: Codec(Basis).encode(basis)})
+    grounds = key("grounds", address)
+    effort.store.save(
+        {
+            address: codec.encode(judged),
+            latest: Codec(Basis).encode(Basis.of(content.keys, address, grounds)),
+            grounds: Codec(Grounds).encode(Grounds.of(watched, notes)),
+        }
+    )
     return judged
 
 
@@ -80,14 +86,16 @@ def _reusable(
     codec = Codec(Basis)
     try:
         basis = codec.decode(store.load([latest])[latest])
-        verdict = store.load([bytes.fromhex(basis.verdict)])[bytes.fromhex(basis.verdict)]
+        at, of = bytes.fromhex(basis.verdict), bytes.fromhex(basis.grounds)
+        kept = store.load([at, of])
+        grounds = Codec(Grounds).decode(kept[of])
         facts_of = partial(facts_at, content, sources, store)
-        if not still_holds(basis, verdict, content.keys, sources, facts_of):
+        if not still_holds(basis, grounds, kept[at], content.keys, sources, facts_of):
             return None
-    except (KeyError, ValueError, BadData):
+    except (KeyError, TypeError, ValueError, BadData):
         return None
-    store.save({address: verdict, latest: codec.encode(basis.now(content.keys, address))})
-    return verdict
+    store.save({address: kept[at], latest: codec.encode(Basis.of(content.keys, address, of))})
+    return kept[at]
 
 
 def _judge(

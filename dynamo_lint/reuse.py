@@ -9,8 +9,9 @@ and go above them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from itertools import pairwise
 from json.encoder import encode_basestring_ascii
@@ -30,47 +31,51 @@ _LINES = frozenset(
 _MOST_CHANGED = 50
 """Files; beyond these all is judged again at once."""
 
-Asked = tuple[str, str, tuple[str, ...]]
-"""The sort of a table, the function or class that it is about, and the names that were looked up in it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a verdict was made from."""
+    """Which files a verdict was made of, or has come to hold for."""
 
     keys: tuple[tuple[str, str], ...]
     """For every file, the address of its facts."""
+    verdict: str
+    """The address of the verdict."""
+    grounds: str
+    """The address of its grounds."""
+
+    @staticmethod
+    def of(keys: Mapping[str, bytes], verdict: bytes, grounds: bytes) -> Basis:
+        """The basis of a verdict for the files as they are now."""
+        return Basis(tuple((path, key.hex()) for path, key in keys.items()), verdict.hex(), grounds.hex())
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a verdict was made from."""
+
     consulted: frozenset[str]
     """Files whose text was looked into."""
     searched: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Searches that were made in all files, how and for what, and the files that answered."""
-    asked: dict[str, tuple[Asked, ...]]
-    """For every file, what was asked of its own facts."""
+    asked: dict[str, str]
+    """For every file, what was asked of its own facts: JSON of its own, as hardly any will be needed."""
     everywhere: dict[str, tuple[str, ...]]
     """The names that were looked up in the tables of all files."""
-    verdict: str
-    """The address of the verdict."""
 
     @staticmethod
-    def of(keys: Mapping[str, bytes], watched: Sources, notes: Notes, verdict: bytes) -> Basis:
-        """The basis of a verdict that was just made: what sources and facts were asked for meanwhile."""
-        return Basis(
-            _hex(keys),
+    def of(watched: Sources, notes: Notes) -> Grounds:
+        """What sources and facts were asked for while a verdict was made."""
+        return Grounds(
             frozenset(watched.consulted),
             tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
-            {
-                path: tuple(
-                    (*table, tuple(sorted(names))) for table, names in sorted(tables.items()) if names
-                )
-                for path, tables in notes.files.items()
-            },
+            {path: json.dumps(asked) for path in notes.files if (asked := _rows(notes, path))},
             {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
-            verdict.hex(),
         )
 
-    def now(self, keys: Mapping[str, bytes], verdict: bytes) -> Basis:
-        """The same for the files as they are now."""
-        return replace(self, keys=_hex(keys), verdict=verdict.hex())
+
+def _rows(notes: Notes, path: str) -> list[tuple[str, str, list[str]]]:
+    """The sort of each table of a file, the function or class that it is about, and the names asked for."""
+    return [(sort, key, sorted(names)) for (sort, key), names in notes.files[path].items() if names]
 
 
 Facts = Callable[[str, bytes | None], "FileFacts | None"]
@@ -78,32 +83,37 @@ Facts = Callable[[str, bytes | None], "FileFacts | None"]
 
 
 def still_holds(
-    basis: Basis, verdict: bytes, keys: Mapping[str, bytes], sources: Sources, facts_of: Facts
+    basis: Basis,
+    grounds: Grounds,
+    verdict: bytes,
+    keys: Mapping[str, bytes],
+    sources: Sources,
+    facts_of: Facts,
 ) -> bool:
     """Whether the verdict, as the cache keeps it, is what judging the files as they are now would give."""
     before = {path: bytes.fromhex(key) for path, key in basis.keys}
     if before.keys() != keys.keys():
         return False
     changed = [path for path, key in keys.items() if before[path] != key]
-    if len(changed) > _MOST_CHANGED or not basis.consulted.isdisjoint(changed):
+    if len(changed) > _MOST_CHANGED or not grounds.consulted.isdisjoint(changed):
         return False
     for path in changed:
-        if any((path in held) != sources.holds(how, text, path) for how, text, held in basis.searched):
+        if any((path in held) != sources.holds(how, text, path) for how, text, held in grounds.searched):
             return False
         old, new = facts_of(path, before[path]), facts_of(path, None)
         if old is None or new is None or old.error is not None or new.error is not None:
             return False
         named = encode_basestring_ascii(path)[1:-1].encode("ascii") in verdict
-        if not with_room(partial(_answers_alike, basis, old, new, named)):
+        if not with_room(partial(_answers_alike, grounds, old, new, named)):
             return False
     return True
 
 
-def _answers_alike(basis: Basis, old: FileFacts, new: FileFacts, exactly: bool) -> bool:
+def _answers_alike(grounds: Grounds, old: FileFacts, new: FileFacts, exactly: bool) -> bool:
     """Whether all answers are the same but for lines that keep their order; `exactly` if these count too."""
     moved: dict[int, int] = {}
     try:
-        for was, is_, are_lines in _answers(basis, old, new):
+        for was, is_, are_lines in _answers(grounds, old, new):
             for above, below in _lines(was, is_, are_lines):
                 if moved.setdefault(above, below) != below:
                     return False
@@ -115,7 +125,7 @@ def _answers_alike(basis: Basis, old: FileFacts, new: FileFacts, exactly: bool) 
     return all(above < below for above, below in pairwise(order))
 
 
-def _answers(basis: Basis, old: FileFacts, new: FileFacts) -> Iterator[tuple[object, object, bool]]:
+def _answers(grounds: Grounds, old: FileFacts, new: FileFacts) -> Iterator[tuple[object, object, bool]]:
     """What was asked of a file, answered by its old facts and by its new ones; whether numbers are lines."""
     # Late, like all that a run needs only when something has changed.
     from dynamo_lint.regions.notes import ALL
@@ -125,7 +135,7 @@ def _answers(basis: Basis, old: FileFacts, new: FileFacts) -> Iterator[tuple[obj
 
     yield (old.module, old.is_package, old.stars), (new.module, new.is_package, new.stars), False
     yield old.markers, new.markers, False
-    for sort, key, names in basis.asked.get(old.path, ()):
+    for sort, key, names in json.loads(grounds.asked.get(old.path, "[]")):
         try:
             was, is_ = TABLES[sort](old, key), TABLES[sort](new, key)
         except KeyError:  # there is no such function or class any more
@@ -139,11 +149,11 @@ def _answers(basis: Basis, old: FileFacts, new: FileFacts) -> Iterator[tuple[obj
         else:
             yield from ((was[name], is_[name], name in _LINES) for name in names)
     for reading in READINGS:
-        if basis.everywhere.keys().isdisjoint(reading.tables):
+        if grounds.everywhere.keys().isdisjoint(reading.tables):
             continue
         before, now = tables_of((old,), reading), tables_of((new,), reading)
         for table in reading.tables:
-            names = basis.everywhere.get(table, ())
+            names = grounds.everywhere.get(table, ())
             wanted = before[table].keys() | now[table].keys()
             for name in wanted if ALL in names else wanted.intersection(names):
                 yield before[table].get(name), now[table].get(name), True
@@ -172,7 +182,3 @@ def _lines(old: Any, new: Any, are_lines: bool) -> Iterator[tuple[int, int]]:
         yield old, new
     elif old != new:
         raise _Different
-
-
-def _hex(keys: Mapping[str, bytes]) -> tuple[tuple[str, str], ...]:
-    return tuple((path, key.hex()) for path, key in keys.items())
