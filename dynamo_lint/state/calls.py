@@ -12,7 +12,7 @@ from dynamo_lint.index.facts import Attribute, Function
 from dynamo_lint.regions.abstract import only_declares
 from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.convert import literal_of, to_expr
+from dynamo_lint.state.convert import literal_of, to_call, to_expr
 from dynamo_lint.state.expressions import Evaluator
 from dynamo_lint.state.flow import join
 from dynamo_lint.state.model import ANY_ITEM, Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
@@ -43,7 +43,7 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
     if dotted == "os.getenv" and ev.linker.function.environment:
         _environment(ev, node, "getenv")
         return Value(STR, origins=frozenset({Origin("host")}))
-    callees = () if dotted else ev.linker.callees(expr)
+    callees = () if dotted else ev.linker.callees(to_call(node))
     if isinstance(node.func, cst.Attribute):
         base = ev.place(node.func.value)
         owner_value = ev.value(node.func.value)
@@ -167,7 +167,8 @@ def _bind(
     positional = [p.name for p in function.parameters if p.kind == "positional"]
     static = any(getattr(d, "id", None) == "staticmethod" for d in function.decorators)
     bound: dict[str, Value] = {}
-    if callee.receiver is not None and function.owner is not None and not static and positional:
+    passed = callee.explicit or static  # `self` is one of the arguments, or there is none
+    if callee.receiver is not None and function.owner is not None and not passed and positional:
         bound[positional.pop(0)] = owner
     for name, value in arguments:
         if name == "*":
@@ -368,7 +369,7 @@ def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call)
             ev.used(owner, Use.RECEIVER)
             return Value(frozenset({Kind.TUPLE}), origins=frozenset({Origin("shape")}))
         case ("size" | "stride" | "numel" | "nelement" | "dim" | "ndimension", _):
-            if isinstance(to_expr(node.func), Attribute) and not ev.linker.callees(to_expr(node.func)):
+            if isinstance(to_expr(node.func), Attribute) and not ev.linker.callees(to_call(node)):
                 dotted = ev.linker.external(to_expr(node.func))
                 for arg in node.args:
                     ev.used(arg.value, Use.ARGUMENT)

@@ -8,7 +8,7 @@ from functools import lru_cache
 import libcst as cst
 
 from dynamo_lint.index.expressions import LARGEST
-from dynamo_lint.index.facts import UNKNOWN, Attribute, Call, Constant, Expr, Name, Subscript
+from dynamo_lint.index.facts import UNKNOWN, Attribute, Call, Constant, Element, Expr, Name, Subscript
 
 
 def to_expr(node: cst.BaseExpression) -> Expr:
@@ -20,12 +20,8 @@ def to_expr(node: cst.BaseExpression) -> Expr:
             return Name(name)
         case cst.Attribute(value=value, attr=cst.Name(value=name)):
             return Attribute(to_expr(value), name)
-        case cst.Call(func=func, args=args):
-            return Call(
-                to_expr(func),
-                tuple(to_expr(a.value) for a in args if a.keyword is None and not a.star),
-                tuple((a.keyword.value, to_expr(a.value)) for a in args if a.keyword is not None),
-            )
+        case cst.Call():
+            return to_call(node)
         case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
             return Subscript(to_expr(value), to_expr(index))
         case cst.SimpleString() | cst.Integer() | cst.Float():
@@ -33,6 +29,16 @@ def to_expr(node: cst.BaseExpression) -> Expr:
             return Constant(literal) if isinstance(literal, str | int | float) else UNKNOWN
         case _:
             return UNKNOWN
+
+
+def to_call(node: cst.Call) -> Call:
+    """A call; what is passed by `**` is left out."""
+    named = [a for a in node.args if a.star != "**"]
+    return Call(
+        to_expr(node.func),
+        tuple(Element(to_expr(a.value)) if a.star else to_expr(a.value) for a in named if a.keyword is None),
+        tuple((a.keyword.value, to_expr(a.value)) for a in named if a.keyword is not None),
+    )
 
 
 @lru_cache(maxsize=2048)

@@ -19,8 +19,9 @@ from dynamo_lint.index.facts import (
     Name,
     Subscript,
 )
+from dynamo_lint.regions import contexts
 from dynamo_lint.regions.abstract import holders
-from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import ClassValue, Foreign, FunctionValue, Instance, Scope
@@ -152,11 +153,13 @@ class Linker:
         found = [self.initial(key) for key in keys]
         return frozenset().union(*found) if found and all(found) else frozenset()
 
-    def callees(self, expr: Expr) -> tuple[Callee, ...]:
-        """The project functions that calling an expression may run."""
+    def callees(self, call: Call) -> tuple[Callee, ...]:
+        """The project functions that a call may run."""
         found: list[Callee] = []
-        for value in self.values(expr):
+        for value in self.values(call.function):
             match value:
+                case FunctionValue(ref=ref, receiver=None):
+                    found += self._unbound(value, call)
                 case FunctionValue(ref=ref, receiver=receiver):
                     found.append(Callee(ref, receiver))
                 case Instance(ref=ref):
@@ -165,6 +168,16 @@ class Linker:
                     if method is not None:
                         found.append(Callee(method, ref))
         return tuple(dict.fromkeys(found))
+
+    def _unbound(self, function: FunctionValue, call: Call) -> Iterator[Callee]:
+        """A function that was looked up on no instance: a method of a class is passed its `self`."""
+        named = self.project.function(function.ref).owner is not None
+        explicit = named and self.project.method_kind(function.ref) == "method"
+        scope = Scope(self.reference, self.receiver)
+        for bound in contexts.bound(evaluation_of(self.project), function, call, scope):
+            if isinstance(bound, FunctionValue):
+                receiver = bound.receiver or self.project.owner(bound.ref)
+                yield Callee(bound.ref, receiver, explicit)
 
     def enum_member(self, place: Place) -> str | None:
         """`Phase.TRAIN`, if the place is a member of an enumeration named by its class."""

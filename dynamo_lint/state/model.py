@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from dynamo_lint.index.facts import UNKNOWN, Expr
@@ -177,6 +177,8 @@ class Callee:
 
     function: FunctionRef
     receiver: ClassRef | None
+    explicit: bool = field(default=False, compare=False)
+    """The call names the class and passes `self` itself: `Base.method(self, x)`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -737,7 +737,7 @@ def drive():
         yield run(X)
 
 
-# %% a first value that a class of two bases gives by the name of one
+# %% a first value that two classes share, one by its name
 class Layer:
     def __init__(self):
         self.ready = False
@@ -784,3 +784,83 @@ def drive():
     for _ in range(4):
         first(X, layer)
         yield second(X, mixed)
+
+
+# %% a first value that a base called by its name gives, and nothing else
+class Layer:
+    def __init__(self):
+        self.ready = False
+        self.total = None
+
+    def fill(self, x, y):
+        self.total = x * 0
+        self.ready = True  # expect: DYN101 per-value
+
+    def update(self, x, y):
+        if not self.ready:
+            self.fill(x, y)
+        self.total = self.total + x
+        return self.total
+
+    def length(self):
+        return 0 if self.total is None else self.total.shape[0]
+
+
+class Extra:
+    def __init__(self):
+        self.other = 0
+
+    def fill(self, x, y):
+        self.other = 1
+
+
+class Mixed(Extra, Layer):
+    def __init__(self):
+        Layer.__init__(self)
+        Extra.__init__(self)
+
+    def fill(self, *args, **kwargs):
+        if len(args) == 2 and len(kwargs) == 0:
+            Layer.fill(self, *args)
+        if len(kwargs) > 0:
+            Extra.fill(self, **kwargs)
+
+
+class Block(nn.Module):
+    def forward(self, x, layer: Mixed):
+        return layer.update(x, x) * layer.length()
+
+
+def drive():
+    run, mixed = torch.compile(Block()), Mixed()
+    for _ in range(4):
+        yield run(X, mixed)
+
+
+# %% a flag of the base that static helpers and base methods lower
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cold = True
+
+    @staticmethod
+    def scale(module, x):
+        if module.cold:
+            module.cold = False  # expect: DYN101 per-value
+            return x * 2
+        return x
+
+    def run(self, x):
+        return x + 1
+
+
+class Model(Base):
+    def run(self, x):
+        return Base.run(self, x) * 2
+
+    def forward(self, x):
+        return Model.run(self, self.scale(self, x))
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
