@@ -218,8 +218,9 @@ def _of_data(
     kind = Kind.INT if Kind.INT in kinds else sorted(kinds, key=str)[0]
     # What starts as None and is only used in ways that None does not allow is set before its first use.
     unseen = start == {Kind.NONE} and not any(read.use in ALLOWS_NONE for read in state.reads)
-    once = _first_value(write) or (bool(site.ways) and all(way & latched for way in site.ways))
-    if once or unseen or kind == Kind.BOOL:
+    if told(site, state, latched):
+        return None
+    if _first_value(write) or unseen or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)
     if kind == Kind.FLOAT:
         return _of_float(state, site)

@@ -471,3 +471,34 @@ class Model(nn.Module):
 
 def drive():
     return torch.compile(Model()), [(X,)]
+
+
+# %% a size that a layer notes when it is first filled
+class Layer:
+    def __init__(self):
+        self.ready = dict.fromkeys(range(1), False)
+        self.size = dict.fromkeys(range(1))
+        self.held = dict.fromkeys(range(1))
+
+    def fill(self, x, index=0, size=None):
+        size = x.shape[-1] if size is None else size
+        self.size[index] = size
+        self.held[index] = torch.zeros(2, size)
+        self.ready[index] = True  # expect: DYN101 per-value
+
+    def update(self, x, index=0, size=None):
+        if not self.ready[index]:
+            self.fill(x, index, size)
+        self.held[index].copy_(x[..., -self.size[index] :])
+        return self.held[index]
+
+
+class Block(nn.Module):
+    def forward(self, x, layer: Layer):
+        return layer.update(x) * 2
+
+
+def drive():
+    run, layer = torch.compile(Block()), Layer()
+    for _ in range(4):
+        yield run(X, layer).sum()
