@@ -132,6 +132,36 @@ def test_what_differs_for_one_reason_is_one_finding_that_names_all_of_it():
     }
 
 
+WIDTHS = """
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, dim, gated):
+        super().__init__()
+        self.window = dim // 2
+        if gated:
+            self.mix = nn.Linear(dim, dim)
+        else:
+            self.mix = nn.Bilinear(dim, dim, dim)
+
+    def forward(self, x):
+        return self.mix(x[..., : self.window])
+
+class Model(nn.Module):
+    def __init__(self, dims, gated=False):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(dims[i], gated) for i in range(4)])
+        for block in self.blocks:
+            block.compile()
+"""
+
+
+def test_what_follows_the_width_of_a_part_is_told_by_it_if_there_is_one_whichever_way():
+    assert not lint(WIDTHS)
+    without = WIDTHS.replace("nn.Bilinear(dim, dim, dim)", "nn.Identity()")
+    assert {f.subject for f in lint(without)} == {"Block.window"}
+
+
 LATCH = """
 import torch
 from torch import nn

@@ -129,8 +129,7 @@ class _Comparison:
                 if (outcome := usual(given.column(term.parts[0]))) is not None:
                     again(term.parts[1] if outcome else term.parts[2])
                 elif given.values(term.parts[0]) is None:
-                    again(term.parts[1])
-                    again(term.parts[2])
+                    self._either(term.parts[1:], again)
                 elif any(leaf.kind in _CODE for leaf in leaves(term)) or self._called(owner, name):
                     report(Sort.VARIANT, tuple(self._variant(value) for value in values), "")
                     for leaf, those in given.reaching(term):
@@ -176,6 +175,15 @@ class _Comparison:
                 pass
             case _:
                 self._values_of_any_sort(owner, name, values, term, given, roots, depth)
+
+    def _either(self, branches: tuple[Term, ...], again: Callable[[Term], None]) -> None:
+        """What comes out the same for all, nobody knows how: it has shapes only if both have."""
+        ends = [len(self.shapes)]
+        for branch in branches:
+            again(branch)
+            ends.append(len(self.shapes))
+        if len(set(ends)) < len(ends):
+            del self.shapes[ends[0] :]
 
     def _values_of_any_sort(
         self,

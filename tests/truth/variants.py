@@ -178,3 +178,38 @@ class Model(nn.Module):
 
 def drive():
     yield from run(Model(nn.LayerNorm))
+
+
+# %% a window in some blocks, and a table for it that a flag leaves out
+class Block(nn.Module):
+    def __init__(self, dim, window=0, tabled=False):
+        super().__init__()
+        self.window = window  # expect: DYN107 per-instance
+        self.mix = nn.Linear(dim, dim)
+        if tabled:
+            self.table = nn.Parameter(torch.zeros(window or 4, dim))
+        else:
+            self.table = None
+
+    def forward(self, x):
+        x = self.mix(x)
+        if self.window > 0:
+            x = x.view(-1, self.window, 2).flatten(1)
+        return x if self.table is None else x + self.table.sum(0)
+
+
+class Model(nn.Module):
+    def __init__(self, dim, depth, window, whole=(2, 5), tabled=False):
+        super().__init__()
+        self.blocks = nn.ModuleList(
+            Block(dim, window=window if i not in whole else 0, tabled=tabled) for i in range(depth)
+        )
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def drive():
+    yield from run(Model(4, 6, 2))
