@@ -162,6 +162,44 @@ def test_what_follows_the_width_of_a_part_is_told_by_it_if_there_is_one_whicheve
     assert {f.subject for f in lint(without)} == {"Block.window"}
 
 
+TWO_BASES = """
+import torch
+from torch import nn
+
+class Held:
+    def __init__(self):
+        self.table = None
+
+    def look(self, x):
+        if self.table is None:
+            self.table = torch.arange(4.0)
+        return x * self.table
+
+class Other:
+    def __init__(self):
+        self.table = None
+
+class Both(Held, Other):
+    def __init__(self):
+        Other.__init__(self)
+        Held.__init__(self)
+
+class Block(nn.Module):
+    def forward(self, x, first: Held, second: Both):
+        return first.look(x) + second.look(x)
+
+run = torch.compile(Block())
+first, second = Held(), Both()
+for _ in range(3):
+    run(torch.ones(4), first, second)
+"""
+
+
+def test_a_line_that_two_classes_declare_the_attribute_of_speaks_of_both():
+    (found,) = lint(TWO_BASES)
+    assert {found.subject, *found.also} == {"Held.table", "Other.table"}
+
+
 LATCH = """
 import torch
 from torch import nn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
@@ -64,9 +66,15 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
             if rule in GUARDED and found.region in unguarded:
                 continue  # no guard, no recompile: what is left is a stale value
             place = (found.code, found.span.path, found.span.line, found.span.column)
-            if place not in best or _rank(found) > _rank(best[place]):
-                best[place] = found
+            best[place] = _one_of(best[place], found) if place in best else found
     return sorted(best.values(), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
+
+
+def _one_of(first: Finding, second: Finding) -> Finding:
+    """The better founded of two about one place; it speaks of whatever either is about."""
+    best, other = (second, first) if _rank(second) > _rank(first) else (first, second)
+    spoken = dict.fromkeys((*best.also, other.subject, *other.also))
+    return replace(best, also=tuple(subject for subject in spoken if subject != best.subject))
 
 
 def _rank(found: Finding) -> tuple[int, int]:

@@ -50,6 +50,12 @@ def told(site: WriteSite, state: AttributeState, latched: frozenset[Key]) -> boo
     return bool(site.ways) and all(way & others and state.key not in way for way in site.ways)
 
 
+def closed(site: WriteSite, others: Iterable[WriteSite], latched: frozenset[Key]) -> bool:
+    """The write happens where a latch has closed, together with which one of the others was made."""
+    asked = {guard.key for guard in site.write.guards if not guard.missing and guard.limit is None}
+    return any(way & asked & latched for other in others for way in other.ways)
+
+
 def verdict(state: AttributeState, context: Context, latched: frozenset[Key] = frozenset()) -> Verdict | None:
     """The cost of an attribute's hot writes, if they cost anything."""
     if not state.reads or state.external:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.changes import ALLOWS_NONE, latches, told
+from dynamo_lint.rules.changes import ALLOWS_NONE, closed, latches, told
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Use, Write, WriteSite
 from dynamo_lint.state.origins import Tables
 
@@ -18,9 +18,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     latched = latches(tables.attributes)
     for state in tables.attributes:
         found = flip(state)
-        if found is None or all(told(site, state, latched) for site in _first_tensors(state)):
+        first = _first_tensors(state) if found is not None else []
+        unsaid = [site for site in first if not told(site, state, latched)]
+        unsaid = [site for site in unsaid if not closed(site, first, latched)]
+        if found is None or not unsaid:
             continue
         site, start = found
+        site = site if site in unsaid else unsaid[0]
         name, where = spell(site.write.place), region(tables, site.hot)
         claim = Claim(
             message=f"`{name}` is {start} on some calls of the compiled `{where}` and a tensor on others, "

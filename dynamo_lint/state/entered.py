@@ -8,7 +8,7 @@ from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.state.model import CallEvent, FunctionState, Guard, Key
 
 _MOST_WAYS = 16
-"""To one function; of more nothing is known."""
+"""To one function; of more is only known what all of them found."""
 
 Facts = tuple[frozenset[Key], frozenset[Guard], frozenset[frozenset[Key]]]
 """What has been written, which tests held, and for each way what it found absent."""
@@ -49,7 +49,7 @@ def entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, F
             result = (
                 frozenset.intersection(*(event.written | caller_facts[0] for caller_facts, event in found)),
                 frozenset.intersection(*(event.guards | caller_facts[1] for caller_facts, event in found)),
-                ways if len(ways) <= _MOST_WAYS else NOTHING[2],
+                ways if len(ways) <= _MOST_WAYS else frozenset({frozenset.intersection(*ways)}),
             )
         if whole or not above:
             facts_[hot] = result

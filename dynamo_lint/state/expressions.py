@@ -213,7 +213,7 @@ class Evaluator:
             return self.load_place(place, node)
         if base.kinds == TENSOR:
             self.consume(base, Use.ARGUMENT)
-            return Value(TENSOR)
+            return replace(computed([base], TENSOR), settled=True)
         if Origin("shape") in base.origins and not base.place:
             whole = any(isinstance(e.slice, cst.Slice) for e in node.slice)
             return Value(base.kinds if whole else INT, origins=frozenset({Origin("shape")}))

@@ -502,3 +502,83 @@ def drive():
     run, layer = torch.compile(Block()), Layer()
     for _ in range(4):
         yield run(X, layer).sum()
+
+
+# %% a window of the last rows, begun when a flag is raised
+class Layer:
+    def __init__(self, window):
+        self.window = window
+        self.ready = False
+        self.held = None
+
+    def fill(self, x):
+        self.held = x.new_zeros(0, 4)
+        self.ready = True  # expect: DYN101 per-value
+
+    def update(self, x):
+        if not self.ready:
+            self.fill(x)
+        whole = torch.cat([self.held, x])
+        if self.window > 1:
+            self.held = whole[-self.window :]
+            return whole
+        self.held = whole
+        return whole
+
+    def length(self):
+        return 1 if self.held is None else 2
+
+
+class Block(nn.Module):
+    def forward(self, x, layer: Layer):
+        n = layer.length()
+        return layer.update(x).sum() * n
+
+
+def drive():
+    run, layer = torch.compile(Block(), dynamic=True), Layer(2)
+    for _ in range(4):
+        yield run(X, layer)
+
+
+# %% rows that are emptied again, once a flag has been raised
+class Layer:
+    def __init__(self, window):
+        self.window = window
+        self.ready = False
+        self.held = None
+
+    def fill(self, x):
+        self.held = x.new_zeros(0, 4)
+        self.ready = True  # expect: DYN101 per-value
+
+    def update(self, x):
+        if not self.ready:
+            self.fill(x)
+        return x
+
+    def length(self):
+        return 1 if self.held is None else 2
+
+
+class Store(Layer):
+    def update(self, x):
+        if not self.ready:
+            self.fill(x)
+            return x
+        whole = torch.cat([self.held, x])
+        if x.shape[0] > self.window:
+            self.held = x.new_zeros(0, 4)
+        return whole
+
+
+class Other(nn.Module):
+    def forward(self, x, layer: Store):
+        n = layer.length()
+        return layer.update(x).sum() * n
+
+
+def drive():
+    run, layer = torch.compile(Other(), dynamic=True), Store(4)
+    for _ in range(4):
+        yield run(X, layer)
