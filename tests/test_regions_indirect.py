@@ -240,3 +240,90 @@ def test_the_only_helper_of_its_name_is_what_an_unknown_object_calls() -> None:
 def test_one_of_two_helpers_of_a_name_is_not() -> None:
     second = "class Other:\n    def compile_model(self, model): return model\n"
     assert names(HELPER + second + "fast = options.compile_model(Model())") == set()
+
+
+# --- keys -----------------------------------------------------------------------------------------------
+
+PAIR = """
+class Head(nn.Module):
+    def forward(self, x): return cold(x)
+class Both(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = Model(), Head()
+    def forward(self, x): return x
+made = {}
+made["body"] = Model()
+made["head"] = Head()
+named = nn.ModuleDict(made)
+"""
+HEAD = {"Head.forward", "cold"}
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ('key == "head"', HEAD),
+        ('key != "head"', WHOLE),
+        ('key in ("head", "tail")', HEAD),
+        ('not key == "body"', HEAD),
+        ('key == "head" or key == "body"', WHOLE | HEAD),
+        ('key.startswith("head")', WHOLE | HEAD),
+        ('other == "head"', WHOLE | HEAD),
+    ],
+)
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for key in named.keys():\n    if {}:\n        named[key].compile()",
+        "for key, part in named.items():\n    if {}:\n        part.compile()",
+        "for key in named:\n    if {}:\n        named[key] = torch.compile(named[key])",
+    ],
+)
+def test_a_test_of_the_key_in_a_loop_tells_what_is_compiled(loop: str, test: str, expected: set[str]) -> None:
+    assert names(PAIR + loop.format(test)) == expected
+
+
+def test_what_is_left_over_is_compiled_in_the_other_branch() -> None:
+    loop = 'for key in named:\n    if key == "body":\n        pass\n    else:\n        named[key].compile()'
+    assert names(PAIR + loop) == HEAD
+
+
+def test_a_child_is_known_by_its_name() -> None:
+    loop = 'for name, part in Both().named_children():\n    if name == "head":\n        part.compile()'
+    assert names(PAIR + loop) == HEAD
+
+
+def test_a_key_that_is_assigned_again_says_nothing() -> None:
+    loop = 'for key in named:\n    if key == "head":\n        key = other()\n        named[key].compile()'
+    assert names(PAIR + loop) == WHOLE | HEAD
+
+
+def test_what_is_put_under_one_key_is_not_under_another() -> None:
+    assert names(PAIR + 'made["head"].compile()') == HEAD
+    assert names(PAIR + 'made[other] = Model()\nmade["head"].compile()') == HEAD | WHOLE
+
+
+# --- torch.compile by another name ----------------------------------------------------------------------
+
+FORWARDING = """
+def quick(*args, **kwargs):
+    if not hasattr(torch, "compile"):
+        return args[0]
+    return torch.compile(*args, **kwargs)
+"""
+
+
+@pytest.mark.parametrize("use", ["@quick\ndef f(x):", "@quick(dynamic=True)\ndef f(x):"])
+def test_a_function_that_hands_everything_on_to_torch_compile_compiles_what_it_decorates(use: str) -> None:
+    assert names(f"{FORWARDING}{use} return helper(x)") == {"f", "helper"}
+
+
+def test_a_function_that_hands_everything_on_to_torch_compile_compiles_what_it_is_given() -> None:
+    assert names(FORWARDING + "model = quick(Model(), dynamic=True)") == WHOLE
+    assert names(FORWARDING + "model = Model()") == set()
+
+
+def test_a_function_that_hands_everything_on_to_something_else_compiles_nothing() -> None:
+    other = FORWARDING.replace("torch.compile(", "torch.no_grad(")
+    assert names(other + "@quick\ndef f(x): return helper(x)") == set()

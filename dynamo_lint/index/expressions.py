@@ -10,7 +10,7 @@ from typing import Any
 from dynamo_lint.index import facts
 from dynamo_lint.index.compiling import truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
-from dynamo_lint.index.narrowing import TELLING, narrowings
+from dynamo_lint.index.narrowing import TELLING, narrowings, note_keys, told
 from dynamo_lint.index.scopes import FunctionScope
 
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
@@ -164,6 +164,8 @@ class Expressions:
     def bind_target(self, target: ast.expr, value: Expr, augmented: bool = False) -> None:
         """Record that `target` is assigned `value`, or what `+= value` makes of it."""
         scope = self.scope
+        if value.__class__ is facts.Element:
+            note_keys(scope.keys, target, value)
         match target:
             case ast.Name(id=name):
                 scope.bindings.append(facts.Binding(name, value, target.lineno, augmented))
@@ -192,7 +194,7 @@ class Expressions:
     def establish(self, test: ast.expr, holds: bool = True) -> None:
         """From here on `test` is known to be true, or false, until the facts of this scope are cut back."""
         if test.__class__ in TELLING:
-            self.scope.narrowed += narrowings(test, self.annotation, holds)
+            self.scope.narrowed += told(narrowings(test, self.annotation, holds), self.scope.keys)
 
     def _narrow(self, name: facts.Name) -> Expr:
         result: Expr = name

@@ -1,20 +1,35 @@
-"""What a test says about the types of names: `isinstance(x, A)`, alone or in `and`, `or` and `not`."""
+"""What a test says about names: `isinstance(x, A)`, `key == "head"`, alone or in `and`, `or` and `not`."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
 
-from dynamo_lint.index.facts import UNKNOWN, Choice, Constant, Display, Expr, Name, Narrowed
+from dynamo_lint.index.facts import (
+    UNKNOWN,
+    Attribute,
+    Call,
+    Choice,
+    Constant,
+    Display,
+    Element,
+    Expr,
+    Name,
+    Narrowed,
+    Subscript,
+)
 
 TELLING = frozenset({ast.Call, ast.Compare, ast.UnaryOp, ast.BoolOp})
 """The tests that may say anything."""
+
+TEXT = "text"
+"""The kind of a `Display` that lists the texts that a name may be, instead of types of its value."""
 
 
 def narrowings(
     test: ast.expr, read_type: Callable[[ast.expr], Expr | None], holds: bool = True
 ) -> Iterator[Narrowed]:
-    """The names whose type is known where `test` is true, or where it is not if `holds` is false.
+    """The names whose type or text is known where `test` is true, or where it is not if `holds` is false.
 
     `read_type` translates the types themselves.
     """
@@ -29,6 +44,11 @@ def narrowings(
             yield Narrowed(Name(name), read_type(types) or UNKNOWN)
         case ast.Compare(left=ast.Attribute(value=of, attr="__name__" | "__qualname__")):
             yield from _by_class_name(test, _whose_class(of), holds)
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq() | ast.NotEq() | ast.In() | ast.NotIn() as op]):
+            texts = _texts(test.comparators[0])
+            if texts:
+                same = isinstance(op, ast.Eq | ast.In)
+                yield Narrowed(Name(name), Display(TEXT, texts), same is holds)
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             yield from narrowings(inner, read_type, not holds)
         case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
@@ -40,6 +60,37 @@ def narrowings(
             same = len({fact.value for fact in found}) == 1 and all(fact.holds for fact in found)
             if same and len(found) == len(values):
                 yield Narrowed(found[0].value, Choice(tuple(fact.types for fact in found)))
+
+
+def note_keys(keys: dict[str, tuple[Expr, str]], target: ast.expr, value: Expr) -> None:
+    """The names of loop variables that may be keys, with the variable that holds the value beside them."""
+    match target, value:
+        case ast.Name(id=key), _:
+            keys[key] = value, ""
+        case (
+            ast.Tuple(elts=[ast.Name(id=key), ast.Name(id=beside)]),
+            Element(Call(Attribute(container, "items" | "named_children"))),
+        ):
+            keys[key] = container, beside
+
+
+def told(found: Iterator[Narrowed], keys: dict[str, tuple[Expr, str]]) -> Iterator[Narrowed]:
+    """The facts that lead somewhere: of texts those of keys, and what they tell of the value beside a key."""
+    for fact in found:
+        of = keys.get(fact.value.id) if isinstance(fact.value, Name) else None
+        if not lists_texts(fact.types):
+            yield fact
+        elif of is not None:
+            yield fact
+            container, beside = of
+            if beside:
+                yield Narrowed(Name(beside), Subscript(container, fact.types), fact.holds)
+
+
+def lists_texts(types: Expr) -> bool:
+    """Whether a fact is about what a text says."""
+    options = types.options if isinstance(types, Choice) else (types,)
+    return all(isinstance(option, Display) and option.kind == TEXT for option in options)
 
 
 def _by_class_name(test: ast.Compare, name: str | None, holds: bool) -> Iterator[Narrowed]:

@@ -54,6 +54,8 @@ class FunctionScope:
     """The tests around, and whether they hold here."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
+    keys: dict[str, tuple[Expr, str]] = field(default_factory=dict)
+    """Loop variables that are keys or names: of what, and the variable that holds the value beside them."""
     narrowed: list[Narrowed | None] = field(default_factory=list)
     """What tests have shown of names here; None where a name was assigned again since."""
     within: str = ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dynamo_lint.regions import frameworks
-from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.regions.uses import handed_on
 
 CONVENTION = "regional_compile"
 """A helper of this name compiles what it is given, once per instance; teams write it as they like."""
@@ -19,3 +21,11 @@ def compile_names(project: Project) -> set[str]:
         names |= more
         pending += more
     return names
+
+
+def forwards(project: Project, ref: FunctionRef) -> bool:
+    """Whether a function is torch.compile by another name: `return torch.compile(*args, **kwargs)`."""
+    return any(
+        External(COMPILE) in project.symbols(callee, ref.path, ref.key)
+        for callee in handed_on(project.function(ref))
+    )

@@ -11,6 +11,7 @@ from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.scopes import key_of
 from dynamo_lint.regions.values import (
     EMPTY,
     Bare,
@@ -25,6 +26,7 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     freeze,
+    stored,
     union,
 )
 
@@ -145,9 +147,8 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     for part in project.mro(ref):
         stores = project.own_stores(part)
         parts += [ev.value(s.value, Scope(where, ref)) for where, s in stores.get(name, ())]
-        contents = union(ev.value(s.value, Scope(where, ref)) for where, s in stores.get(name + ITEM, ()))
-        if contents:
-            parts.append({Group("each", (freeze(contents),)): Tier.CERTAIN})
+        puts = stores.get(name + ITEM, ())
+        parts.append(stored((key_of(put), ev.value(put.value, Scope(where, ref))) for where, put in puts))
         outer = Scope(FunctionRef(part.path, project.class_(part).outer or MODULE_KEY))
         annotations = [a for key, a in project.class_(part).annotations if key == name]
         if annotations:

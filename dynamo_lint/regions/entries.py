@@ -12,7 +12,7 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
-from dynamo_lint.regions.aliases import CONVENTION, compile_names
+from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples
 from dynamo_lint.regions.contexts import by_call, depends_on, parts_of
@@ -128,6 +128,7 @@ class _Search:
         return any(
             symbol == External(COMPILE)
             or (isinstance(symbol, External) and symbol.dotted in frameworks.DECORATORS)
+            or (isinstance(symbol, FunctionRef) and forwards(self._project, symbol))
             or matches(self._project, symbol, self._decorators)
             for symbol in symbols
         )
@@ -144,7 +145,7 @@ class _Search:
         if site.context is not None and terminal_name(site.context) == CONVENTION:
             return self._in_context(where, site)
         name = terminal_name(site.call.function)
-        if name not in self.names or _switched_off(site.call):
+        if name not in self.names or _switched_off(site.call) or forwards(self._project, where):
             return []
         found = self._compiled(Scope(where, self._project.owner(where)), site, name)
         more = {root.entry.target: root for root in self._elsewhere(where, site, name)}

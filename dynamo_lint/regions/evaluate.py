@@ -14,7 +14,7 @@ from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import attributes, flow, results
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.narrowing import narrow
+from dynamo_lint.regions.narrowing import by_key, is_keyed, narrow
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.questions import Questions
 from dynamo_lint.regions.scopes import Local
@@ -32,6 +32,7 @@ from dynamo_lint.regions.values import (
     at_best,
     elements,
     freeze,
+    stored,
     union,
 )
 
@@ -135,6 +136,10 @@ class Evaluation:
         if modules:  # `models.__dict__[name]`
             return results.named(self, modules, index, scope)
         if any(isinstance(owner, Group) and any(owner.keys) for owner in owners):
+            left = by_key(owners, index)
+            if left is not None:
+                others = {owner: tier for owner, tier in owners.items() if not is_keyed(owner)}
+                return union([left, self._item(others, None)])
             names = self.value(index, scope)
             if names and all(isinstance(name, Text) for name in names):
                 found = union(self._item(owners, name.value) for name in names if isinstance(name, Text))
@@ -228,13 +233,13 @@ class Evaluation:
                 callees = self.value(value.function, scope)
                 if any(isinstance(c, External) and c.dotted in results.DISABLERS for c in callees):
                     return EMPTY
-        stored = self.project.items_of(scope.function).get(name, ())
-        contents = union([self.value(value, scope) for value in stored])
+        puts = self.project.items_of(scope.function).get(name, ())
+        parts = [(key, self.value(value, scope)) for key, value in puts]
         if scope.function.key == MODULE_KEY:
             stores = self.project.filled_in(scope.function.path).get(name, ())
             put = union((self.value(v, Scope(at, self.project.owner(at))) for at, v in stores), Tier.LIKELY)
-            contents = union([contents, self.capped(put)])
-        held: Values = {Group("each", (freeze(contents),)): Tier.CERTAIN} if contents else EMPTY
+            parts.append((None, self.capped(put)))
+        held = stored(parts)
         return union([*[self.value(value, scope) for value in bound], held])
 
     # --- attributes and functions -----------------------------------------------------------------------

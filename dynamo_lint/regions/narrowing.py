@@ -1,13 +1,15 @@
-"""Which values an `isinstance` test leaves."""
+"""Which values a test leaves: `isinstance(x, A)`, or of a loop over keys `key == "head"`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Constant, Display, Expr
+from dynamo_lint.index.facts import Choice, Constant, Display, Expr, Narrowed, Subscript
+from dynamo_lint.index.narrowing import lists_texts
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.values import Foreign, Instance, Scope, Value, Values, union
+from dynamo_lint.regions.values import Foreign, Group, Held, Instance, Scope, Text, Value, Values, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -17,6 +19,11 @@ _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
 
 def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scope) -> Values:
     """The values that are instances of the types, or those that are not; types may be given by name."""
+    if lists_texts(types):
+        return _of_text(values, types, holds)
+    match types:
+        case Subscript(container, index) if lists_texts(index):
+            return _beside(ev, values, ev.value(container, scope), texts_in(index), holds)
     names = _class_names(types)
     if names:
         return _by_name(ev, values, names, holds)
@@ -35,6 +42,66 @@ def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scop
         and (value.ref in known or not any(value.ref in ev.project.mro(ref) for ref in known))
     }
     return union([proven, inside]) or wanted
+
+
+def texts_in(types: Expr) -> frozenset[str]:
+    """The texts that a test compares with."""
+    options = types.options if isinstance(types, Choice) else (types,)
+    return frozenset(name for option in options for name in _class_names(option))
+
+
+def _of_text(values: Values, types: Expr, holds: bool) -> Values:
+    texts: Values = {Text(text): Tier.CERTAIN for text in sorted(texts_in(types))}
+    return texts if holds else {value: tier for value, tier in values.items() if value not in texts}
+
+
+def by_key(owners: Values, index: Expr) -> Values | None:
+    """What a test of the key leaves of containers with known keys; None if there is no such test."""
+    wanted: frozenset[str] | None = None
+    denied: frozenset[str] = frozenset()
+    while isinstance(index, Narrowed):
+        if lists_texts(index.types):
+            texts = texts_in(index.types)
+            if index.holds:
+                wanted = texts if wanted is None else wanted & texts
+            else:
+                denied |= texts
+        index = index.value
+    if wanted is None and not denied:
+        return None
+    return union(
+        union([dict(item)], tier)
+        for group, tier in owners.items()
+        for key, item in _keyed(group)
+        if key is None or (key not in denied and (wanted is None or key in wanted))
+    )
+
+
+def is_keyed(value: Value) -> bool:
+    """Whether a value is a container whose keys are known."""
+    return isinstance(value, Group) and any(value.keys)
+
+
+def _keyed(value: Value) -> Iterator[tuple[str | None, Held]]:
+    """The keys of a container with what it holds there; nothing of other values."""
+    if isinstance(value, Group) and any(value.keys):
+        yield from zip(value.keys, value.items, strict=False)
+
+
+def _beside(ev: Evaluation, values: Values, owners: Values, texts: frozenset[str], holds: bool) -> Values:
+    """The values that stand beside some of the keys in a loop over keys and values."""
+    if not all(is_keyed(owner) for owner in owners):
+        named = [ev.attributes(owners, text) for text in texts]
+        asked = union(named)
+        # A child of which nothing is known may be any, and an object may hold the same under another name.
+        return {v: tier for v, tier in values.items() if v in asked} if holds and all(named) else values
+    if holds:
+        asked = union(dict(item) for owner in owners for key, item in _keyed(owner) if key in texts)
+        return {value: tier for value, tier in values.items() if value in asked}
+    others = {
+        value for owner in owners for key, item in _keyed(owner) if key not in texts for value, _ in item
+    }
+    return {value: tier for value, tier in values.items() if value in others}
 
 
 def _class_names(types: Expr) -> frozenset[str]:

@@ -29,6 +29,8 @@ class Local(NamedTuple):
 
 
 OwnStores = Mapping[str, list[tuple[FunctionRef, Store]]]
+Items = list[tuple[str | None, Expr]]
+"""What is put into a container, each with its literal key."""
 
 
 class Scopes:
@@ -45,7 +47,7 @@ class Scopes:
         self._inside: dict[str, Mapping[str, list[str]]] = {}
         self._bodies: dict[ClassRef, Mapping[str, list[Binding]]] = {}
         self._locals: dict[FunctionRef, Mapping[str, Local]] = {}
-        self._items: dict[FunctionRef, Mapping[str, list[Expr]]] = {}
+        self._items: dict[FunctionRef, Mapping[str, Items]] = {}
         self._stores: dict[ClassRef, OwnStores] = {}
         self._stored: dict[str, dict[str, dict[str, list[tuple[FunctionRef, Store]]]]] = {}
         self._owners: dict[FunctionRef, ClassRef | None] = {}
@@ -97,7 +99,7 @@ class Scopes:
             known = self._locals[ref] = Noted(table, self._notes.asked(ref.path, "locals", ref.key))
         return known
 
-    def items_of(self, ref: FunctionRef) -> Mapping[str, list[Expr]]:
+    def items_of(self, ref: FunctionRef) -> Mapping[str, Items]:
         """What a function puts into containers, by the name of the container: `name[…] = value`."""
         known = self._items.get(ref)
         if known is None:
@@ -173,11 +175,17 @@ def _locals(function: Function) -> dict[str, Local]:
     return table
 
 
-def _items(function: Function) -> dict[str, list[Expr]]:
-    table: dict[str, list[Expr]] = {}
+def key_of(store: Store) -> str | None:
+    """The literal text under which a value is put into a container."""
+    index = store.index
+    return index.value if isinstance(index, facts.Constant) and isinstance(index.value, str) else None
+
+
+def _items(function: Function) -> dict[str, Items]:
+    table: dict[str, Items] = {}
     for store in function.stores:
         if store.name == ITEM and isinstance(store.owner, facts.Name):
-            table.setdefault(store.owner.id, []).append(store.value)
+            table.setdefault(store.owner.id, []).append((key_of(store), store.value))
     return table
 
 
@@ -188,7 +196,7 @@ def _filled(file: FileFacts) -> dict[str, list[tuple[FunctionRef, Expr]]]:
             for name, values in _items(function).items():
                 if _is_global(file, key, name):
                     where = FunctionRef(file.path, key)
-                    table.setdefault(name, []).extend((where, value) for value in values)
+                    table.setdefault(name, []).extend((where, value) for _, value in values)
     return table
 
 

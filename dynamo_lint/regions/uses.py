@@ -137,6 +137,9 @@ def _names_of(file: FileFacts, others: Table, imported: Table) -> None:
                 found.add(name, binding.name)
             if isinstance(binding.value, facts.Import) and binding.value.name:
                 names.add(binding.value.name)
+        for callee in handed_on(function):
+            for name in _original(callee):
+                found.add(name, function.qualname.rpartition(".")[2])
     found.put_into(others)
     _all(imported, names)
 
@@ -317,6 +320,14 @@ def _texts(value: Expr) -> Iterator[tuple[str, str]]:
             yield key, item.value
     for item in value.items:
         yield from _texts(item)
+
+
+def handed_on(function: Function) -> Iterator[Expr]:
+    """What a function hands all it is given on to, and returns: `return compile(*args, **kwargs)`."""
+    rest = [facts.Element(facts.Name(p.name)) for p in function.parameters[:1] if p.kind == "vararg"]
+    for value in function.returns if rest else ():
+        if isinstance(value, facts.Call) and list(value.arguments) == rest:
+            yield value.function
 
 
 def _original(value: Expr) -> tuple[str, ...]:

@@ -105,7 +105,8 @@ class Group(NamedTuple):
             if -len(self.items) <= index < len(self.items):
                 yield self.items[index]
         elif self.kind == "dict" and isinstance(index, str) and index in self.keys:
-            yield from (item for key, item in zip(self.keys, self.items, strict=False) if key == index)
+            known = zip(self.keys, self.items, strict=False)
+            yield from (item for key, item in known if key is None or key == index)
         else:
             yield from self.items
 
@@ -182,3 +183,16 @@ def elements(values: Values) -> Values:
             (tier for value, tier in values.items() if isinstance(value, Group)), default=Tier.CERTAIN
         ),
     )
+
+
+def stored(parts: Iterable[tuple[str | None, Values]]) -> Values:
+    """A container of what is put into it piece by piece, by the literal keys that are known."""
+    by_key: dict[str | None, list[Values]] = {}
+    for key, values in parts:
+        if values:
+            by_key.setdefault(key, []).append(values)
+    if not by_key:
+        return EMPTY
+    items = tuple(freeze(union(values)) for values in by_key.values())
+    kind, keys = ("dict", tuple(by_key)) if any(by_key) else ("each", ())
+    return {Group(kind, items, keys): Tier.CERTAIN}

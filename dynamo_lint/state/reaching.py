@@ -99,7 +99,7 @@ class Reach:
         self, ref: FunctionRef, name: str, bound: list[Expr], parameter: Parameter | None, test: _Test
     ) -> bool:
         def compute() -> bool:
-            items = self._project.items_of(ref).get(name, ())
+            items = [value for _, value in self._project.items_of(ref).get(name, ())]
             put = self._project.filled_in(ref.path).get(name, ()) if ref.key == MODULE_KEY else ()
             return (
                 any(self._may_be(value, ref, test) for value in (*bound, *items))
