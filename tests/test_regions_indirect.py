@@ -327,3 +327,40 @@ def test_a_function_that_hands_everything_on_to_torch_compile_compiles_what_it_i
 def test_a_function_that_hands_everything_on_to_something_else_compiles_nothing() -> None:
     other = FORWARDING.replace("torch.compile(", "torch.no_grad(")
     assert names(other + "@quick\ndef f(x): return helper(x)") == set()
+
+
+# --- methods that syntax runs ---------------------------------------------------------------------------
+
+PLAIN = """
+class Parts:
+    def __init__(self, parts): self.parts = parts
+    def __iter__(self): return iter(helper(self.parts))
+    def __getitem__(self, index): return cold(index)
+    def __len__(self): return len(self.parts)
+@torch.compile
+def f(x, other):
+    parts = Parts(x)
+    {}
+"""
+ALWAYS = {"f", "Parts.__init__"}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("for part in parts: x = part", {"Parts.__iter__", "helper"}),
+        ("x = [part for part in parts]", {"Parts.__iter__", "helper"}),
+        ("x = list(parts)", {"Parts.__iter__", "helper"}),
+        ("x = parts[0]", {"Parts.__getitem__", "cold"}),
+        ("return g(parts[0])", {"Parts.__getitem__", "cold"}),
+        ("return len(parts)", {"Parts.__len__"}),
+        ("for part in other: x = part", set()),
+        ("return len(other) + other[0]", set()),
+        ("return parts.parts[0]", set()),
+        ("if not torch.compiler.is_compiling():\n        x = parts[0]", set()),
+    ],
+)
+def test_special_methods_of_plain_classes_are_traced_where_syntax_runs_them(
+    code: str, expected: set[str]
+) -> None:
+    assert names(PLAIN.format(code)) == ALWAYS | expected

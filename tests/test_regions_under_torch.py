@@ -162,6 +162,28 @@ def step(model, x): return other(model(x))
 fast = torch.compile(functools.partial(step, M()))
 def main(x): fast(x)
 """,
+    "loops, items and lengths of a plain class": """
+class Pair:
+    def __init__(self, a, b): self.parts = [a, b]
+    def __getitem__(self, index): return helper(self.parts[index])
+    def __len__(self): return 2
+    def __contains__(self, part): return False
+class Walk:
+    def __init__(self, a): self.left = [a, a]
+    def __iter__(self): return self
+    def __next__(self):
+        if not self.left:
+            raise StopIteration
+        return other(self.left.pop())
+@torch.compile
+def run(x):
+    pair = Pair(x, x)
+    first = pair[0]
+    for part in Walk(x):
+        first = first + part
+    return first * len(pair)
+def main(x): run(x)
+""",
     "a hook of a module whose forward is compiled": """
 class M(nn.Module):
     def forward(self, x): return helper(x)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
-from dynamo_lint.regions import contexts
+from dynamo_lint.regions import contexts, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.boundaries import Boundaries
@@ -80,6 +80,7 @@ class _Walk:
         self._wrapping: set[FunctionRef] = set()
         """Closures that decorators put around hot functions."""
         self._boundaries = Boundaries(project, options)
+        self._protocols = protocols.defined(project)
         self._delegates = "__getattr__" in project.named("methods")
         self._properties = project.named("properties")
 
@@ -167,6 +168,9 @@ class _Walk:
         for site in function.calls:
             if not site.eager:
                 yield from self._call(site, scope)
+        for run in protocols.runs(evaluation_of(self._project), function, scope, self._protocols):
+            name = self._project.function(run.method).qualname
+            yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
         for load in function.loads:
             if load.name in self._properties:
                 yield from self._property(load.value, load.name, scope, function.line, "")

@@ -1,0 +1,74 @@
+"""What syntax runs of a class of the project: `for part in value`, `value[index]`, `len(value)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Expr, Function
+from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.values import Instance, Scope
+
+_LOOP = ("__iter__", "__next__")
+_BUILTINS = {
+    "len": ("__len__",),
+    "bool": ("__bool__",),
+    "next": ("__next__",),
+    **dict.fromkeys(("iter", "list", "tuple", "set", "enumerate", "zip", "sum", "sorted"), _LOOP),
+}
+
+
+class Run(NamedTuple):
+    """A special method that a line runs without calling it by name."""
+
+    method: FunctionRef
+    receiver: ClassRef
+    tier: Tier
+    line: int
+
+
+def defined(project: Project) -> frozenset[str]:
+    """The special methods of that sort that the project defines: most projects have few or none."""
+    every = {"__getitem__", *_LOOP, *(name for names in _BUILTINS.values() for name in names)}
+    return frozenset(name for name in every if name in project.named("methods"))
+
+
+def runs(ev: Evaluation, function: Function, scope: Scope, names: frozenset[str]) -> Iterator[Run]:
+    """The special methods, of those named, that a function runs outside eager code."""
+    for value, line, wanted in _uses(function, names):
+        if function.runs_eagerly(line):
+            continue
+        for one, tier in ev.value(value, scope).items():
+            if isinstance(one, Instance):
+                for name in wanted:
+                    method = ev.project.method(one.ref, name)
+                    if method is not None:
+                        yield Run(method, one.ref, tier, line)
+
+
+def _uses(function: Function, names: frozenset[str]) -> Iterator[tuple[Expr, int, tuple[str, ...]]]:
+    """What a function loops over, takes items of or gives to a builtin, as far as such a method is known."""
+    lined = [(binding.value, binding.line) for binding in function.bindings]
+    lined += [(store.value, store.line) for store in function.stores]
+    lined += [(value, function.line) for value in function.returns]
+    for site in function.calls:
+        lined += [(argument, site.call.line) for argument in site.call.arguments]
+        callee = site.call.function
+        if isinstance(callee, facts.Name) and site.call.arguments and not site.eager:
+            wanted = _BUILTINS.get(callee.id, ())
+            if not names.isdisjoint(wanted):
+                yield from ((argument, site.call.line, wanted) for argument in site.call.arguments)
+    seen: set[tuple[Expr, bool]] = set()
+    for whole, line in lined:
+        for part in walk(whole):
+            match part:
+                case facts.Element(value) if not names.isdisjoint(_LOOP) and (value, True) not in seen:
+                    seen.add((value, True))
+                    yield value, line, _LOOP
+                case facts.Subscript(value) if "__getitem__" in names and (value, False) not in seen:
+                    seen.add((value, False))
+                    yield value, line, ("__getitem__",)
