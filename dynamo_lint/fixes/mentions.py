@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from dataclasses import dataclass
 
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
@@ -58,33 +60,79 @@ def family_of(
     `except_for` is a lookup by name that is about to become a mention.
     """
     project = bench.tables.project
-    members = frozenset(ref for ref in project.classes() if declared_in in project.mro(ref))
+    members = frozenset(bench.below.get(declared_in, ()))
     bases = frozenset(base for ref in members for base in project.mro(ref)) - members
     for ref in members | bases:
         _check_class(bench, ref, name)
-    hot = {one.function for one in bench.tables.regions.hot}
     found: list[Mention] = []
     for path in bench.files_naming(name):
         file = bench.file(path)
         if file is None:
             raise Unclear(f"{path} mentions it and cannot be read")
-        for node in file.nodes:
-            match node:
-                case ast.Attribute(attr=attr) if attr == name:
-                    where = file.reference(node)
-                    ours = _belongs(bench, node, where, members, bases)
-                    called = isinstance(outer := file.parents[node], ast.Call) and outer.func is node
-                    # A number or a tensor is never called, but many objects have a method of that name.
-                    if ours == "yes" or (ours == "likely" and not called):
-                        traced = where in hot and not project.function(where).runs_eagerly(node.lineno)
-                        found.append(Mention(file, node, where, traced, ours == "likely"))
-                case ast.Call(args=[owner, *rest]) if _reflects(node, name) and node is not except_for:
-                    named = ast.Attribute(owner if rest else node.func, name)
-                    ast.copy_location(named, node)
-                    file.parents[named] = node
-                    if _belongs(bench, named, file.reference(node), members, bases) != "no":
-                        raise Unclear(f"it is looked up by name at {path}:{node.lineno}")
+        spoken = _spoken(bench, file, name)
+        own = (one for ref in members | bases for one in spoken.own.get(ref, ()))
+        for one in sorted((*own, *spoken.others), key=lambda one: one.number):
+            if one.node is except_for:
+                continue
+            ours = _belongs(bench, one, name, members, bases)
+            if isinstance(one.node, ast.Call):
+                if ours != "no":
+                    raise Unclear(f"it is looked up by name at {path}:{one.node.lineno}")
+                continue
+            called = isinstance(outer := file.parents[one.node], ast.Call) and outer.func is one.node
+            # A number or a tensor is never called, but many objects have a method of that name.
+            if ours == "yes" or (ours == "likely" and not called):
+                eager = project.function(one.where).runs_eagerly(one.node.lineno)
+                traced = one.where in bench.hot and not eager
+                found.append(Mention(file, one.node, one.where, traced, ours == "likely"))
     return Family(declared_in, name, members, tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One place that speaks of an attribute by name."""
+
+    number: int
+    """Its place among those of the file."""
+    node: ast.Attribute | ast.Call
+    where: FunctionRef
+    owner: Expr
+    """The object it belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """All that one file says of attributes of one name."""
+
+    own: dict[ClassRef, list[_Said]]
+    """`self.name` and `getattr(self, "name")`, by the class around it."""
+    others: list[_Said]
+
+
+def _spoken(bench: Workbench, file: OpenFile, name: str) -> _Spoken:
+    """Worked out once: many classes may have an attribute of that name."""
+    known = bench.spoken.get((file.path, name))
+    if isinstance(known, _Spoken):
+        return known
+    project = bench.tables.project
+    spoken = _Spoken(defaultdict(list), [])
+    for number, node in enumerate(file.speaking.get(name, ())):
+        match node:
+            case ast.Attribute(value=owner):
+                pass
+            case ast.Call(args=[owner, *rest]) if _reflects(node, name):
+                owner = owner if rest else node.func
+            case _:
+                continue
+        where = file.reference(node)
+        holder = project.owner(where)
+        said = _Said(number, node, where, as_fact(owner))
+        if holder is not None and said.owner == facts.Name(project.self_name(where) or ""):
+            spoken.own[holder].append(said)
+        else:
+            spoken.others.append(said)
+    bench.spoken[file.path, name] = spoken
+    return spoken
 
 
 def _reflects(node: ast.Call, name: str) -> bool:
@@ -107,9 +155,8 @@ def _check_class(bench: Workbench, ref: ClassRef, name: str) -> None:
     file = bench.file(ref.path)
     if file is None:
         raise Unclear(f"{ref.path} cannot be read")
-    for node in file.nodes:
-        if not class_.line <= getattr(node, "lineno", 0) <= class_.end_line:
-            continue
+    first = bisect_left(file.reflecting, class_.line, key=_line)
+    for node in file.reflecting[first : bisect_right(file.reflecting, class_.end_line, key=_line)]:
         match node:
             case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name(id="vars")):
                 raise Unclear(f"`{ref.name}` looks into its `__dict__`")
@@ -118,24 +165,25 @@ def _check_class(bench: Workbench, ref: ClassRef, name: str) -> None:
                     raise Unclear(f"`{ref.name}` sets attributes by computed names")
 
 
+def _line(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0)
+
+
 def _belongs(
     bench: Workbench,
-    node: ast.Attribute,
-    where: FunctionRef,
+    said: _Said,
+    name: str,
     members: frozenset[ClassRef],
     bases: frozenset[ClassRef],
 ) -> str:
     """Whether this is the family's attribute: `yes`, `likely` or `no`; raises Unclear if it may be."""
-    project = bench.tables.project
+    project, where, expr = bench.tables.project, said.where, said.owner
     holder = project.owner(where)
-    expr = as_fact(node.value)
     if holder is not None and expr == facts.Name(project.self_name(where) or ""):
         if holder in members:
             return "yes"
         if holder in bases:
-            outsiders = [
-                ref for ref in project.classes() if holder in project.mro(ref) and ref not in members
-            ]
+            outsiders = [ref for ref in bench.below.get(holder, ()) if ref not in members]
             if outsiders != [holder]:
                 raise Unclear(f"`{holder.name}` uses it too, and has other heirs")
             return "yes"
@@ -144,15 +192,15 @@ def _belongs(
     known = [v for v in values if isinstance(v, Instance | ClassValue | Foreign | Parent)]
     refs = {v.ref for v in known if isinstance(v, Instance | ClassValue)}
     if any(isinstance(v, ClassValue) and v.ref in members for v in known):
-        raise Unclear(f"it is used through the class at {where.path}:{node.lineno}")
+        raise Unclear(f"it is used through the class at {where.path}:{said.node.lineno}")
     if refs & (members | bases):
         if refs - members:
-            raise Unclear(f"several classes meet at {where.path}:{node.lineno}")
+            raise Unclear(f"several classes meet at {where.path}:{said.node.lineno}")
         return "yes"
     if known or _is_import(bench, expr, where):
         return "no"
-    if _owners_elsewhere(bench, node.attr, members | bases):
-        raise Unclear(f"whose `{node.attr}` {where.path}:{node.lineno} means is not known")
+    if _owners_elsewhere(bench, name, members | bases):
+        raise Unclear(f"whose `{name}` {where.path}:{said.node.lineno} means is not known")
     # Nothing else in the project has an attribute of this name.
     return "likely"
 

@@ -77,18 +77,8 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
 def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
     """The attributes that a finding's line writes, hot or not: one for each class of `self`."""
     span = finding.span
-    hot = [
-        state
-        for state in bench.tables.attributes
-        for site in state.writes
-        if (site.hot.function.path, site.position.line, site.position.column)
-        == (span.path, span.line, span.column)
-    ]
-    return hot or [
-        state
-        for state in bench.tables.attributes
-        if not state.writes and any((o.path, o.line) == (span.path, span.line) for o in state.outside)
-    ]
+    hot = bench.states.get((span.path, span.line, span.column))
+    return hot or bench.states_outside.get((span.path, span.line), [])
 
 
 def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:

@@ -8,12 +8,13 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.index.facts import MODULE_KEY, Function
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.sources import Sources
-from dynamo_lint.state.model import Lookup, Position
+from dynamo_lint.state.model import AttributeState, Lookup, Position
 from dynamo_lint.state.origins import Tables
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -31,8 +32,16 @@ class OpenFile:
     parents: dict[ast.AST, ast.AST]
     nodes: tuple[ast.AST, ...]
     """All of the tree, outermost first."""
-    functions: tuple[Function, ...]
-    """The index's functions of this file, innermost last among those around a line."""
+    keys: dict[int, str]
+    """The index's names of functions, by the line of their `def`."""
+    definitions: dict[int, ast.FunctionDef | ast.AsyncFunctionDef]
+    """By that line as well."""
+    by_line: dict[int, list[ast.expr | ast.stmt]]
+    """The nodes that begin on a line, outermost first."""
+    speaking: dict[str, list[ast.AST]]
+    """By a name, the attributes called so and the calls that are given it as a text."""
+    reflecting: list[ast.AST]
+    """Where objects are looked into without the name of an attribute, in the order of lines."""
 
     def span(self, node: ast.expr | ast.stmt) -> Span:
         """Where a node stands."""
@@ -116,31 +125,27 @@ class OpenFile:
     def reference(self, node: ast.AST) -> FunctionRef:
         """The index's name for the function around a node."""
         scope = self.scope(node)
-        key = next(
-            (f.key for f in self.functions if scope is not None and f.line == scope.lineno), MODULE_KEY
+        return FunctionRef(
+            self.path, MODULE_KEY if scope is None else self.keys.get(scope.lineno, MODULE_KEY)
         )
-        return FunctionRef(self.path, key)
 
     def definition(self, function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The tree of one of the index's functions."""
-        return next((n for n in self.nodes if isinstance(n, FUNCTIONS) and n.lineno == function.line), None)
+        return self.definitions.get(function.line)
 
     def at(self, position: Position, *kinds: type[ast.AST]) -> ast.AST | None:
         """The largest node of these kinds that starts at a position."""
-        found = None
-        for node in self.nodes:
-            if isinstance(node, kinds) and isinstance(node, ast.expr | ast.stmt):
-                span = self.span(node)
-                if (span.line, span.column) == (position.line, position.column):
-                    found = found or node
-        return found
+        for node in self.by_line.get(position.line, ()):
+            if isinstance(node, kinds) and self.span(node).column == position.column:
+                return node
+        return None
 
     def _column(self, line: int, offset: int) -> int:
         text = self.lines[line - 1]
         return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="replace")) + 1
 
 
-@dataclass(slots=True)
+@dataclass
 class Workbench:
     """The tables of one run and its files."""
 
@@ -153,14 +158,51 @@ class Workbench:
     """By scope and name, where the scope reads the name."""
     calls: dict[str, dict[int, list[ast.Call]]] = field(default_factory=dict)
     """By file and line, the calls that begin there."""
+    spoken: dict[tuple[str, str], object] = field(default_factory=dict)
+    """By file and name of an attribute, what is known of each mention."""
     lookups: dict[tuple[str, int, int], list[Lookup]] | None = None
     """By file, line and column, the lookups of hot code."""
 
     def tidy(self) -> None:
         """Close the files, between two findings, if there are many: an edit holds nothing of a tree."""
         if sum(len(file.nodes) for file in self.opened.values() if file is not None) > _MOST_NODES:
-            for table in (self.opened, self.assigned, self.loaded, self.calls):
+            for table in (self.opened, self.assigned, self.loaded, self.calls, self.spoken):
                 table.clear()
+
+    @cached_property
+    def hot(self) -> frozenset[FunctionRef]:
+        """The functions that Dynamo traces."""
+        return frozenset(one.function for one in self.tables.regions.hot)
+
+    @cached_property
+    def below(self) -> dict[ClassRef, list[ClassRef]]:
+        """Each class and those below it."""
+        project = self.tables.project
+        found: dict[ClassRef, list[ClassRef]] = defaultdict(list)
+        for ref in project.classes():
+            for base in project.mro(ref):
+                found[base].append(ref)
+        return found
+
+    @cached_property
+    def states(self) -> dict[tuple[str, int, int], list[AttributeState]]:
+        """The attributes that hot code writes at a place, by file, line and column: once for each write."""
+        found: dict[tuple[str, int, int], list[AttributeState]] = defaultdict(list)
+        for state in self.tables.attributes:
+            for site in state.writes:
+                place = site.hot.function.path, site.position.line, site.position.column
+                found[place].append(state)
+        return found
+
+    @cached_property
+    def states_outside(self) -> dict[tuple[str, int], list[AttributeState]]:
+        """The attributes that no hot code writes, by the file and line of what does."""
+        found: dict[tuple[str, int], list[AttributeState]] = defaultdict(list)
+        for state in self.tables.attributes:
+            if not state.writes:
+                for place in dict.fromkeys((one.path, one.line) for one in state.outside):
+                    found[place].append(state)
+        return found
 
     def file(self, path: str) -> OpenFile | None:
         """A file's tree; None if it cannot be read any more."""
@@ -216,5 +258,30 @@ class Workbench:
             for child in ast.iter_child_nodes(node):
                 parents[child] = node
                 nodes.append(child)
-        functions = tuple(self.tables.project.files[path].functions.values())
-        return OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), functions)
+        file = OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), {}, {}, {}, {}, [])
+        for function in self.tables.project.files[path].functions.values():
+            file.keys.setdefault(function.line, function.key)
+        for node in nodes:
+            if isinstance(node, ast.expr | ast.stmt):
+                _file_away(node, file)
+        file.reflecting.sort(key=lambda node: node.lineno)  # type: ignore[attr-defined]
+        return file
+
+
+def _file_away(node: ast.expr | ast.stmt, file: OpenFile) -> None:
+    """Put a node where it is looked for."""
+    file.by_line.setdefault(node.lineno, []).append(node)
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            file.definitions.setdefault(node.lineno, node)
+        case ast.Attribute(attr=name):
+            file.speaking.setdefault(name, []).append(node)
+            if name == "__dict__":
+                file.reflecting.append(node)
+        case ast.Call():
+            for text in {
+                a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
+            }:
+                file.speaking.setdefault(text, []).append(node)
+            if isinstance(node.func, ast.Name) and node.func.id in ("vars", "setattr"):
+                file.reflecting.append(node)
