@@ -8,7 +8,9 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -216,6 +218,51 @@ def test_a_file_that_takes_too_long_is_named_and_the_others_are_linted(
 def test_fifty_thousand_lines_are_linted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").write_text(model() + "x = 1\n" * 50_000)
     assert "DYN101" in lint(capsys)[1]
+
+
+def blocks(count: int) -> str:
+    """A file with many compiled classes that are alike, a list of them, and what compiles and calls each."""
+    parts = [
+        f"class Block{i}(nn.Module):\n    def __init__(self, index):\n        super().__init__()\n"
+        "        self.index = index\n        self.calls = 0\n\n    def forward(self, x):\n"
+        "        self.calls += 1\n        return x * self.index + self.calls\n\n"
+        f"model{i} = torch.compile(Block{i}({i}))\n\n"
+        f"def train{i}(xs):\n    for x in xs:\n        model{i}(x)\n"
+        for i in range(count)
+    ]
+    layers = ", ".join(f"Block{i}({i}), Block{i}({i + 1})" for i in range(count))
+    parts.append(
+        "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"        self.layers = nn.ModuleList([{layers}])\n\n    def forward(self, x):\n"
+        "        for layer in self.layers:\n            x = layer(x)\n        return x\n"
+    )
+    return "\n".join(["import torch\nfrom torch import nn\n", *parts])
+
+
+def test_the_work_grows_with_the_number_of_compiled_classes_in_a_file_and_no_faster(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work(count: int) -> int:
+        """How often Python code of ours is entered or resumed."""
+        (here / "many.py").write_text(blocks(count))
+        entered = 0
+
+        def note(frame: types.FrameType, event: str, argument: object) -> None:
+            nonlocal entered
+            entered += event == "call" and "dynamo_lint" in frame.f_code.co_filename
+
+        threading.setprofile(note)
+        sys.setprofile(note)
+        try:
+            _, codes, _ = lint(capsys)
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)  # type: ignore[arg-type]
+        assert codes.count("DYN101") == count
+        return entered
+
+    work(5)
+    assert work(60) < 4.4 * work(15)
 
 
 def test_a_line_of_ten_megabytes_is_passed_over_unless_it_is_named(

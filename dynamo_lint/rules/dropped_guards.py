@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from dynamo_lint.rules.growing_container import GROWING_CONTAINER
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
+from dynamo_lint.rules.settings import calls_at
 from dynamo_lint.state.origins import Tables
 
 GUARDED = (
@@ -61,25 +63,27 @@ def unguarded_entries(tables: Tables) -> frozenset[tuple[str, int]]:
 
 
 def _drops_guards(tables: Tables, entry: Entry) -> bool:
-    file = tables.project.files.get(entry.path)
-    if file is None:
+    if entry.path not in tables.project.files:
         return False
-    definitions: list[facts.Function | facts.Class] = [*file.functions.values(), *file.classes.values()]
-    here = [one for one in definitions if one.first_line <= entry.line <= one.line]
-    if any(terminal_name(decorator) in DROPPERS for one in here for decorator in one.decorators):
+    if any(terminal_name(decorator) in DROPPERS for decorator in _decorators(tables, entry)):
         return True
-    calls = [
-        call
-        for function in file.functions.values()
-        for call in (*(site.call for site in function.calls), *_calls(function.decorators))
-        if call.line == entry.line
-    ]
+    calls = calls_at(tables.project, entry.path, entry.line)
     options = [value for call in calls for name, value in call.keywords if name == "options"]
     return any(_filters(tables, entry, value) for value in options)
 
 
-def _calls(decorators: tuple[facts.Expr, ...]) -> list[facts.Call]:
-    return [decorator for decorator in decorators if isinstance(decorator, facts.Call)]
+def _decorators(tables: Tables, entry: Entry) -> list[facts.Expr]:
+    """Those of the definitions whose decorators or `def` an entry points at."""
+    memo, key = tables.project.memo, ("decorators by line", entry.path)
+    if key not in memo:
+        table: dict[int, list[facts.Expr]] = defaultdict(list)
+        file = tables.project.files[entry.path]
+        definitions: list[facts.Function | facts.Class] = [*file.functions.values(), *file.classes.values()]
+        for one in definitions:
+            for line in range(one.first_line, one.line + 1) if one.decorators else ():
+                table[line] += one.decorators
+        memo[key] = dict(table)
+    return memo[key].get(entry.line, [])  # type: ignore[attr-defined, no-any-return]
 
 
 def _filters(tables: Tables, entry: Entry, options: facts.Expr) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dynamo_lint.findings import Related
 from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.wrapping import outermost
 from dynamo_lint.rules.base import Claim, Context
 from dynamo_lint.rules.settings import entry_keywords
@@ -52,12 +53,20 @@ def _where(tables: Tables, entry: Entry) -> str:
     """The function that compiles; empty for what is declared, wherever it is compiled."""
     if entry.idiom not in {"call", "method", "with", "library"}:
         return ""
-    around = [
-        (function.line, key)
-        for key, function in tables.project.files[entry.path].functions.items()
-        if function.first_line <= entry.line <= function.end_line and key != MODULE_KEY
-    ]
-    return f"{entry.path}::{max(around)[1] if around else MODULE_KEY}"
+    return f"{entry.path}::{_around(tables.project, entry.path).get(entry.line, (0, MODULE_KEY))[1]}"
+
+
+def _around(project: Project, path: str) -> dict[int, tuple[int, str]]:
+    """The innermost function around each line, with the line that it begins on."""
+    key = ("functions by line", path)
+    if key not in project.memo:
+        lines: dict[int, tuple[int, str]] = {}
+        for name, function in project.files[path].functions.items():
+            if name != MODULE_KEY:
+                for line in range(function.first_line, function.end_line + 1):
+                    lines[line] = max((function.line, name), lines.get(line, (0, "")))
+        project.memo[key] = lines
+    return project.memo[key]  # type: ignore[return-value]
 
 
 def _own(tables: Tables, hot: HotFunction) -> Iterator[Entry]:

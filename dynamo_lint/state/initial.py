@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
@@ -23,6 +24,7 @@ PLAIN_BASES = frozenset(
 )
 _MAX_DEPTH = 8
 _MAX_ASKED = 3000
+_Numbered = dict[int, tuple[FunctionRef, facts.Store]]
 
 
 @dataclass(slots=True)
@@ -37,9 +39,7 @@ class Initial:
     known: dict[Key, tuple[Outside, ...]] = field(default_factory=dict)
     asked: int = 0
     setup: dict[ClassRef, frozenset[FunctionRef]] = field(default_factory=dict)
-    stored: dict[str, list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]] = field(
-        default_factory=dict
-    )
+    stored: dict[str, dict[ClassRef, _Numbered]] = field(default_factory=dict)
     items: dict[str, list[tuple[frozenset[ClassRef], FunctionRef, facts.Store, ItemPath]]] = field(
         default_factory=dict
     )
@@ -133,8 +133,10 @@ class Initial:
                 kinds = frozenset({Kind.NONE if none else Kind.TENSOR})
                 constant = "None" if none else None
                 found.append(Outside(where.path, call.line, 1, kinds, constant, initial))
-        for owners, where, store in self._stored(name):
-            if owners & order and self.project.owner(where) not in order:
+        stored = self._stored(name)
+        others = {number: one for part in order for number, one in stored.get(part, {}).items()}
+        for _, (where, store) in sorted(others.items()):
+            if self.project.owner(where) not in order:
                 found.append(self._store(where, store, item, False, None))
         for owners, where, store, path in self._item_stored(name) if item else ():
             left = below(item, path, store.index) if owners & order and store.index is not None else None
@@ -228,15 +230,15 @@ class Initial:
                 found.append(Outside(owner.path, self.project.function(home).line, 1, kinds, None, True))
         return found
 
-    def _stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store]]:
-        """The stores to an attribute of this name outside hot code, with the classes it may belong to."""
+    def _stored(self, name: str) -> dict[ClassRef, _Numbered]:
+        """The stores to an attribute outside hot code, numbered, by the class that they may belong to."""
         if name not in self.stored:
-            self.stored[name] = []
-            for where, store in self.project.stores_of(name):
+            found = self.stored[name] = defaultdict(dict)
+            for number, (where, store) in enumerate(self.project.stores_of(name)):
                 if where not in self.hot:
-                    values = evaluate(self.project, store.owner, Scope(where, self.project.owner(where)))
-                    owners = frozenset(value.ref for value in values if isinstance(value, Instance))
-                    self.stored[name].append((owners, where, store))
+                    for value in evaluate(self.project, store.owner, Scope(where, self.project.owner(where))):
+                        if isinstance(value, Instance):
+                            found[value.ref][number] = where, store
         return self.stored[name]
 
     def _in_body(self, base: ClassRef, name: str, item: str) -> list[Outside]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.index.facts import Attribute, Call, Expr, Function, Name, Subscript
 from dynamo_lint.regions.model import ClassRef, HotFunction
-from dynamo_lint.state.model import Position, Use
+from dynamo_lint.state.model import FunctionState, Position, Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.model import Difference, Sort
 
@@ -30,10 +31,13 @@ class Consumed:
 def consumed(tables: Tables) -> Iterator[Consumed]:
     """Every difference that matters, once."""
     inside = _inside(tables)
+    states = {hot: (number, state) for number, (hot, state) in enumerate(tables.functions)}
     for difference in tables.units.differences:
         hot = inside.get(difference.unit, ())
         found = (
-            _read(tables, difference, hot)
+            _read(
+                tables, difference, sorted(((*states[one], one) for one in hot if one in states), key=_first)
+            )
             if difference.sort == Sort.SCALAR
             else _mentioned(tables, difference, hot)
         )
@@ -54,20 +58,30 @@ def _inside(tables: Tables) -> dict[ClassRef, tuple[HotFunction, ...]]:
                 or tables.regions.entries[index].idiom == "decorator"
             ]
             entries.setdefault(hot.receiver, set()).update(shared)
+    reached: dict[int, list[int]] = defaultdict(list)
+    for number, hot in enumerate(tables.regions.hot):
+        for index in hot.entries:
+            reached[index].append(number)
     return {
-        unit: tuple(hot for hot in tables.regions.hot if not wanted.isdisjoint(hot.entries))
+        unit: tuple(
+            tables.regions.hot[number]
+            for number in sorted({number for index in wanted for number in reached[index]})
+        )
         for unit, wanted in entries.items()
     }
 
 
-def _read(tables: Tables, difference: Difference, inside: tuple[HotFunction, ...]) -> Consumed | None:
+def _first(numbered: tuple[int, FunctionState, HotFunction]) -> int:
+    return numbered[0]
+
+
+def _read(
+    tables: Tables, difference: Difference, inside: list[tuple[int, FunctionState, HotFunction]]
+) -> Consumed | None:
     """The first use of a number in the functions of the unit."""
-    hot_functions = set(inside)
     order = set(tables.project.mro(difference.owner))
     sites: list[tuple[HotFunction, Position, Use]] = []
-    for hot, state in tables.functions:
-        if hot not in hot_functions:
-            continue
+    for _, state, hot in inside:
         sites += [
             (hot, read.load.position, read.use)
             for read in state.reads
