@@ -133,8 +133,7 @@ class Initial:
                 kinds = frozenset({Kind.NONE if none else Kind.TENSOR})
                 constant = "None" if none else None
                 found.append(Outside(where.path, call.line, 1, kinds, constant, initial))
-        stored = self._stored(name)
-        others = {number: one for part in order for number, one in stored.get(part, {}).items()}
+        others = {n: one for part in order for n, one in self._stored(name).get(part, {}).items()}
         for _, (where, store) in sorted(others.items()):
             if self.project.owner(where) not in order:
                 found.append(self._store(where, store, item, False, None))
