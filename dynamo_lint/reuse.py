@@ -61,6 +61,8 @@ class Grounds:
     """For every file, what was asked of its own facts: JSON of its own, as hardly any will be needed."""
     everywhere: dict[str, tuple[str, ...]]
     """The names that were looked up in the tables of all files."""
+    tested: dict[str, tuple[str, ...]]
+    """All names of tables that were gone through by name."""
 
     @staticmethod
     def of(watched: Sources, notes: Notes) -> Grounds:
@@ -70,6 +72,7 @@ class Grounds:
             tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
             {path: json.dumps(asked) for path in notes.files if (asked := _rows(notes, path))},
             {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
+            {table: tuple(sorted(names)) for table, names in notes.tested.items()},
         )
 
 
@@ -154,6 +157,8 @@ def _answers(grounds: Grounds, old: FileFacts, new: FileFacts) -> Iterator[tuple
         before, now = tables_of((old,), reading), tables_of((new,), reading)
         for table in reading.tables:
             names = grounds.everywhere.get(table, ())
+            if table in grounds.tested and not now[table].keys() <= set(grounds.tested[table]):
+                raise _Different  # nobody knows how a new name would be tested
             wanted = before[table].keys() | now[table].keys()
             for name in wanted if ALL in names else wanted.intersection(names):
                 yield before[table].get(name), now[table].get(name), True

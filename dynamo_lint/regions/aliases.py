@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.naming import handed_on
 from dynamo_lint.regions.project import COMPILE, External, Project
-from dynamo_lint.regions.uses import handed_on
 
 CONVENTION = "regional_compile"
 """A helper of this name compiles what it is given, once per instance; teams write it as they like."""

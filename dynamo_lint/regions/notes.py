@@ -21,6 +21,8 @@ class Notes:
         """For each file, its own tables."""
         self.everywhere: dict[str, set[str]] = {}
         """Tables of the whole project."""
+        self.tested: dict[str, set[str]] = {}
+        """Names of such tables that were put to a test; it matters what they are, beside what was asked."""
 
     def asked(self, path: str, sort: str, key: str = "") -> set[str]:
         """Where to note the names that are looked up in a table of a file."""

@@ -63,6 +63,7 @@ class Project:
         self._order = {path: number for number, path in enumerate(files)}
         tables = Tables(files, notes)
         self.named = tables.named
+        self.screened = tables.screened
         self.calls_of = tables.calls_of
         self.stores_of = tables.stores_of
         self.aliases_of = tables.aliases_of

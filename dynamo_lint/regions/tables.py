@@ -6,7 +6,7 @@ What one file adds to them is told by its facts alone, so that the next run can 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dynamo_lint.index.facts import CallSite, Expr, FileFacts, Store
@@ -35,6 +35,15 @@ class Tables:
             asked = self._notes.everywhere.setdefault(table, set())
             known = self._noted[table] = Noted(self._raw[table], asked)
         return known
+
+    def screened(self, table: str, wanted: Callable[[str], bool]) -> Iterator[Any]:
+        """What a table holds under the names that pass a test; of the others it is noted that there are."""
+        named = self.named(table)
+        names = self._raw[table].keys()
+        self._notes.tested.setdefault(table, set()).update(names)
+        for name in names:
+            if wanted(name):
+                yield from named[name]
 
     def calls_of(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
         """Call sites whose callee ends in `name`."""

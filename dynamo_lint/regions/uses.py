@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,18 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, CallSite, Expr, FileFacts, Function, Store
 from dynamo_lint.regions.itempath import item_path
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.scopes import global_bindings
+from dynamo_lint.regions.naming import (
+    add_keys,
+    called_name,
+    handed_on,
+    is_plain,
+    kept_in,
+    last_name,
+    mentions,
+    originals,
+    texts_in,
+)
+from dynamo_lint.regions.scopes import global_bindings, own_names
 
 Table = dict[str, list[Any]]
 
@@ -30,7 +41,7 @@ def _uses(file: FileFacts, calls: Table, passed: Table, stores: Table, keywords:
     for key, function in file.functions.items():
         ref = FunctionRef(file.path, key)
         for site in function.calls:
-            name = _called_name(site.call.function)
+            name = called_name(site.call.function)
             if name:
                 calls[name].append((ref, site))
             if name == "partial" and site.call.arguments:
@@ -39,13 +50,13 @@ def _uses(file: FileFacts, calls: Table, passed: Table, stores: Table, keywords:
                 if isinstance(value, facts.Constant):
                     if keyword and isinstance(value.value, str):
                         text_of.add(keyword, value.value)
-                elif name := _last_name(value):
+                elif name := last_name(value):
                     passed[name].append((ref, site))
                     if keyword is not None and keyword != name:
                         keyword_of.add(name, keyword)
         for binding in function.bindings:
             if isinstance(binding.value, facts.Display):
-                for keyword, text in _texts(binding.value):
+                for keyword, text in texts_in(binding.value):
                     text_of.add(keyword, text)
         for store in function.stores:
             stores[store.name].append((ref, store))
@@ -63,10 +74,10 @@ def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table) -> No
                 case facts.Display("dict", items, keys):
                     for key, item in zip(keys, items, strict=False):
                         if isinstance(item, facts.Name | facts.Attribute):
-                            row.add(_last_name(item), bound.name)
-                            row.add(_last_name(item), key or bound.name)
+                            row.add(last_name(item), bound.name)
+                            row.add(last_name(item), key or bound.name)
                 case facts.Subscript(table) | facts.Call(facts.Attribute(table, "get")):
-                    lookup.add(_last_name(table), bound.name)
+                    lookup.add(last_name(table), bound.name)
                 case facts.Name(original) | facts.Call(_, (facts.Name(original), *_)):
                     alias.add(original, bound.name)
     alias.put_into(aliases)
@@ -85,9 +96,9 @@ def _known(file: FileFacts, known: Table) -> None:
         if function.key == MODULE_KEY or function.globals:
             found.update(binding.name for binding in function.bindings)
         for binding in function.bindings:
-            _add_keys(binding.value, found)
+            add_keys(binding.value, found)
         for store in function.stores:
-            _add_keys(store.value, found)
+            add_keys(store.value, found)
     _all(known, found)
 
 
@@ -123,7 +134,7 @@ def _derived(file: FileFacts, derived: Table) -> None:
     }
     for key, class_ in file.classes.items():
         for base in class_.bases:
-            name = _last_name(base.value if isinstance(base, facts.Subscript) else base)
+            name = last_name(base.value if isinstance(base, facts.Subscript) else base)
             derived[imported.get(name, name)].append(ClassRef(file.path, key))
 
 
@@ -133,12 +144,12 @@ def _names_of(file: FileFacts, others: Table, imported: Table) -> None:
     found = _Names()
     for function in file.functions.values():
         for binding in function.bindings:
-            for name in _original(binding.value):
+            for name in originals(binding.value):
                 found.add(name, binding.name)
             if isinstance(binding.value, facts.Import) and binding.value.name:
                 names.add(binding.value.name)
         for callee in handed_on(function):
-            for name in _original(callee):
+            for name in originals(callee):
                 found.add(name, function.qualname.rpartition(".")[2])
     found.put_into(others)
     _all(imported, names)
@@ -152,6 +163,31 @@ def _callers(file: FileFacts, callers: Table, within: Table) -> None:
                 callers[name].append(FunctionRef(file.path, key))
         if any(site.context is not None for site in function.calls):
             within[""].append(FunctionRef(file.path, key))
+
+
+def _callees(file: FileFacts, methods_called: Table, names_called: Table, else_called: Table) -> None:
+    """The functions that call something: by its name if all of the file means the same by it, or else."""
+    own, bound = own_names(file), global_bindings(file)
+    for key, function in file.functions.items():
+        where = FunctionRef(file.path, key)
+        methods: set[str] = set()
+        names: set[str] = set()
+        other = False
+        for site in function.calls:
+            match site.call.function:
+                case facts.Attribute(_, name):
+                    methods.add(name)
+                case facts.Name(name) if name not in own:
+                    if name in bound or file.stars:  # what nobody binds is a builtin
+                        names.add(name)
+                case _:
+                    other = True
+        for name in methods:
+            methods_called[name].append(where)
+        for name in names:
+            names_called[f"{file.path}:{name}"].append(where)
+        if other:
+            else_called[""].append(where)
 
 
 def _keyword_names(file: FileFacts, keyword_names: Table) -> None:
@@ -181,10 +217,10 @@ def _slots(
     for key, function in file.functions.items():
         if key == MODULE_KEY or function.globals:
             for binding in function.bindings:
-                if not _is_plain(binding):
+                if not is_plain(binding):
                     globals_[binding.name].append((module, binding.value))
         where = FunctionRef(file.path, key)
-        for name, value in _kept(function):
+        for name, value in kept_in(function):
             kept[name].append((where, value))
 
 
@@ -220,7 +256,7 @@ def _called_as(file: FileFacts, called_as: Table) -> None:
         for site in function.calls:
             pairs += [(keyword, value, 1) for keyword, value in site.call.keywords if keyword is not None]
         for name, value, depth in pairs:
-            for mentioned in _mentions(value, depth):
+            for mentioned in mentions(value, depth):
                 found.add(mentioned, name)
     found.put_into(called_as)
 
@@ -234,6 +270,7 @@ READINGS = (
     Reading(("derived",), _derived),
     Reading(("others", "imported"), _names_of),
     Reading(("callers", "within"), _callers),
+    Reading(("methods called", "names called", "else called"), _callees),
     Reading(("keyword names",), _keyword_names),
     Reading(("bodies", "annotations", "globals", "kept", "nested"), _slots),
     Reading(("rebound", "foreign"), _rebound),
@@ -278,122 +315,7 @@ def _all(table: Table, names: set[str]) -> None:
 def _add_partial(calls: Table, where: FunctionRef, site: CallSite) -> None:
     """`partial(step, model)` calls `step` with a model first, whenever that may be."""
     function, *arguments = site.call.arguments
-    name = _called_name(function)
+    name = called_name(function)
     if name:
         call = replace(site.call, function=function, arguments=tuple(arguments))
         calls[name].append((where, replace(site, call=call)))
-
-
-def _add_keys(value: Expr, found: set[str]) -> None:
-    """The keys of a literal dict: `ModuleDict({"a": …}).a`."""
-    match value:
-        case facts.Display(keys=keys) if keys:
-            found.update(key for key in keys if key)
-        case facts.Call(arguments=arguments, keywords=keywords):
-            for argument in arguments:
-                _add_keys(argument, found)
-            found.update(key for key, _ in keywords if key)
-
-
-def _called_name(callee: Expr) -> str:
-    """What a call goes by: of a dictionary of functions its key, or its own name if the key is not known."""
-    match callee:
-        case facts.Subscript(_, facts.Constant(str() as key)):
-            return key
-        case facts.Subscript(table):
-            return _last_name(table)
-    return _last_name(callee)
-
-
-def _last_name(value: Expr) -> str:
-    if isinstance(value, facts.Name):
-        return value.id
-    return value.name if isinstance(value, facts.Attribute) else ""
-
-
-def _texts(value: Expr) -> Iterator[tuple[str, str]]:
-    """The texts of literal dictionaries, also in lists of them."""
-    if not isinstance(value, facts.Display):
-        return
-    for key, item in zip(value.keys, value.items, strict=False):
-        if key and isinstance(item, facts.Constant) and isinstance(item.value, str):
-            yield key, item.value
-    for item in value.items:
-        yield from _texts(item)
-
-
-def handed_on(function: Function) -> Iterator[Expr]:
-    """What a function hands all it is given on to, and returns: `return compile(*args, **kwargs)`."""
-    rest = [facts.Element(facts.Name(p.name)) for p in function.parameters[:1] if p.kind == "vararg"]
-    for value in function.returns if rest else ():
-        if isinstance(value, facts.Call) and list(value.arguments) == rest:
-            yield value.function
-
-
-def _original(value: Expr) -> tuple[str, ...]:
-    """The names that a value may be another one for."""
-    match value:
-        case facts.Attribute(facts.Name("re" | "regex"), _):
-            return ()
-        case facts.Name(name) | facts.Attribute(_, name) | facts.Import(_, str() as name):
-            return (name,)
-        case facts.Call(function, ()):
-            return _original(function)
-        case facts.Call(facts.Name("partial") | facts.Attribute(_, "partial"), (first, *_)):
-            return _original(first)
-        case facts.Choice(options):
-            return tuple(name for option in options for name in _original(option))
-    return ()
-
-
-def _is_plain(binding: Binding) -> bool:
-    """It binds a definition, or an import, to the name that it has there."""
-    match binding.value:
-        case facts.Import(name=name):
-            return name is None or name == binding.name
-    return isinstance(binding.value, facts.Definition)
-
-
-def _kept(function: Function) -> Iterator[tuple[str, Expr]]:
-    for store in function.stores:
-        if store.name == ITEM and isinstance(store.owner, facts.Attribute):
-            yield store.owner.name, store.value
-        yield from _keyed(store.value)
-    for binding in function.bindings:
-        yield from _keyed(binding.value)
-    for value in function.returns:
-        yield from _keyed(value)
-    for site in function.calls:
-        for argument in site.call.arguments:
-            yield from _keyed(argument)
-        for name, argument in site.call.keywords:
-            yield from _keyed(argument)
-            if name and terminal_name(site.call.function) in ("dict", "OrderedDict", "SimpleNamespace"):
-                yield name, argument
-
-
-def _keyed(value: Expr) -> Iterator[tuple[str, Expr]]:
-    """The entries of literal dictionaries."""
-    if isinstance(value, facts.Display):
-        for key, item in zip(value.keys, value.items, strict=False):
-            if key:
-                yield key, item
-        for item in value.items:
-            yield from _keyed(item)
-
-
-def _mentions(expr: Expr, depth: int) -> Iterator[str]:
-    """Names that an expression may have as its value, or holds as elements."""
-    match expr:
-        case facts.Name() | facts.Attribute():
-            name = terminal_name(expr)
-            if name is not None:
-                yield name
-        case facts.Choice(options) | facts.Display(_, options):
-            for option in options:
-                yield from _mentions(option, depth)
-        case facts.Subscript(value):
-            yield from _mentions(value, depth)
-        case facts.Call(_, arguments) if depth > 1:
-            for argument in arguments:
-                yield from _mentions(argument, depth - 1)

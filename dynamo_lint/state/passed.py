@@ -105,10 +105,11 @@ def _calls(
     Who is called takes long to work out: first it is asked of the calls that may tell of a change, and of
     the others only if they may be calls of the same functions.
     """
-    refs = [ref for ref in project.functions() if ref not in drivers.hot and _plausible(project, ref)]
     signatures = {hot: Signature.of(project, hot) for hot in compiled.values()}
     telling = Telling(project, signatures.values())
     reach = _reach(project, compiled)
+    callers = project.in_order(ref for ref in _callers(project, reach) if ref not in drivers.hot)
+    refs = [ref for ref in callers if _plausible(project, ref)]
     asked: dict[tuple[FunctionRef, int], list[HotFunction]] = {}
     changed: set[HotFunction] = set()
     for ref in refs:
@@ -134,6 +135,21 @@ def _calls(
             called = [hot for hot in asked[ref, number] if hot in changed]
             if called and drivers.often(ref, site.call.line) != "rarely":
                 yield from ((ref, site.call, hot) for hot in called)
+
+
+def _callers(project: Project, reach: Reach) -> Iterator[FunctionRef]:
+    """The functions with a call that may be of something compiled, by the name that it goes by."""
+
+    def is_method(name: str) -> bool:
+        return reach.may_be_called(facts.Attribute(facts.UNKNOWN, name), "")
+
+    def is_function(name: str) -> bool:
+        path, _, called = name.rpartition(":")
+        return reach.may_be_called(facts.Name(called), path)
+
+    yield from project.screened("methods called", is_method)
+    yield from project.screened("names called", is_function)
+    yield from project.named("else called").get("", ())
 
 
 def _called(

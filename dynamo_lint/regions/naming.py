@@ -1,0 +1,126 @@
+"""The names in expressions of the index, as the tables by name list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import ITEM, Binding, Expr, Function
+
+
+def last_name(value: Expr) -> str:
+    """The name, or the last part of a dotted one; empty for anything else."""
+    if isinstance(value, facts.Name):
+        return value.id
+    return value.name if isinstance(value, facts.Attribute) else ""
+
+
+def called_name(callee: Expr) -> str:
+    """What a call goes by: of a dictionary of functions its key, or its own name if the key is not known."""
+    match callee:
+        case facts.Subscript(_, facts.Constant(str() as key)):
+            return key
+        case facts.Subscript(table):
+            return last_name(table)
+    return last_name(callee)
+
+
+def add_keys(value: Expr, found: set[str]) -> None:
+    """The keys of a literal dict: `ModuleDict({"a": …}).a`."""
+    match value:
+        case facts.Display(keys=keys) if keys:
+            found.update(key for key in keys if key)
+        case facts.Call(arguments=arguments, keywords=keywords):
+            for argument in arguments:
+                add_keys(argument, found)
+            found.update(key for key, _ in keywords if key)
+
+
+def texts_in(value: Expr) -> Iterator[tuple[str, str]]:
+    """The texts of literal dictionaries, also in lists of them."""
+    if not isinstance(value, facts.Display):
+        return
+    for key, item in zip(value.keys, value.items, strict=False):
+        if key and isinstance(item, facts.Constant) and isinstance(item.value, str):
+            yield key, item.value
+    for item in value.items:
+        yield from texts_in(item)
+
+
+def handed_on(function: Function) -> Iterator[Expr]:
+    """What a function hands all it is given on to, and returns: `return compile(*args, **kwargs)`."""
+    rest = [facts.Element(facts.Name(p.name)) for p in function.parameters[:1] if p.kind == "vararg"]
+    for value in function.returns if rest else ():
+        if isinstance(value, facts.Call) and list(value.arguments) == rest:
+            yield value.function
+
+
+def originals(value: Expr) -> tuple[str, ...]:
+    """The names that a value may be another one for."""
+    match value:
+        case facts.Attribute(facts.Name("re" | "regex"), _):
+            return ()
+        case facts.Name(name) | facts.Attribute(_, name) | facts.Import(_, str() as name):
+            return (name,)
+        case facts.Call(function, ()):
+            return originals(function)
+        case facts.Call(facts.Name("partial") | facts.Attribute(_, "partial"), (first, *_)):
+            return originals(first)
+        case facts.Choice(options):
+            return tuple(name for option in options for name in originals(option))
+    return ()
+
+
+def is_plain(binding: Binding) -> bool:
+    """It binds a definition, or an import, to the name that it has there."""
+    match binding.value:
+        case facts.Import(name=name):
+            return name is None or name == binding.name
+    return isinstance(binding.value, facts.Definition)
+
+
+def kept_in(function: Function) -> Iterator[tuple[str, Expr]]:
+    """What a function keeps under a name: in a container that is called so, or under a literal key."""
+    for store in function.stores:
+        if store.name == ITEM and isinstance(store.owner, facts.Attribute):
+            yield store.owner.name, store.value
+        yield from _keyed(store.value)
+    for binding in function.bindings:
+        yield from _keyed(binding.value)
+    for value in function.returns:
+        yield from _keyed(value)
+    for site in function.calls:
+        for argument in site.call.arguments:
+            yield from _keyed(argument)
+        for name, argument in site.call.keywords:
+            yield from _keyed(argument)
+            if name and terminal_name(site.call.function) in ("dict", "OrderedDict", "SimpleNamespace"):
+                yield name, argument
+
+
+def _keyed(value: Expr) -> Iterator[tuple[str, Expr]]:
+    """The entries of literal dictionaries."""
+    if isinstance(value, facts.Display):
+        for key, item in zip(value.keys, value.items, strict=False):
+            if key:
+                yield key, item
+        for item in value.items:
+            yield from _keyed(item)
+
+
+def mentions(expr: Expr, depth: int) -> Iterator[str]:
+    """Names that an expression may have as its value, or holds as elements."""
+    match expr:
+        case facts.Name() | facts.Attribute():
+            name = terminal_name(expr)
+            if name is not None:
+                yield name
+        case facts.Choice(options) | facts.Display(_, options):
+            for option in options:
+                yield from mentions(option, depth)
+        case facts.Subscript(value):
+            yield from mentions(value, depth)
+        case facts.Call(_, arguments) if depth > 1:
+            for argument in arguments:
+                yield from mentions(argument, depth - 1)
