@@ -140,6 +140,9 @@ def edited(
         ("from pathlib", "import json\nfrom pathlib"),
         ("def total(self)", "def total(self, block=None)"),
         ("result = 0", "result = 0\n        first = result"),
+        ("return result", "return Table(result)"),
+        ("return result", "print('no rows' * (not self.rows))\n        return result"),
+        ("    return Table([])", "    raise FileNotFoundError(path)"),
     ],
 )
 def test_an_edit_of_a_cold_file_that_answers_as_before_is_not_judged(
@@ -151,7 +154,6 @@ def test_an_edit_of_a_cold_file_that_answers_as_before_is_not_judged(
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("cold.py", "return result", "return Table(result)"),
         ("cold.py", "return result", "return result)"),
         ("cold.py", "LIMIT = 10", "import model\nmodel.Block().steps = 3"),
         ("cold.py", "LIMIT = 10", "from model import Block\n\n\nclass Wider(Block):\n    scale = 2.0\n"),

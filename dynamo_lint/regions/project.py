@@ -66,6 +66,7 @@ class Project:
         self.screened = tables.screened
         self.calls_of = tables.calls_of
         self.stores_of = tables.stores_of
+        self.items_stored = tables.items_stored
         self.aliases_of = tables.aliases_of
         self.passed_on = tables.passed_on
         self.decorated_with = tables.decorated_with

@@ -53,6 +53,10 @@ class Tables:
         """Attribute stores `anything.name = …`, in every function."""
         return self.named("stores").get(name, [])
 
+    def items_stored(self, name: str) -> list[tuple[FunctionRef, Store]]:
+        """Stores into the items of a container that is called so."""
+        return self.named("items").get(name, [])
+
     def aliases_of(self, name: str) -> set[str]:
         """Names that `name` is bound to as it is, through a call (`step = torch.compile(train_step)`), by
         being passed as a keyword (`Spec(parallelize=parallelize_llama)`), or by way of a dictionary."""

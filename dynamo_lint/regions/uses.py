@@ -202,13 +202,20 @@ def _keyword_names(file: FileFacts, keyword_names: Table) -> None:
 
 
 def _slots(
-    file: FileFacts, bodies: Table, annotations: Table, globals_: Table, kept: Table, nested: Table
+    file: FileFacts,
+    bodies: Table,
+    methods: Table,
+    annotations: Table,
+    globals_: Table,
+    kept: Table,
+    nested: Table,
 ) -> None:
-    """Where values may be kept: class bodies, modules, literal dictionaries."""
+    """Where values may be kept: class bodies (methods apart), modules, literal dictionaries."""
     for key, class_ in file.classes.items():
         ref = ClassRef(file.path, key)
         for binding in class_.bindings:
-            bodies[binding.name].append((ref, binding.value))
+            table = methods if _is_method(file, binding) else bodies
+            table[binding.name].append((ref, binding.value))
         for name, annotation in class_.annotations:
             annotations[name].append((ref, annotation))
         if "." in key:
@@ -224,8 +231,9 @@ def _slots(
             kept[name].append((where, value))
 
 
-def _rebound(file: FileFacts, rebound: Table, foreign: Table) -> None:
-    """Attributes, or the containers below them, that functions rebind; those of what a file imports."""
+def _rebound(file: FileFacts, rebound: Table, foreign: Table, items: Table) -> None:
+    """Attributes, or the containers below them, that functions rebind; those of what a file imports; what is
+    stored into the items of containers, by the name that the container has or is seen through."""
     imported = {
         name
         for name, values in global_bindings(file).items()
@@ -238,8 +246,13 @@ def _rebound(file: FileFacts, rebound: Table, foreign: Table) -> None:
                 foreign[""].append((where, store))
             if store.name != ITEM:
                 rebound[store.name].append((where, store.line))
-            elif (path := item_path(store.owner, function)) is not None and path.owner is not None:
+                continue
+            path = item_path(store.owner, function)
+            if path is not None and path.owner is not None:
                 rebound[path.name].append((where, store.line))
+            for name in {path.name if path is not None else None, terminal_name(store.owner)}:
+                if name is not None:
+                    items[name].append((where, store))
 
 
 def _called_as(file: FileFacts, called_as: Table) -> None:
@@ -272,8 +285,8 @@ READINGS = (
     Reading(("callers", "within"), _callers),
     Reading(("methods called", "names called", "else called"), _callees),
     Reading(("keyword names",), _keyword_names),
-    Reading(("bodies", "annotations", "globals", "kept", "nested"), _slots),
-    Reading(("rebound", "foreign"), _rebound),
+    Reading(("bodies", "plain methods", "annotations", "globals", "kept", "nested"), _slots),
+    Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), _called_as),
 )
 
@@ -290,6 +303,16 @@ def method_kind(function: Function) -> str:
         if name.endswith("property"):
             return "property"
     return "staticmethod" if function.qualname.endswith(".__new__") else "method"
+
+
+def _is_method(file: FileFacts, binding: Binding) -> bool:
+    """A class body binds a function, no property, to the name that it has."""
+    match binding.value:
+        case facts.Definition(key) if key in file.functions:
+            function = file.functions[key]
+            own = function.qualname.rpartition(".")[2]
+            return own == binding.name and method_kind(function) != "property"
+    return False
 
 
 class _Names:

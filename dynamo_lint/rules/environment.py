@@ -34,7 +34,7 @@ def changes(tables: Tables) -> tuple[Change, ...]:
     hot = {one.function for one in tables.regions.hot}
     # Every such place mentions `environ`, or one of a few names: only those functions are looked at.
     found: list[Change] = []
-    for where, store in tables.project.stores_of(facts.ITEM):
+    for where, store in tables.project.items_stored("environ"):
         if where not in hot and terminal_name(store.owner) == "environ":
             found.append(
                 _change(tables.project.function(where), _key(store.index), True, where.path, store.line)

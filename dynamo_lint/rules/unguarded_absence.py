@@ -104,7 +104,7 @@ def _comes_later(tables: Tables, key: Key, handler: ast.ExceptHandler, written: 
     if not bracket:
         return appears_late(tables, key, written)
     initial = any(o.initial and o.kinds for o in tables.initial.outside(key))
-    stores = [s for _, s in tables.project.stores_of("[]") if getattr(s.owner, "name", "") == name]
+    stores = [s for _, s in tables.project.items_stored(name) if getattr(s.owner, "name", "") == name]
     wanted = rest.removesuffix("]")
     return not initial and any(repr(getattr(s.index, "value", None)) == wanted for s in stores)
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr
+from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.itempath import ItemPath, item_path
 from dynamo_lint.regions.model import ClassRef, FunctionRef
@@ -168,7 +168,7 @@ class Initial:
         """The stores into a container of this name outside hot code, with the classes that may own it."""
         if name not in self.items:
             self.items[name] = []
-            for where, store in self.project.stores_of(ITEM):
+            for where, store in self.project.items_stored(name):
                 path = item_path(store.owner, self.project.function(where)) if where not in self.hot else None
                 if path is not None and path.owner is not None and path.name == name:
                     values = evaluate(self.project, path.owner, Scope(where, self.project.owner(where)))
@@ -207,7 +207,7 @@ class Initial:
                     initial = where == home and not looped and not binding.augmented
                     made = self._write(where, binding.value, binding.line, item, initial, None)
                     found.append(replace(made, augmented=binding.augmented))
-        for where, store in self.project.stores_of(ITEM) if item else ():
+        for where, store in self.project.items_stored(name) if item else ():
             here = where.path == owner.path and where not in self.hot
             path = item_path(store.owner, self.project.function(where)) if here else None
             if path is not None and (path.owner, path.name) == (None, name) and store.index is not None:

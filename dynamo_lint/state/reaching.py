@@ -50,7 +50,8 @@ class Reach:
         self._classes = frozenset(classes)
         self._named = {project.function(ref).qualname.rpartition(".")[2] for ref in self._functions}
         self._swapped = frozenset(self._swapped_names())
-        askers = project.named("bodies").get("__getattr__", ())
+        askers = [*project.named("bodies").get("__getattr__", ())]
+        askers += project.named("plain methods").get("__getattr__", ())
         self._anything = any(self._gives_any_name(ref) for ref, _ in askers)
         self._known: dict[str, bool] = {}
         self._called: dict[tuple[str, str], bool] = {}
@@ -151,9 +152,12 @@ class Reach:
         if name in (self._named if test == "is" else named("top")):
             return True
         stores = self._project.stores_of(name)
+        bodies = list(named("bodies").get(name, ()))
+        if test == "makes":  # a method that is asked for itself has its own name
+            bodies += named("plain methods").get(name, ())
         bound = (*named("kept").get(name, ()), *named("globals").get(name, ()))
         return (
-            any(self._in_body(ref, value, test) for ref, value in named("bodies").get(name, ()))
+            any(self._in_body(ref, value, test) for ref, value in bodies)
             or any(self._declared(ref, annotation) for ref, annotation in named("annotations").get(name, ()))
             or any(self._may_be(store.value, where, test) for where, store in stores)
             or any(self._may_be(value, where, test) for where, value in bound)
