@@ -23,8 +23,8 @@ from dynamo_lint.reuse import Basis, Grounds, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
-    from dynamo_lint.index.facts import FileFacts, Function
-    from dynamo_lint.regions.model import FunctionRef, Regions
+    from dynamo_lint.index.facts import FileFacts
+    from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
     from dynamo_lint.regions.notes import Notes
     from dynamo_lint.regions.project import Project
 
@@ -171,16 +171,39 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
     )
     tables = build(project, regions, sources.text)
     found = attach(judge(tables, context), tables, sources)
-    return [*found, *(_skipped(project.function(ref), ref, why) for ref, why in tables.skipped)]
+    return [
+        *found,
+        *(_skipped(project, ref, why) for ref, why in tables.skipped),
+        *(_not_compared(project, ref, why) for ref, why in tables.units.skipped),
+    ]
 
 
-def _skipped(function: Function, ref: FunctionRef, why: str) -> Finding:
+def _skipped(project: Project, ref: FunctionRef, why: str) -> Finding:
+    function = project.function(ref)
+    message = f"`{function.qualname}` was not looked into: {why}"
+    return _unfinished(ref, function.line, message, "what it does to state was not linted")
+
+
+def _not_compared(project: Project, ref: ClassRef | FunctionRef, why: str) -> Finding:
+    from dynamo_lint.regions.model import ClassRef  # late as well
+
+    if isinstance(ref, ClassRef):
+        line = project.class_(ref).line
+        message = f"the instances of `{ref.name}` were not compared to the end: {why}"
+    else:
+        line = project.function(ref).line
+        name = project.function(ref).qualname
+        message = f"the modules that `{name}` makes were not all looked at: {why}"
+    return _unfinished(ref, line, message, "some of what differs between them was not linted")
+
+
+def _unfinished(ref: ClassRef | FunctionRef, line: int, message: str, cost: str) -> Finding:
     return lint_finding(
         "DYN906",
-        Span(ref.path, function.line, 1, function.line, 1),
+        Span(ref.path, line, 1, line, 1),
         ref.id,
-        f"`{function.qualname}` was not looked into: {why}",
-        "what it does to state was not linted",
+        message,
+        cost,
         "split it up, or leave the file out with `exclude`",
         severity="warning",
     )

@@ -215,6 +215,54 @@ def test_a_file_that_takes_too_long_is_named_and_the_others_are_linted(
     assert codes.count("DYN906") == 1
 
 
+BLOCKS = """\
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, dim, index):
+        super().__init__()
+        self.index = index
+        self.proj = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        return self.proj(x) * self.index
+
+class Model(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.blocks = nn.ModuleList([make(dim, i) for i in range(5)])
+        for block in self.blocks:
+            block.compile()
+
+def make(dim, index):
+    return Block(dim, index)
+"""
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [
+        (
+            "find.MAX_RUNS construct.MAX_RUNS",
+            "the modules that `Model.__init__` makes were not all looked at",
+        ),
+        ("differences.MAX_TERMS find.MAX_TERMS", "the instances of `Block` were not compared to the end"),
+    ],
+)
+def test_instances_that_are_not_all_compared_are_named(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, bound: str, said: str
+) -> None:
+    (here / "a.py").write_text(BLOCKS)
+    assert lint(capsys)[1].count("DYN906") == 0
+    for name in bound.split():
+        monkeypatch.setattr(f"dynamo_lint.units.{name}", 1)
+    cli.run([".", "--output-format", "json", "--no-cache", "--quiet", *EVERYTHING])
+    found = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["code"] == "DYN906"]
+    assert [one["message"].startswith(said) for one in found] == [True]
+    assert "more than 1 " in found[0]["message"]
+
+
 def test_fifty_thousand_lines_are_linted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").write_text(model() + "x = 1\n" * 50_000)
     assert "DYN101" in lint(capsys)[1]

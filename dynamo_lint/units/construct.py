@@ -19,7 +19,7 @@ from dynamo_lint.units.terms import OPERATORS, Term, Terms, leaves
 
 _MAX_DEPTH = 8
 _MAX_INSTANCES = 64
-_MAX_RUNS = 2000
+MAX_RUNS = 2000
 """Runs of functions from one outermost function: loops nested in loops would take for ever."""
 BASE = "()"
 """The attribute that holds what an instance is besides: `class Norm(nn.LayerNorm)`."""
@@ -63,6 +63,8 @@ class Construction:
     """How many loops of unknown length are being run."""
     runs: int = 0
     """How many functions were run for the wanted classes."""
+    cut: bool = False
+    """More would have had to be run."""
     active: list[FunctionRef] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -107,7 +109,7 @@ class Construction:
     ) -> Mapping[ClassRef, list[Made]]:
         """The instances of classes that running a function makes, directly or through functions on a path."""
         self.wanted, self.path, self.made = wanted, path, {ref: [] for ref in wanted}
-        self.sampling = self.runs = 0
+        self.sampling, self.runs, self.cut = 0, 0, False
         parameters = self.project.function(top).parameters
         given = {p.name: self.lookups.unknown(top, p) for p in parameters}
         self._run(self._frame(top, self.project.owner(top), given))
@@ -131,8 +133,11 @@ class Construction:
     def _run(self, frame: Frame) -> None:
         if self.wanted:
             self.runs += 1
-            if self.runs > _MAX_RUNS or all(len(made) >= _MAX_INSTANCES for made in self.made.values()):
+            if all(len(made) >= _MAX_INSTANCES for made in self.made.values()):
                 return  # there is nothing more to be found
+            if self.runs > MAX_RUNS:
+                self.cut = True
+                return
         body = self.bodies.of(frame.function)
         if body is None or len(self.active) >= _MAX_DEPTH or self.active.count(frame.function) > 1:
             return

@@ -18,7 +18,7 @@ from dynamo_lint.units.terms import BOOLEAN, Term, data, decider, leaves
 _MANY = 4
 """This many different values among samples: there may be as many as there are instances."""
 _MAX_DEPTH = 6
-_MAX_TERMS = 40_000
+MAX_TERMS = 40_000
 """Of one comparison; several times what real models take, while objects nested in loops multiply."""
 _CODE = frozenset({"new", "part", "class", "function", "external", "absent", "partial"})
 """Terms that decide what code runs, rather than with which number."""
@@ -29,15 +29,18 @@ Report = Callable[[Sort, tuple[Term, ...], str], None]
 
 def compare(
     run: Construction, unit: ClassRef, made: list[Made], defaults: Mapping[str, Term]
-) -> list[Difference]:
-    """The differences between instances made side by side; `defaults` are those of whoever makes them."""
+) -> tuple[list[Difference], bool]:
+    """The differences between instances made side by side, and whether there may be more.
+
+    `defaults` are those of whoever makes them.
+    """
     names = dict.fromkeys(name for one in made for name in one.arguments)
     absent = run.terms.make("absent")
     rows = settled([{name: one.arguments.get(name, absent) for name in names} for one in made], defaults)
     sampled = any(one.sampled for one in made)
     comparison = _Comparison(run, unit, sampled, made[0].path, made[0].line, len(made))
     comparison.walk(unit, run.attributes(unit), Given(run.terms, rows), None, 0)
-    return comparison.results()
+    return comparison.results(), comparison.cut
 
 
 @dataclass(slots=True)
@@ -55,9 +58,11 @@ class _Comparison:
     shapes: list[tuple[Term, ...]] = field(default_factory=list)
     """Shape arguments of parameters, for every instance."""
     most: int = field(init=False)
+    cut: bool = False
+    """There were more terms than that."""
 
     def __post_init__(self) -> None:
-        self.most = len(self.run.terms.known) + _MAX_TERMS
+        self.most = len(self.run.terms.known) + MAX_TERMS
 
     def results(self) -> list[Difference]:
         """The differences that cost something: not those that follow the shapes of the parameters."""
@@ -113,7 +118,8 @@ class _Comparison:
         roots: frozenset[str] | None,
         depth: int,
     ) -> None:
-        values = given.values(term) if len(self.run.terms.known) < self.most else None
+        self.cut = self.cut or len(self.run.terms.known) >= self.most
+        values = None if self.cut else given.values(term)
         if values is None:
             return
 

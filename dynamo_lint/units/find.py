@@ -8,14 +8,18 @@ from collections.abc import Callable, Mapping
 from dynamo_lint.index.facts import Constant
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
 from dynamo_lint.regions.project import Project
-from dynamo_lint.units.construct import Construction, Made
-from dynamo_lint.units.differences import compare
+from dynamo_lint.units.construct import MAX_RUNS, Construction, Made
+from dynamo_lint.units.differences import MAX_TERMS, compare
 from dynamo_lint.units.model import Difference, Units
 from dynamo_lint.units.sites import Sites
 from dynamo_lint.units.source import Bodies
 
 Way = tuple[FunctionRef, frozenset[FunctionRef]]
 """The outermost function that makes instances, and the functions that lead down to them."""
+
+Skipped = dict[ClassRef | FunctionRef, str]
+"""What was not looked into to the end, and why."""
+_TOO_DEEP = "an expression in it is nested too deeply"
 
 
 def find_units(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Units:
@@ -30,25 +34,36 @@ def find_units(project: Project, regions: Regions, read_source: Callable[[str], 
             ways[way].append(unit)
     made: dict[tuple[ClassRef, Way], list[Made]] = {}
     differences: dict[Difference, None] = {}
+    skipped: Skipped = {}
     for unit, found in tops.items():
         for way in found:
             if (unit, way) not in made:
-                made.update({(one, way): instances for one, instances in _made(run, ways[way], way).items()})
+                made.update(
+                    {(one, way): instances for one, instances in _made(run, ways[way], way, skipped).items()}
+                )
             apart = [one for one in made[unit, way] if not (units[unit] and one.alone)]
-            differences.update(dict.fromkeys(_compared(run, unit, apart, way[0])))
-    return Units(tuple(differences))
+            differences.update(dict.fromkeys(_compared(run, unit, apart, way[0], skipped)))
+    return Units(tuple(differences), tuple(skipped.items()))
 
 
-def _made(run: Construction, units: list[ClassRef], way: Way) -> Mapping[ClassRef, list[Made]]:
+def _made(
+    run: Construction, units: list[ClassRef], way: Way, skipped: Skipped
+) -> Mapping[ClassRef, list[Made]]:
     """Construction code that leads to several units is run once for all of them."""
     try:
-        return run.instances(frozenset(units), *way)
+        made = run.instances(frozenset(units), *way)
     except RecursionError:
         run.active.clear()
+        skipped[way[0]] = _TOO_DEEP
         return {unit: [] for unit in units}
+    if run.cut:
+        skipped[way[0]] = f"it makes modules in more than {MAX_RUNS} calls"
+    return made
 
 
-def _compared(run: Construction, unit: ClassRef, made: list[Made], top: FunctionRef) -> list[Difference]:
+def _compared(
+    run: Construction, unit: ClassRef, made: list[Made], top: FunctionRef, skipped: Skipped
+) -> list[Difference]:
     parameters = run.project.function(top).parameters
     defaults = {
         parameter.name: run.terms.const(parameter.default.value)
@@ -56,10 +71,14 @@ def _compared(run: Construction, unit: ClassRef, made: list[Made], top: Function
         if isinstance(parameter.default, Constant) and isinstance(parameter.default.value, bool | None)
     }
     try:
-        return compare(run, unit, made, defaults) if len(made) > 1 else []
+        found, cut = compare(run, unit, made, defaults) if len(made) > 1 else ([], False)
     except RecursionError:
         run.active.clear()
+        skipped[unit] = _TOO_DEEP
         return []
+    if cut:
+        skipped[unit] = f"what they are given and hold takes more than {MAX_TERMS} terms"
+    return found
 
 
 def _units(project: Project, regions: Regions) -> dict[ClassRef, bool]:

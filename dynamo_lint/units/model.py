@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.terms import Term
 
@@ -63,6 +63,8 @@ class Units:
     """All differences of all regional units."""
 
     differences: tuple[Difference, ...] = ()
+    skipped: tuple[tuple[ClassRef | FunctionRef, str], ...] = ()
+    """Units and functions that make some whose differences were not all looked for, and why."""
 
     @property
     def names(self) -> frozenset[str]:
