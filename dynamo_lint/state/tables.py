@@ -43,6 +43,8 @@ _MAX_CALL_DEPTH = 10
 _WORD = re.compile(r"\w+")
 _PATIENCE = 10
 """Seconds of processor time for the hot functions of one file: hundreds of times what real code takes."""
+_MOST_OPEN = 128
+"""Functions whose trees are kept: most are asked for again at once, for another class of `self`."""
 ROOTS = ("state", "global", "bound", "argument", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
@@ -193,12 +195,14 @@ class _Interpretation:
     read_source: Callable[[str], str]
     states: dict[tuple[FunctionRef, ClassRef | None], FunctionState | None] = field(default_factory=dict)
     opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
+    """The functions that were parsed last: the trees of all of them would take gigabytes."""
     hot: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = field(init=False)
     created: dict[Key, Kinds] = field(default_factory=dict)
     """What attributes and items hold that only hot code gives a first value."""
     skipped: dict[FunctionRef, str] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Seconds of processor time that went into each file so far."""
+    spent_in_all: float = 0.0
     depth: int = 0
 
     def __post_init__(self) -> None:
@@ -251,28 +255,21 @@ class _Interpretation:
                 f"the compiled functions before it took more than {_PATIENCE} seconds"
             )
             return None
-        started, others = time.thread_time(), sum(self.spent.values())
+        started, others = time.thread_time(), self.spent_in_all
         state = self._opened(callee)
         # What it calls has been added up already, under the files where that stands.
-        within = sum(self.spent.values()) - others
-        self.spent[path] += time.thread_time() - started - within
+        own = time.thread_time() - started - (self.spent_in_all - others)
+        self.spent[path] += own
+        self.spent_in_all += own
         return state
 
     def _opened(self, callee: Callee) -> FunctionState | None:
         # libcst is slow to import, and a project without candidates never needs it.
         from dynamo_lint.state.interpret import interpret
         from dynamo_lint.state.link import Linker
-        from dynamo_lint.state.source import TooDeep, open_function
 
         function = self.project.function(callee.function)
-        if callee.function not in self.opened:
-            source = self.read_source(callee.function.path)
-            try:
-                self.opened[callee.function] = open_function(source, function)
-            except TooDeep:
-                self.opened[callee.function] = None
-                self.skipped[callee.function] = "an expression in it is nested too deeply"
-        opened = self.opened[callee.function]
+        opened = self._open(callee.function)
         if opened is None:
             return None
         linker = Linker(
@@ -291,6 +288,21 @@ class _Interpretation:
         except RecursionError:
             self.skipped[callee.function] = "an expression in it is nested too deeply"
             return None
+
+    def _open(self, ref: FunctionRef) -> Opened | None:
+        from dynamo_lint.state.source import TooDeep, open_function
+
+        if ref in self.opened:
+            self.opened[ref] = self.opened.pop(ref)  # the last is kept longest
+            return self.opened[ref]
+        if len(self.opened) >= _MOST_OPEN:
+            del self.opened[next(iter(self.opened))]
+        try:
+            self.opened[ref] = open_function(self.read_source(ref.path), self.project.function(ref))
+        except TooDeep:
+            self.opened[ref] = None
+            self.skipped[ref] = "an expression in it is nested too deeply"
+        return self.opened[ref]
 
 
 # --- joining --------------------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ class Sites:
 
     project: Project
     makers: dict[ClassRef | FunctionRef, tuple[FunctionRef, ...]] = field(default_factory=dict)
+    called: dict[str, list[tuple[FunctionRef, frozenset[ClassRef | FunctionRef]]]] = field(
+        default_factory=dict
+    )
 
     def tops(self, ref: ClassRef) -> list[tuple[FunctionRef, frozenset[FunctionRef]]]:
         """The outermost functions that make instances of a class, each with the way down to them."""
@@ -63,17 +66,29 @@ class Sites:
 
     def _makers(self, ref: ClassRef | FunctionRef) -> Iterator[FunctionRef]:
         name = ref.name if isinstance(ref, ClassRef) else ref.key.split("#")[0].rpartition(".")[2]
-        evaluation = evaluation_of(self.project)
         for called in (name, *sorted(self._aliases(name) - {name})):
-            for where, site in self.project.calls_of(called)[:_MAX_SITES]:
-                values = evaluation.value(site.call.function, Scope(where, self.project.owner(where)))
-                for value, tier in values.items():
-                    if (
-                        isinstance(value, ClassValue | FunctionValue)
-                        and value.ref == ref
-                        and tier < Tier.ASSUMED
-                    ):
-                        yield where
+            for where, refs in self._called(called):
+                if ref in refs:
+                    yield where
+
+    def _called(self, name: str) -> list[tuple[FunctionRef, frozenset[ClassRef | FunctionRef]]]:
+        """The calls of a name, and what they call: `block_fn` stands for many classes."""
+        if name not in self.called:
+            evaluation = evaluation_of(self.project)
+            self.called[name] = [
+                (
+                    where,
+                    frozenset(
+                        value.ref
+                        for value, tier in evaluation.value(
+                            site.call.function, Scope(where, self.project.owner(where))
+                        ).items()
+                        if isinstance(value, ClassValue | FunctionValue) and tier < Tier.ASSUMED
+                    ),
+                )
+                for where, site in self.project.calls_of(name)[:_MAX_SITES]
+            ]
+        return self.called[name]
 
     def _aliases(self, name: str) -> set[str]:
         """Names under which a class may be called: `block_fn=Block`, `layer_type = Block`, `[Block, …]`."""
