@@ -30,10 +30,7 @@ Report = Callable[[Sort, tuple[Term, ...], str], None]
 def compare(
     run: Construction, unit: ClassRef, made: list[Made], defaults: Mapping[str, Term]
 ) -> tuple[list[Difference], bool]:
-    """The differences between instances made side by side, and whether there may be more.
-
-    `defaults` are those of whoever makes them.
-    """
+    """The differences between instances, given the defaults of their maker, and whether there may be more."""
     names = dict.fromkeys(name for one in made for name in one.arguments)
     absent = run.terms.make("absent")
     rows = settled([{name: one.arguments.get(name, absent) for name in names} for one in made], defaults)
@@ -119,8 +116,7 @@ class _Comparison:
         depth: int,
     ) -> None:
         self.cut = self.cut or len(self.run.terms.known) >= self.most
-        values = None if self.cut else given.values(term)
-        if values is None:
+        if self.cut or (values := given.values(term)) is None:
             return
 
         def again(inner: Term, to: str = name) -> None:
