@@ -5,9 +5,11 @@ from __future__ import annotations
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.project import External, Project
 
 _MOST = 3
+_NO_MAKERS = ("builtins.", "torch.nn.", "torch.compile", "torch._dynamo.", "copy.", "functools.")
+"""What only wraps or copies says nothing of where a value comes from."""
 
 
 def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str, ...]:
@@ -25,6 +27,47 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
         if (exact or any(len(word) > 3 and name.endswith(word) for word in words)) and project.is_module(ref):
             found.append((not exact, _distance(ref, where), f"{project.files[ref.path].module}:{ref.key}"))
     return tuple(name for _, _, name in sorted(found)[:_MOST])
+
+
+def reason(project: Project, where: FunctionRef, target: Expr, *, bare: bool, empty: list[ClassRef]) -> str:
+    """Why it is not known what a site compiles."""
+    if empty:
+        return f"{empty[0].name} defines no forward, so nothing that could run is compiled here"
+    if bare:
+        return "it is only known to be some torch.nn.Module"
+    maker = maker_of(project, where, target)
+    if maker is not None:
+        return f"it comes from {maker}, which is not part of this project"
+    return "its value is not known to be any module or function of this project"
+
+
+def maker_of(project: Project, where: FunctionRef, target: Expr) -> str | None:
+    """The function of a library that gives what an expression names, or what it is an attribute of."""
+    while isinstance(target, facts.Attribute):
+        owner = project.owner(where)
+        if owner is not None and target.value == facts.Name(project.self_name(where) or ""):
+            made = [store.value for _, store in project.own_stores(owner).get(target.name, ())]
+            return _made_by(project, where, made)
+        target = target.value
+    if isinstance(target, facts.Call):
+        return _made_by(project, where, [target])
+    if not isinstance(target, facts.Name):
+        return None
+    local = project.locals_of(where).get(target.id)
+    bound = local.bound if local is not None else project.global_bindings(where.path).get(target.id, [])
+    return None if local is not None and local.parameter else _made_by(project, where, bound)
+
+
+def _made_by(project: Project, where: FunctionRef, values: list[Expr]) -> str | None:
+    for value in values:
+        while isinstance(value, facts.Call):
+            symbols = project.symbols(value.function, where.path, where.key)
+            for symbol in symbols:
+                if isinstance(symbol, External) and not symbol.dotted.startswith(_NO_MAKERS):
+                    return symbol.dotted
+            # `make(…).cuda()` is what `make` gives.
+            value = value.function.value if isinstance(value.function, facts.Attribute) else value.function
+    return None
 
 
 def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:

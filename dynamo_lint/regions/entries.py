@@ -14,7 +14,7 @@ from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
 from dynamo_lint.regions.callbacks import callbacks
-from dynamo_lint.regions.candidates import candidates, describe, examples
+from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
 from dynamo_lint.regions.contexts import by_call, depends_on, parts_of
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
@@ -304,12 +304,14 @@ class _Search:
         if values and outside and not _bare_module(values):
             self._outside.append((where, site))
             return []  # compiled, but defined outside the project: only what it is given is hot
-        why = "its value is not known to be any module or function of this project"
-        if _bare_module(values):
-            why = "it is only known to be some torch.nn.Module"
-        meant = candidates(self._project, where, target)
-        others = () if meant else examples(self._project, where)
-        return Unresolved(where.path, line, describe(site.call), why, meant, others)
+        empty = [v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)]
+        if empty and all(_inherits_code(self._project, ref) for ref in empty):
+            return []  # its forward is that of a library
+        why = reason(self._project, where, target, bare=_bare_module(values), empty=empty)
+        meant = () if empty else candidates(self._project, where, target)
+        lacks = "forward" if empty else "code" if maker_of(self._project, where, target) else ""
+        others = () if lacks or meant else examples(self._project, where)
+        return Unresolved(where.path, line, describe(site.call), why, meant, others, lacks)
 
 
 def _at_best_likely(root: Root) -> Root:
@@ -354,6 +356,15 @@ def _argument(call: facts.Call, position: int) -> Expr | None:
 
 def _bare_module(values: Values) -> bool:
     return any(isinstance(v, Foreign) and v.dotted.endswith("Module") for v in values)
+
+
+def _inherits_code(project: Project, ref: ClassRef) -> bool:
+    """Whether a module has a base outside the project that may have a forward."""
+    return any(not base.endswith(("torch.nn.Module", "LightningModule")) for base in _outside(project, ref))
+
+
+def _outside(project: Project, ref: ClassRef) -> Iterator[str]:
+    return (base for base in project.external_bases(ref) if not base.startswith(("abc.", "typing.")))
 
 
 def _flattened(values: Values) -> Values:

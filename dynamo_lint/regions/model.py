@@ -132,6 +132,8 @@ class Unresolved:
     """Classes and functions, as `module:name`, that by their names may be meant."""
     examples: tuple[str, ...] = ()
     """A module near the site, where no name says anything: what a declaration looks like here."""
+    lacks: str = ""
+    """Why no declaration is called for: `forward` if the module has none, `code` if it is a library's."""
 
 
 @dataclass(frozen=True, slots=True)

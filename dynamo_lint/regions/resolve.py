@@ -23,9 +23,17 @@ def resolve(files: Mapping[str, FileFacts], options: RegionOptions) -> tuple[Pro
     project.memo[Evaluation] = Evaluation(project, guesses=options.guesses)
     found, unresolved = find_entries(project, options)
     declared, unknown = declared_entries(project, options)
+    answers = {_name(project, root.symbol) for root in declared}
+    unresolved = [site for site in unresolved if answers.isdisjoint((*site.candidates, *site.examples))]
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
     if not (roots or unresolved or unknown):
         unresolved = flags(project)
     hot = trace(project, roots, options)
     entries = tuple(root.entry for root in roots)
     return project, Regions(entries, hot, (*unresolved, *unknown))
+
+
+def _name(project: Project, symbol: str) -> str:
+    """A class or function as it is written in the configuration: `package.module:Name`."""
+    path, _, key = symbol.partition("::")
+    return f"{project.files[path].module}:{key}"

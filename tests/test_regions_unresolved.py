@@ -1,0 +1,71 @@
+"""What is said of a compile site whose target stays unknown, and what makes it go away."""
+
+from __future__ import annotations
+
+import pytest
+
+from dynamo_lint.lintrules import advice
+from tests.programs import resolve_text
+
+MODEL = """
+from library import build_model, Base
+class Encoder(nn.Module):
+    def forward(self, x): return x
+class Holder(nn.Module):
+    def run(self, x): return x
+class Inherited(Base, nn.Module):
+    def run(self, x): return x
+class App:
+    def __init__(self):
+        self.model = build_model().cuda()
+    def go(self):
+        self.look = torch.compile(self.model.look)
+"""
+
+
+def said(code: str, **options: object) -> list[tuple[str, str]]:
+    _, regions = resolve_text(MODEL + code, **options)
+    return [(site.why, advice(site)) for site in regions.unresolved if "look" not in site.expression]
+
+
+def test_a_module_without_a_forward_is_called_that() -> None:
+    assert said("holder = Holder()\nholder.compile()") == [
+        (
+            "Holder defines no forward, so nothing that could run is compiled here",
+            "give the class a forward, or compile the method that runs",
+        )
+    ]
+
+
+def test_a_module_whose_forward_may_be_that_of_a_library_is_not_reported() -> None:
+    assert said("torch.compile(Inherited())") == []
+
+
+def test_what_a_library_made_needs_no_declaration() -> None:
+    _, regions = resolve_text(MODEL)
+    (site,) = regions.unresolved
+    assert site.why == "it comes from library.build_model, which is not part of this project"
+    assert advice(site).startswith("nothing to do, unless")
+
+
+@pytest.mark.parametrize("code", ["net = build_model()\ntorch.compile(net)", "torch.compile(build_model())"])
+def test_the_function_of_a_library_is_named_wherever_its_value_goes(code: str) -> None:
+    assert said(code)[0][0] == "it comes from library.build_model, which is not part of this project"
+
+
+SITE = "def run(encoder): return torch.compile(encoder)\n"
+
+
+def test_a_class_that_is_called_like_the_target_is_suggested() -> None:
+    (found,) = said(SITE)
+    assert found[1] == 'declare what it compiles: regions = ["m:Encoder"]'
+
+
+@pytest.mark.parametrize("declared", ["m:Encoder", "m:Enc*"])
+def test_a_site_is_answered_by_a_declaration_of_what_it_names(declared: str) -> None:
+    assert said(SITE, declared=(declared,)) == []
+
+
+def test_a_site_is_not_answered_by_a_declaration_of_something_else() -> None:
+    other = "class Other(nn.Module):\n    def forward(self, x): ...\n"
+    assert len(said(SITE + other, declared=("m:Other",))) == 1
