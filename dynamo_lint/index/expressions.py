@@ -16,7 +16,7 @@ from dynamo_lint.index.scopes import FunctionScope
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
 _APPENDERS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 _REGISTRARS = frozenset({"add_module", "register_module"})
-_STORING = _APPENDERS | _REGISTRARS | {"setattr"}
+_STORING = _APPENDERS | _REGISTRARS | {"setattr", "update"}
 _TELLING_ATTRIBUTES = frozenset({"environ", "getenv", "__dict__"})
 LARGEST = 2**63
 _HUGE = facts.Constant(LARGEST)
@@ -93,7 +93,10 @@ class Expressions:
         return UNKNOWN
 
     def _subscript(self, node: ast.Subscript) -> Expr:
-        return facts.Subscript(self.read(node.value), self.read(node.slice))
+        index = self.read(node.slice)
+        if node.slice.__class__ is ast.Slice:  # part of a container is one of the same things
+            return facts.Choice((self.read(node.value),))
+        return facts.Subscript(self.read(node.value), index)
 
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Expr:
         return facts.Display(_DISPLAYS[node.__class__], tuple([self.read(item) for item in node.elts]))
@@ -267,6 +270,11 @@ class Expressions:
                 store(facts.Store(owner, facts.ITEM, value, node.lineno))
             case facts.Call(facts.Name("setattr"), (owner, facts.Constant(str() as key), value)):
                 store(facts.Store(owner, key, value, node.lineno))
+            case facts.Call(facts.Name("setattr"), (facts.Name("self") as owner, _, value)):
+                store(facts.Store(owner, facts.ITEM, value, node.lineno))
+            case facts.Call(facts.Attribute(owner, "update"), (facts.Display("dict", items, keys),)):
+                for text, item in zip(keys, items, strict=False):
+                    store(facts.Store(owner, facts.ITEM, item, node.lineno, index=facts.Constant(text)))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Expr:
         scope = self.scope

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
-from dynamo_lint.regions import abstract, bare, flow, swaps
+from dynamo_lint.regions import abstract, bare, flow, results, swaps
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -54,6 +54,8 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
     match owner:
         case Instance(ref) if name == "__call__" and not ev.project.method(ref, name):
             return {owner: Tier.CERTAIN} if ev.project.is_module(ref) else EMPTY
+        case Instance(ref) if name == "_modules" and ev.project.is_module(ref):
+            return {Group("each", (freeze(results.children(ev, ref)),)): Tier.CERTAIN}
         case Instance(ref):
             return ev.ask(("attribute", ref, name), lambda: _of_instance(ev, ref, name), EMPTY)
         case ClassValue(ref):

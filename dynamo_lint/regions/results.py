@@ -79,6 +79,11 @@ _ALTERNATIVES = frozenset(
 )
 """Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_WRAPPING = frozenset(
+    {"weight_norm", "spectral_norm", "checkpoint_wrapper", "convert_sync_batchnorm", "replicate"}
+    | {"parallelize_module", "get_peft_model", "prepare_model_for_kbit_training"}
+)
+"""Last names of functions of libraries that give back the module that they are given first."""
 _WRAPPERS = ("Module", "Wrapper", "Parallel")
 """What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""
 _PASSING = _COLLECTIONS | {*MODULE_CONTAINERS, "SimpleNamespace", "enumerate", "zip", "next", "type"}
@@ -86,7 +91,8 @@ _PASSING = _COLLECTIONS | {*MODULE_CONTAINERS, "SimpleNamespace", "enumerate", "
 
 def passes_on(dotted: str) -> bool:
     """Whether a call of something outside the project may give back what it is given."""
-    return dotted in _PASS_FIRST or dotted.rpartition(".")[2] in _PASSING
+    last = dotted.rpartition(".")[2]
+    return dotted in _PASS_FIRST or last in _PASSING or last in _WRAPPING
 
 
 def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
@@ -140,7 +146,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return {External(COMPILE): Tier.CERTAIN}
     if dotted == "typing.cast" and len(call.arguments) == 2:
         return typed(ev.project, call.arguments[0], scope)
-    if dotted in _PASS_FIRST and first is not None:
+    if (dotted in _PASS_FIRST or last in _WRAPPING) and first is not None:
         passed = ev.value(first, scope)
         return _compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
     if dotted in BUILDERS and first is not None:
@@ -153,7 +159,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return ev.value(first, scope)
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
         return _container(ev, MODULE_CONTAINERS[last], call, scope)
-    if last in _COLLECTIONS and first is not None:
+    if last in _COLLECTIONS and first is not None and call.arguments:
         inner = ev.value(first, scope)
         return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
     if last in ("dict", "OrderedDict", "SimpleNamespace") and call.keywords:
