@@ -136,21 +136,21 @@ WIDTHS = """
 from torch import nn
 
 class Block(nn.Module):
-    def __init__(self, dim, gated):
+    def __init__(self, dim, window, gated):
         super().__init__()
-        self.window = dim // 2
+        self.window = window
         if gated:
-            self.mix = nn.Linear(dim, dim)
+            self.mix = nn.Linear(dim, window)
         else:
-            self.mix = nn.Bilinear(dim, dim, dim)
+            self.mix = nn.Bilinear(dim, dim, window)
 
     def forward(self, x):
         return self.mix(x[..., : self.window])
 
 class Model(nn.Module):
-    def __init__(self, dims, gated=False):
+    def __init__(self, dim, size, whole=(), gated=False):
         super().__init__()
-        self.blocks = nn.ModuleList([Block(dims[i], gated) for i in range(4)])
+        self.blocks = nn.ModuleList([Block(dim, size if i not in whole else 0, gated) for i in range(4)])
         for block in self.blocks:
             block.compile()
 """
@@ -158,8 +158,14 @@ class Model(nn.Module):
 
 def test_what_follows_the_width_of_a_part_is_told_by_it_if_there_is_one_whichever_way():
     assert not lint(WIDTHS)
-    without = WIDTHS.replace("nn.Bilinear(dim, dim, dim)", "nn.Identity()")
+    assert not lint(WIDTHS.replace("self.mix = nn.Bilinear", "self.mix, self.other = None, nn.Bilinear"))
+    without = WIDTHS.replace("nn.Bilinear(dim, dim, window)", "nn.Identity()")
     assert {f.subject for f in lint(without)} == {"Block.window"}
+
+
+def test_what_comes_from_a_list_may_follow_the_width_of_a_part_that_is_only_there_sometimes():
+    without = WIDTHS.replace("nn.Bilinear(dim, dim, window)", "nn.Identity()")
+    assert not lint(without.replace("size if i not in whole else 0", "size[i]"))
 
 
 TWO_BASES = """

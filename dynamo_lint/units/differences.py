@@ -13,15 +13,14 @@ from dynamo_lint.units.given import Given, settled, usual
 from dynamo_lint.units.loops import elements
 from dynamo_lint.units.model import Count, Difference, Sort
 from dynamo_lint.units.parts import CONTAINERS, SIGNATURES, arguments, part_name
-from dynamo_lint.units.terms import BOOLEAN, Term, data, decider, leaves
+from dynamo_lint.units.shapes import Shapes, Tests
+from dynamo_lint.units.terms import BOOLEAN, CODE, Term, decider, leaves
 
 _MANY = 4
 """This many different values among samples: there may be as many as there are instances."""
 _MAX_DEPTH = 6
 MAX_TERMS = 40_000
 """Of one comparison; several times what real models take, while objects nested in loops multiply."""
-_CODE = frozenset({"new", "part", "class", "function", "external", "absent", "partial"})
-"""Terms that decide what code runs, rather than with which number."""
 
 
 Report = Callable[[Sort, tuple[Term, ...], str], None]
@@ -48,12 +47,11 @@ class _Comparison:
     path: str
     line: int
     instances: int
-    found: list[tuple[Difference, tuple[int, ...]]] = field(default_factory=list)
-    """Differences, and the instances that have the attribute."""
+    found: list[tuple[Difference, tuple[int, ...], Tests]] = field(default_factory=list)
+    """Differences, the instances that have the attribute, and the tests for it to be there."""
     reported: set[Difference] = field(default_factory=set)
     """The same in the words of a report."""
-    shapes: list[tuple[Term, ...]] = field(default_factory=list)
-    """Shape arguments of parameters, for every instance."""
+    shapes: Shapes = field(default_factory=Shapes)
     most: int = field(init=False)
     cut: bool = False
     """There were more terms than that."""
@@ -63,31 +61,8 @@ class _Comparison:
 
     def results(self) -> list[Difference]:
         """The differences that cost something: not those that follow the shapes of the parameters."""
-        return [one for one, index in self.found if not self._follows_shapes(one.values, index)]
-
-    def _follows_shapes(self, values: tuple[Term, ...], index: tuple[int, ...]) -> bool:
-        # A stage of other width is compiled anew for its width; what changes along costs nothing more.
-        if not self.shapes or _literal(values):
-            return False
-        everywhere = list(zip(*self.shapes, strict=True))
-        signatures = [everywhere[number] for number in index]
-        if len(set(signatures)) < 2:
-            return False
-        known = all(width.kind == "const" for column in self.shapes for width in column)
-        code = any(value.kind in _CODE | {"length"} for value in values)
-        if not known and code and not self._decided_by_shapes(values, signatures):
-            # Widths that a configuration gives may be equal: other parts make other code then.
-            return False
-        seen: dict[tuple[Term, ...], Term] = {}
-        return all(seen.setdefault(s, v) is v for s, v in zip(signatures, values, strict=True))
-
-    @staticmethod
-    def _decided_by_shapes(values: tuple[Term, ...], signatures: list[tuple[Term, ...]]) -> bool:
-        """A test that nobody can decide asks for nothing but widths, and comes out the same with them."""
-        chosen = [
-            (value, widths) for value, widths in zip(values, signatures, strict=True) if value.kind == "ite"
-        ]
-        return any(data(decider(value)) <= frozenset().union(*map(data, widths)) for value, widths in chosen)
+        self.shapes.settle()
+        return [one for one, index, under in self.found if not self.shapes.decide(one.values, index, under)]
 
     # --- walking ----------------------------------------------------------------------------------------
 
@@ -131,8 +106,10 @@ class _Comparison:
                 if (outcome := usual(given.column(term.parts[0]))) is not None:
                     again(term.parts[1] if outcome else term.parts[2])
                 elif given.values(term.parts[0]) is None:
-                    self._either(term.parts[1:], again)
-                elif any(leaf.kind in _CODE for leaf in leaves(term)) or self._called(owner, name):
+                    for branch, outcome in ((term.parts[1], True), (term.parts[2], False)):
+                        with self.shapes.supposing(term.parts[0], outcome):
+                            again(branch)
+                elif any(leaf.kind in CODE for leaf in leaves(term)) or self._called(owner, name):
                     report(Sort.VARIANT, tuple(self._variant(value) for value in values), "")
                     for leaf, those in given.reaching(term):
                         if leaf.kind in {"new", "part"}:
@@ -152,13 +129,13 @@ class _Comparison:
             case "part", _ if part_name(term) in CONTAINERS:
                 for part in dict.fromkeys(term.parts):
                     # What is unknown in a container is a module, and no number.
-                    if part.kind in _CODE | {"seq", "each", "items", "ite", "call"}:
+                    if part.kind in CODE | {"seq", "each", "items", "ite", "call"}:
                         again(part)
             case "part", _:
                 self._part(term, given, report)
             case "each" | "items", _:
                 self._group(term, given, again, report)
-            case "seq", _ if any(part.kind in _CODE | {"seq", "each", "ite"} for part in term.parts):
+            case "seq", _ if any(part.kind in CODE | {"seq", "each", "ite"} for part in term.parts):
                 for part in dict.fromkeys(term.parts):
                     again(part)
             case "call", FunctionRef() as ref:
@@ -178,15 +155,6 @@ class _Comparison:
             case _:
                 self._values_of_any_sort(owner, name, values, term, given, roots, depth)
 
-    def _either(self, branches: tuple[Term, ...], again: Callable[[Term], None]) -> None:
-        """What comes out the same for all, nobody knows how: it has shapes only if both have."""
-        ends = [len(self.shapes)]
-        for branch in branches:
-            again(branch)
-            ends.append(len(self.shapes))
-        if len(set(ends)) < len(ends):
-            del self.shapes[ends[0] :]
-
     def _values_of_any_sort(
         self,
         owner: ClassRef,
@@ -204,7 +172,7 @@ class _Comparison:
             if isinstance(first.leaf, ClassRef):
                 inner = given.inside(term)
                 self.walk(first.leaf, self.run.attributes(first.leaf), inner, cause, depth + 1)
-        elif any(leaf.kind in _CODE for value in values for leaf in leaves(value)):
+        elif any(leaf.kind in CODE for value in values for leaf in leaves(value)):
             self._report(
                 owner, name, Sort.VARIANT, tuple(self._variant(v) for v in values), cause, given.index
             )
@@ -263,7 +231,7 @@ class _Comparison:
         """A shape counts for all instances, also where it is that of a part which only some have."""
         column = given.everywhere(value)
         if column is not None and len(column) == self.instances:
-            self.shapes.append(column)
+            self.shapes.add(column)
 
     def _group(self, term: Term, given: Given, again: Callable[[Term], None], report: Report) -> None:
         """A container filled by loops: of another length where they run over something that differs."""
@@ -339,7 +307,7 @@ class _Comparison:
         alike = replace(difference, samples=(), values=(), cause=())
         if alike not in self.reported:
             self.reported.add(alike)
-            self.found.append((difference, index))
+            self.found.append((difference, index, self.shapes.under))
 
     def _stores(self, owner: ClassRef, name: str) -> tuple[tuple[str, Position], ...]:
         places = self.run.stored.get((owner, name), {})
@@ -368,22 +336,14 @@ def _cause(values: tuple[Term, ...]) -> tuple[Term, ...] | tuple[int, ...]:
     """What decides the values: the tests, or which instances go together where the values are known."""
     deciding = tuple(map(decider, values))
     distinct = list(dict.fromkeys(deciding))
-    known = all(one.kind in _CODE | {"const"} for one in deciding)
+    known = all(one.kind in CODE | {"const"} for one in deciding)
     if known and len(distinct) < len(deciding):
         return tuple(map(distinct.index, deciding))
     return deciding
 
 
-def _literal(values: tuple[Term, ...]) -> bool:
-    """Literals, or settings among which one is a literal in all instances."""
-    if all(value.kind == "seq" for value in values):
-        columns = zip(*(value.parts for value in values), strict=True)
-        return any(len(set(column)) > 1 and all(one.kind == "const" for one in column) for column in columns)
-    return all(value.kind == "const" for value in values)
-
-
 def _is_iterable(part: Term) -> bool:
-    return part.kind not in _CODE | {"ite", "seq", "call"}
+    return part.kind not in CODE | {"ite", "seq", "call"}
 
 
 def _holds_code(value: Term, depth: int) -> bool:
@@ -396,4 +356,4 @@ def _holds_code(value: Term, depth: int) -> bool:
 
 def _scalars(value: Term) -> bool:
     """A tuple of numbers."""
-    return value.kind == "seq" and value.leaf == "tuple" and all(p.kind not in _CODE for p in value.parts)
+    return value.kind == "seq" and value.leaf == "tuple" and all(p.kind not in CODE for p in value.parts)

@@ -64,6 +64,8 @@ BOOLEAN = frozenset(
     }
 )
 """Operations that mostly yield a truth value; `a or b` does where it is used as one."""
+CODE = frozenset({"new", "part", "class", "function", "external", "absent", "partial"})
+"""Terms that decide what code runs, rather than with which number."""
 _REFLEXIVE = {"Eq": True, "NotEq": False}
 """What a comparison of a value with itself gives, whatever the value is."""
 _LARGEST = 10**9
