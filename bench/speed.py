@@ -13,6 +13,7 @@ here needs a network, and a tool or corpus that is missing is told and passed ov
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import platform
@@ -57,6 +58,7 @@ for path in Path(sys.argv[1]).rglob("*.py"):
 """
 PEERS = ("ruff", "pylint", "mypy")
 MARK = "\n# edited by bench/speed.py: {}\n_edited = {}\n"
+IN_BODY = '_edited_{0} = print("edited by bench/speed.py", {0})'
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 1_800_000)
 """Lines of the subsets on which growth is measured."""
 
@@ -175,12 +177,18 @@ def measures(
         number = time.time_ns()
         victim.write_bytes(original + MARK.format(number, number).encode())
 
+    def edit_body() -> None:
+        victim.write_bytes(original)
+        fill()
+        victim.write_bytes(with_line_in_body(original, IN_BODY.format(time.time_ns())))
+
     me, rounds = versions["dynamo-lint"], options.rounds
     found = [
         Measure(UNIT_NAME, [sys.executable, "-c", UNIT, str(folder)], versions["python"], rounds),
         Measure(COLD, cached, me, rounds, lambda: shutil.rmtree(cache, ignore_errors=True)),
         Measure("dynamo-lint, warm", cached, me, rounds, fill),
         Measure("dynamo-lint, one file changed", cached, me, rounds, edit),
+        Measure("dynamo-lint, one function changed", cached, me, rounds, edit_body),
     ]
     if options.blocks:
         blocks = ours(folder, "--no-cache", "--assume", "blocks")
@@ -190,6 +198,17 @@ def measures(
     if options.peers and count_lines(folder) <= options.peer_lines:
         found += peers(folder, options, versions)
     return found
+
+
+def with_line_in_body(source: bytes, line: str) -> bytes:
+    """A file with one more statement at the end of its longest function, above the last one."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    if not functions:
+        return source
+    last = max(functions, key=lambda node: (node.end_lineno or 0) - node.lineno).body[-1]
+    lines = source.split(b"\n")
+    lines.insert(last.lineno - 1, b" " * last.col_offset + line.encode())
+    return b"\n".join(lines)
 
 
 def peers(folder: Path, options: argparse.Namespace, versions: dict[str, str]) -> list[Measure]:

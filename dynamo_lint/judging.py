@@ -19,7 +19,7 @@ from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.reading import ALONE, Content, Effort, facts_at, read_facts
 from dynamo_lint.report import Compiled
-from dynamo_lint.reuse import Basis, Grounds, still_holds
+from dynamo_lint.reuse import Basis, Grounds, Recent, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
     from dynamo_lint.regions.notes import Notes
     from dynamo_lint.regions.project import Project
+
+_MOST_RECENT = 4
+"""Verdicts that are tried after an edit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +72,60 @@ def judge(
     watched = sources.watched()
     judged, notes = _judge(settings, found, content, sources, watched, effort)
     grounds = key("grounds", address)
-    effort.store.save(
-        {
-            address: codec.encode(judged),
-            latest: Codec(Basis).encode(Basis.of(content.keys, address, grounds)),
-            grounds: Codec(Grounds).encode(Grounds.of(watched, notes)),
-        }
-    )
+    effort.store.save({grounds: Codec(Grounds).encode(Grounds.of(watched, notes))})
+    _remember(effort.store, latest, address, codec.encode(judged), content, grounds)
     return judged
 
 
 def _reusable(
     store: Store, latest: bytes, address: bytes, content: Content, sources: Sources
 ) -> bytes | None:
-    """The verdict of the latest run with these files and settings, if the changes since cannot matter."""
-    codec = Codec(Basis)
+    """The verdict of a recent run with these files and settings, if the changes since cannot matter."""
+    for recent in _recent(store, latest):
+        found = _kept(store, recent, content, sources)
+        if found is not None:
+            verdict, grounds = found
+            _remember(store, latest, address, verdict, content, grounds)
+            return verdict
+    return None
+
+
+def _kept(store: Store, recent: bytes, content: Content, sources: Sources) -> tuple[bytes, bytes] | None:
+    """The verdict with this basis, if it still holds, and the address of its grounds."""
+    facts_of = partial(facts_at, content, sources, store)
     try:
-        basis = codec.decode(store.load([latest])[latest])
-        at, of = bytes.fromhex(basis.verdict), bytes.fromhex(basis.grounds)
-        kept = store.load([at, of])
-        grounds = Codec(Grounds).decode(kept[of])
-        facts_of = partial(facts_at, content, sources, store)
-        if not still_holds(basis, grounds, kept[at], content.keys, sources, facts_of):
-            return None
+        basis = Codec(Basis).decode(store.load([recent])[recent])
+        verdict, grounds = bytes.fromhex(basis.verdict), bytes.fromhex(basis.grounds)
+        known = store.load([verdict, grounds])
+        why = Codec(Grounds).decode(known[grounds])
+        if still_holds(basis, why, known[verdict], content.keys, sources, facts_of):
+            return known[verdict], grounds
     except (KeyError, TypeError, ValueError, BadData):
-        return None
-    store.save({address: kept[at], latest: codec.encode(Basis.of(content.keys, address, of))})
-    return kept[at]
+        pass  # as good as none
+    return None
+
+
+def _recent(store: Store, latest: bytes) -> list[bytes]:
+    """The addresses of the bases of recent verdicts, the latest first: an edit may be undone again."""
+    try:
+        return [bytes.fromhex(text) for text in Codec(Recent).decode(store.load([latest])[latest]).bases]
+    except (KeyError, TypeError, ValueError, BadData):
+        return []
+
+
+def _remember(
+    store: Store, latest: bytes, address: bytes, verdict: bytes, content: Content, grounds: bytes
+) -> None:
+    """Keep a verdict on the files as they are now, and what it rests on."""
+    mine = key("basis", address)
+    bases = [mine, *(one for one in _recent(store, latest) if one != mine)][:_MOST_RECENT]
+    store.save(
+        {
+            address: verdict,
+            mine: Codec(Basis).encode(Basis.of(content.keys, address, grounds)),
+            latest: Codec(Recent).encode(Recent(tuple(one.hex() for one in bases))),
+        }
+    )
 
 
 def _judge(

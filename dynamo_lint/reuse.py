@@ -81,6 +81,14 @@ def _rows(notes: Notes, path: str) -> list[tuple[str, str, list[str]]]:
     return [(sort, key, sorted(names)) for (sort, key), names in notes.files[path].items() if names]
 
 
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """Where the bases of the recent verdicts on some files are."""
+
+    bases: tuple[str, ...]
+    """Their addresses, the latest first."""
+
+
 Facts = Callable[[str, bytes | None], "FileFacts | None"]
 """The facts of a file, as they are or as they were at an address; None if they cannot be had any more."""
 

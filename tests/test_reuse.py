@@ -251,3 +251,11 @@ def test_a_definition_notes_the_fields_that_are_read_and_no_others() -> None:
         ("classes", ""): set(),
         ("function", "f"): {"parameters"},
     }
+
+
+def test_an_edit_after_one_that_was_undone_is_compared_with_what_was_before(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert edited(project, "model.py", "self.steps += 1", "self.steps += 2", judged, capsys) == 1
+    (project / "model.py").write_text(MODEL)
+    assert edited(project, "cold.py", "LIMIT = 10", "LIMIT = 11", judged, capsys) == 0
