@@ -136,15 +136,19 @@ class _Walk:
 
     def hot(self) -> tuple[HotFunction, ...]:
         found = []
+        # Thousands of entries reach the same helpers: what many functions have alike is one object.
+        known: dict[tuple[int, int], tuple[int, ...]] = {}
         for node, visit in self._visits.items():
             if self._boundaries.of(node.function) == "skip":
                 continue
-            others = [
-                i for i in range(visit.entries.bit_length()) if visit.entries >> i & 1 and i != visit.first
-            ]
-            entries = (visit.first, *others)
+            asked = visit.first, visit.entries
+            if asked not in known:
+                bits = enumerate(reversed(f"{visit.entries:b}"))
+                known[asked] = visit.first, *(i for i, bit in bits if bit == "1" and i != visit.first)
             found.append(
-                HotFunction(node.function, node.receiver, visit.tier, entries, visit.chain, visit.compiled)
+                HotFunction(
+                    node.function, node.receiver, visit.tier, known[asked], visit.chain, visit.compiled
+                )
             )
         return tuple(found)
 

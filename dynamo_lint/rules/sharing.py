@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Related
@@ -34,10 +34,13 @@ class Shared:
 def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
     """Every function that is the compiled code of more than one of the classes that are compiled together."""
     found: dict[FunctionRef, dict[str, dict[ClassRef, HotFunction]]] = defaultdict(lambda: defaultdict(dict))
+    by_target: dict[str, list[int]] = defaultdict(list)
+    for number, entry in enumerate(tables.regions.entries):
+        by_target[entry.target].append(number)
     for hot in tables.regions.hot:
         if not hot.compiled or hot.receiver is None or not tables.project.is_module(hot.receiver):
             continue
-        entries = [entry for entry in _own(tables, hot) if _counts(tables, context, entry)]
+        entries = [entry for entry in _own(tables, hot, by_target) if _counts(tables, context, entry)]
         name = hot.function.key.rpartition(".")[2]
         code = outermost(tables.project, hot.receiver, name) if entries else None
         if code is not None:
@@ -69,12 +72,11 @@ def _around(project: Project, path: str) -> dict[int, tuple[int, str]]:
     return project.memo[key]  # type: ignore[return-value]
 
 
-def _own(tables: Tables, hot: HotFunction) -> Iterator[Entry]:
+def _own(tables: Tables, hot: HotFunction, by_target: Mapping[str, list[int]]) -> list[Entry]:
     """The entries that compile this function itself, not one that calls it."""
     targets = {hot.function.id, hot.receiver.id if hot.receiver is not None else ""}
-    for index in hot.entries:
-        if tables.regions.entries[index].target in targets:
-            yield tables.regions.entries[index]
+    own = [index for target in targets for index in by_target.get(target, ()) if index in hot.entries]
+    return [tables.regions.entries[index] for index in sorted(own, key=hot.entries.index)]
 
 
 def _counts(tables: Tables, context: Context, entry: Entry) -> bool:

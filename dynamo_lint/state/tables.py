@@ -143,7 +143,8 @@ def _fed(project: Project, regions: Regions, given: tuple[Passed, ...]) -> froze
     names = {one.name for one in given}
     found = {one.hot.function for one in given}
     for hot in regions.hot:
-        if entries & set(hot.entries) and names & {p.name for p in project.function(hot.function).parameters}:
+        parameters = project.function(hot.function).parameters
+        if any(one.name in names for one in parameters) and not entries.isdisjoint(hot.entries):
             found.add(hot.function)
     return frozenset(found)
 

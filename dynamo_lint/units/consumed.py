@@ -58,9 +58,10 @@ def _inside(tables: Tables) -> dict[ClassRef, tuple[HotFunction, ...]]:
                 or tables.regions.entries[index].idiom == "decorator"
             ]
             entries.setdefault(hot.receiver, set()).update(shared)
+    asked = set[int]().union(*entries.values())
     reached: dict[int, list[int]] = defaultdict(list)
-    for number, hot in enumerate(tables.regions.hot):
-        for index in hot.entries:
+    for number, hot in enumerate(tables.regions.hot if asked else ()):
+        for index in asked.intersection(hot.entries):
             reached[index].append(number)
     return {
         unit: tuple(
