@@ -51,6 +51,10 @@ def main() -> int:
 
 def _score(path: Path, sources: Path) -> list[int] | None:
     key = json.loads(path.read_text())
+    needed = key.get("python", "3.10")
+    if sys.version_info < tuple(int(number) for number in needed.split(".")):
+        print(f"{path.stem}: reading its syntax takes Python {needed}", file=sys.stderr)
+        return None
     root = _find(path.stem, key, sources)
     if root is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -254,7 +255,8 @@ def _unreadable(error: FileError) -> Finding:
         error.path,
         f"this file was not linted: {error.message}",
         "nothing in it was linted, and calls into it were not followed",
-        "repair it, or leave it out with `exclude`",
+        "repair it, run under the Python that it is written for "
+        f"(this is {sys.version_info[0]}.{sys.version_info[1]}), or leave it out with `exclude`",
         severity="error",
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.programs import hot, resolve_text
 
 
@@ -439,3 +441,28 @@ def test_an_attribute_that_the_base_has_is_not_looked_for_in_its_heirs() -> None
     @torch.compile
     def step(cache: Cache, x): return cache.head.run(x)
     """) == {"step": "certain"}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "from parts.layers import blocks\nmodel = blocks.Model()",
+        "from parts.layers.blocks import Model\nmodel = Model()",
+        "from parts.layers import blocks as b\nclass Own(b.Model): ...\nmodel = Own()",
+    ],
+)
+def test_the_modules_of_a_namespace_package_are_found(wanted: str) -> None:
+    files = {
+        "lib/parts/layers/blocks.py": "class Model(nn.Module):\n    def forward(self, x): return x\n",
+        "lib/main/run.py": f"{wanted}\nmodel.compile()\n",
+    }
+    assert hot(files) == {"lib/parts/layers/blocks.py::Model.forward": "certain"}
+
+
+@pytest.mark.parametrize("wanted", ["from torch.layers import blocks", "from other.layers import blocks"])
+def test_a_module_of_another_package_is_not_one_of_ours(wanted: str) -> None:
+    files = {
+        "lib/parts/layers/blocks.py": "class Model(nn.Module):\n    def forward(self, x): return x\n",
+        "lib/main/run.py": f"{wanted}\nblocks.Model().compile()\n",
+    }
+    assert hot(files) == {}

@@ -82,3 +82,7 @@ def regions(
     if not shown.entries and output_format == "text" and why is None:
         files = "1 file" if len(found.reported) == 1 else f"{len(found.reported)} files"
         click.echo(f"Nothing is compiled in {files}, as far as can be seen.", err=True)
+    unread = sum(facts[path].error is not None for path in found.reported if path in facts)
+    if unread and why is None:
+        count = "1 file" if unread == 1 else f"{unread} files"
+        click.echo(f"{count} could not be read; `dynamo-lint check` says why.", err=True)

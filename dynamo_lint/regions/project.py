@@ -260,7 +260,10 @@ class Project:
         for source in sources:
             match source:
                 case External(dotted):
-                    found.append(External(f"{dotted}.{target.name}" if dotted else target.name))
+                    name = f"{dotted}.{target.name}" if dotted else target.name
+                    # A namespace package has no file of its own, but its modules have.
+                    module = self.find_module(name, path) if dotted else None
+                    found.append(External(name) if module is None or module == path else File(module))
                 case File(inner) if inner == path:
                     # `from . import x` in a package's own __init__ names the submodule.
                     module = self.find_module(f"{self.files[path].module}.{target.name}", path)
