@@ -158,11 +158,12 @@ def _names_of(file: FileFacts, others: Table, imported: Table) -> None:
 def _callers(file: FileFacts, callers: Table, within: Table) -> None:
     """The functions that call something by its name, or what that gives; those that call in a context."""
     for key, function in file.functions.items():
+        where = FunctionRef(file.path, key)  # one object for all its entries
         for name in dict.fromkeys(terminal_name(site.call.function) for site in function.calls):
             if name is not None:
-                callers[name].append(FunctionRef(file.path, key))
+                callers[name].append(where)
         if any(site.context is not None for site in function.calls):
-            within[""].append(FunctionRef(file.path, key))
+            within[""].append(where)
 
 
 def _callees(file: FileFacts, methods_called: Table, names_called: Table, else_called: Table) -> None:
