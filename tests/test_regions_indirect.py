@@ -364,3 +364,31 @@ def test_special_methods_of_plain_classes_are_traced_where_syntax_runs_them(
     code: str, expected: set[str]
 ) -> None:
     assert names(PLAIN.format(code)) == ALWAYS | expected
+
+
+# --- classes that decorate ------------------------------------------------------------------------------
+
+LAZY = """
+class Lazily:
+    def __init__(self, function):
+        self.function, self.compiled = function, None
+    def __call__(self, *arguments):
+        if self.compiled is None:
+            self.compiled = torch.compile(self.function)
+        return self.compiled(*arguments)
+class Once:
+    def __init__(self, **options): self.options = options
+    def __call__(self, function): return torch.compile(function, **self.options)
+class Plainly:
+    def __init__(self, function): self.function = function
+    def __call__(self, *arguments): return self.function(*arguments)
+"""
+
+
+@pytest.mark.parametrize("decorator", ["Lazily", "Once(dynamic=True)"])
+def test_a_class_that_compiles_what_it_decorates_compiles_it(decorator: str) -> None:
+    assert names(f"{LAZY}@{decorator}\ndef f(x): return helper(x)") == {"f", "helper"}
+
+
+def test_a_class_that_only_holds_what_it_decorates_compiles_nothing() -> None:
+    assert names(LAZY + "@Plainly\ndef f(x): return helper(x)\nf(1)") == set()

@@ -298,13 +298,22 @@ def _decorated(ev: Evaluation, function: Function, scope: Scope) -> Values:
     if function.outer not in (None, MODULE_KEY):  # `@factory(…)` calls the function that it returns
         outer = ev.project.files[scope.function.path].functions[function.outer or MODULE_KEY]
         names.add(outer.qualname.rpartition(".")[2])
+    runs: set[object] = {scope.function}
+    if function.owner is not None:  # a class that decorates is given it, or an instance of the class is
+        owner = ClassRef(scope.function.path, function.owner)
+        called = (
+            ClassValue(owner) if "__init__" in names else Instance(owner) if "__call__" in names else None
+        )
+        if called is not None:
+            names.add(owner.name)
+            runs.add(called)
     found: dict[Value, Tier] = {}
     for name in sorted(names):
         for ref, decorator in ev.project.decorated_with(name)[:_MAX_CALL_SITES]:
             project = ev.project
             definition = project.function(ref) if isinstance(ref, FunctionRef) else project.class_(ref)
             where = Scope(FunctionRef(ref.path, definition.outer or MODULE_KEY))
-            if any(getattr(v, "ref", None) == scope.function for v in ev.value(decorator, where)):
+            if any(v in runs or getattr(v, "ref", None) in runs for v in ev.value(decorator, where)):
                 found[FunctionValue(ref) if isinstance(ref, FunctionRef) else ClassValue(ref)] = Tier.CERTAIN
     return found
 
