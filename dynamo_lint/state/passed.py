@@ -127,9 +127,9 @@ def _calls(
     for ref in refs:
         for number, site in enumerate(project.function(ref).calls):
             if (ref, number) not in asked:
-                if not reach.may_be_called(site.call.function, ref.path):
-                    continue
                 if not any(signature.fits(site.call) for signature in fitting):
+                    continue
+                if not reach.may_be_called(site.call.function, ref.path):
                     continue
                 asked[ref, number] = _called(project, ref, number, compiled, reach)
             called = [hot for hot in asked[ref, number] if hot in changed]
