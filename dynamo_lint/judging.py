@@ -50,7 +50,7 @@ def judge(
 ) -> Judged:
     """The verdict on these files, from the cache if nothing has changed."""
     if effort.store is None:
-        return _judge(settings, found, content, sources, sources, effort)[0]
+        return _judge(settings, found, content, sources, sources, effort)
     codec = Codec(Judged)
     circumstances = (
         sorted(found.reported),
@@ -70,8 +70,10 @@ def judge(
             return codec.decode(known)
         except BadData:
             pass  # as good as none
-    watched = sources.watched()
-    judged, notes = _judge(settings, found, content, sources, watched, effort)
+    from dynamo_lint.regions.notes import Notes  # late, like all that a cached run never needs
+
+    watched, notes = sources.watched(), Notes()
+    judged = _judge(settings, found, content, sources, watched, effort, notes)
     grounds = key("grounds", address)
     effort.store.save({grounds: Codec(Grounds).encode(Grounds.of(watched, notes))})
     _remember(effort.store, latest, address, codec.encode(judged), content, grounds)
@@ -136,30 +138,34 @@ def _judge(
     sources: Sources,
     watched: Sources,
     effort: Effort,
-) -> tuple[Judged, Notes]:
-    """Judge everything, and note what is asked of facts; text is asked of `watched` once there are facts."""
+    notes: Notes | None = None,
+) -> Judged:
+    """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
     facts = read_facts(content, sources, effort)
-    return with_room(lambda: _judge_facts(settings, found, facts, watched))
+    return with_room(lambda: _judge_facts(settings, found, facts, watched, notes))
 
 
 def _judge_facts(
-    settings: Settings, found: Discovered, facts: Mapping[str, FileFacts], sources: Sources
-) -> tuple[Judged, Notes]:
+    settings: Settings,
+    found: Discovered,
+    facts: Mapping[str, FileFacts],
+    sources: Sources,
+    notes: Notes | None,
+) -> Judged:
     from dynamo_lint.regions.resolve import resolve  # late, like all that a cached run never needs
 
-    project, regions = resolve(facts, settings.region_options)
+    project, regions = resolve(facts, settings.region_options, notes)
     errors = [*found.errors, *_file_errors(facts, found.reported)]
     raw = [*_hazards(settings, project, regions, sources)]
     raw += [_unreadable(error) for error in errors]
     raw += _unresolved(regions, facts)
     raw = [finding for finding in raw if finding.span.path in found.reported or finding.code == "DYN901"]
-    judged = Judged(
+    return Judged(
         findings=tuple(with_fingerprints(raw)),
         errors=tuple(errors),
         hot_paths=frozenset(hot.function.path for hot in regions.hot),
         compiled=_compiled(regions, found.reported),
     )
-    return judged, project.notes
 
 
 def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:

@@ -14,7 +14,7 @@ from dynamo_lint import cli, judging, reuse
 from dynamo_lint.index import facts
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.regions.model import FunctionRef
-from dynamo_lint.regions.notes import ALL, Noted
+from dynamo_lint.regions.notes import ALL, Noted, Notes
 from dynamo_lint.regions.project import Project
 
 MODEL = """\
@@ -244,9 +244,10 @@ def test_a_table_notes_what_it_is_asked_for_also_in_vain() -> None:
 
 
 def test_a_definition_notes_the_fields_that_are_read_and_no_others() -> None:
-    project = Project({"a.py": summarize("a.py", "a", False, b"def f(x): return x\ndef g(y): return y\n")})
-    assert project.function(FunctionRef("a.py", "f")).parameters[0].name == "x"
-    assert project.notes.files["a.py"] == {
+    notes = Notes()
+    file = summarize("a.py", "a", False, b"def f(x): return x\ndef g(y): return y\n")
+    assert Project({"a.py": file}, notes).function(FunctionRef("a.py", "f")).parameters[0].name == "x"
+    assert notes.files["a.py"] == {
         ("functions", ""): {"f"},
         ("classes", ""): set(),
         ("function", "f"): {"parameters"},

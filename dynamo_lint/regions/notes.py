@@ -14,9 +14,10 @@ Question = tuple[str, str]
 
 
 class Notes:
-    """The names that were looked up, by table."""
+    """The names that were looked up, by table; nothing is noted unless it is `wanted`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, wanted: bool = True) -> None:
+        self.wanted = wanted
         self.files: dict[str, dict[Question, set[str]]] = {}
         """For each file, its own tables."""
         self.everywhere: dict[str, set[str]] = {}
@@ -27,6 +28,14 @@ class Notes:
     def asked(self, path: str, sort: str, key: str = "") -> set[str]:
         """Where to note the names that are looked up in a table of a file."""
         return self.files.setdefault(path, {}).setdefault((sort, key), set())
+
+    def of_file(self, table: Mapping[str, V], path: str, sort: str, key: str = "") -> Mapping[str, V]:
+        """A table of a file that notes what it is asked for."""
+        return Noted(table, self.asked(path, sort, key)) if self.wanted else table
+
+    def of_project(self, table: Mapping[str, V], name: str) -> Mapping[str, V]:
+        """A table of the whole project that notes what it is asked for."""
+        return Noted(table, self.everywhere.setdefault(name, set())) if self.wanted else table
 
 
 class Noted(Mapping[str, V]):

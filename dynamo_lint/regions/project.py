@@ -55,9 +55,9 @@ class Project:
     on: by name where it is looked up in a table, and by field where a function or class is read itself.
     """
 
-    def __init__(self, files: Mapping[str, FileFacts]) -> None:
-        self.notes = notes = Notes()
-        self.files = {path: _noted(file, notes) for path, file in files.items()}
+    def __init__(self, files: Mapping[str, FileFacts], notes: Notes | None = None) -> None:
+        notes = notes or Notes(wanted=False)
+        self.files = {path: _noted(file, notes) for path, file in files.items()} if notes.wanted else files
         self.memo: dict[object, object] = {}
         self.find_module = ModuleFinder(files).find
         self._order = {path: number for number, path in enumerate(files)}

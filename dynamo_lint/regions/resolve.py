@@ -10,16 +10,20 @@ from dynamo_lint.regions.entries import find_entries
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.flags import flags
 from dynamo_lint.regions.model import RegionOptions, Regions
+from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.trace import trace
 
 
-def resolve(files: Mapping[str, FileFacts], options: RegionOptions) -> tuple[Project, Regions]:
+def resolve(
+    files: Mapping[str, FileFacts], options: RegionOptions, notes: Notes | None = None
+) -> tuple[Project, Regions]:
     """Link the facts by path and find every hot function.
 
-    The project is returned too: later stages ask it what names and attributes mean.
+    The project is returned too: later stages ask it what names and attributes mean, and what is asked of
+    facts is noted in `notes`.
     """
-    project = Project(files)
+    project = Project(files, notes)
     project.memo[Evaluation] = Evaluation(project, guesses=options.guesses)
     found, unresolved = find_entries(project, options)
     declared, unknown = declared_entries(project, options)

@@ -18,7 +18,7 @@ from dynamo_lint.index.facts import (
     Store,
 )
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.notes import Noted, Notes
+from dynamo_lint.regions.notes import Notes
 
 
 class Local(NamedTuple):
@@ -57,7 +57,7 @@ class Scopes:
         known = self._globals.get(path)
         if known is None:
             table = global_bindings(self._files[path])
-            known = self._globals[path] = Noted(table, self._notes.asked(path, "globals"))
+            known = self._globals[path] = self._notes.of_file(table, path, "globals")
         return known
 
     def filled_in(self, path: str) -> Mapping[str, list[tuple[FunctionRef, Expr]]]:
@@ -65,14 +65,14 @@ class Scopes:
         known = self._filled.get(path)
         if known is None:
             table = _filled(self._files[path])
-            known = self._filled[path] = Noted(table, self._notes.asked(path, "filled"))
+            known = self._filled[path] = self._notes.of_file(table, path, "filled")
         return known
 
     def own_names(self, path: str) -> Mapping[str, bool]:
         """Names that some function of a file has to itself."""
         known = self._own.get(path)
         if known is None:
-            known = self._own[path] = Noted(own_names(self._files[path]), self._notes.asked(path, "own"))
+            known = self._own[path] = self._notes.of_file(own_names(self._files[path]), path, "own")
         return known
 
     def inside(self, ref: FunctionRef) -> list[str]:
@@ -80,7 +80,7 @@ class Scopes:
         known = self._inside.get(ref.path)
         if known is None:
             table = _inside(self._files[ref.path])
-            known = self._inside[ref.path] = Noted(table, self._notes.asked(ref.path, "inside"))
+            known = self._inside[ref.path] = self._notes.of_file(table, ref.path, "inside")
         return known.get(ref.key, [])
 
     def class_bindings(self, ref: ClassRef) -> Mapping[str, list[Binding]]:
@@ -88,7 +88,7 @@ class Scopes:
         known = self._bodies.get(ref)
         if known is None:
             table = _body(self._files[ref.path].classes[ref.key])
-            known = self._bodies[ref] = Noted(table, self._notes.asked(ref.path, "body", ref.key))
+            known = self._bodies[ref] = self._notes.of_file(table, ref.path, "body", ref.key)
         return known
 
     def locals_of(self, ref: FunctionRef) -> Mapping[str, Local]:
@@ -96,7 +96,7 @@ class Scopes:
         known = self._locals.get(ref)
         if known is None:
             table = _locals(self._files[ref.path].functions[ref.key])
-            known = self._locals[ref] = Noted(table, self._notes.asked(ref.path, "locals", ref.key))
+            known = self._locals[ref] = self._notes.of_file(table, ref.path, "locals", ref.key)
         return known
 
     def items_of(self, ref: FunctionRef) -> Mapping[str, Items]:
@@ -104,7 +104,7 @@ class Scopes:
         known = self._items.get(ref)
         if known is None:
             table = _items(self._files[ref.path].functions[ref.key])
-            known = self._items[ref] = Noted(table, self._notes.asked(ref.path, "items", ref.key))
+            known = self._items[ref] = self._notes.of_file(table, ref.path, "items", ref.key)
         return known
 
     def own_stores(self, ref: ClassRef) -> OwnStores:
@@ -114,7 +114,7 @@ class Scopes:
             if ref.path not in self._stored:
                 self._stored[ref.path] = _stores_by_class(self._files[ref.path])
             table = self._stored[ref.path].get(ref.key, {})
-            known = self._stores[ref] = Noted(table, self._notes.asked(ref.path, "stores", ref.key))
+            known = self._stores[ref] = self._notes.of_file(table, ref.path, "stores", ref.key)
         return known
 
     def owner(self, ref: FunctionRef) -> ClassRef | None:

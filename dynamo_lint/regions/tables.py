@@ -11,7 +11,7 @@ from typing import Any
 
 from dynamo_lint.index.facts import CallSite, Expr, FileFacts, Store
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.notes import Noted, Notes
+from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.uses import READINGS, Reading, Table
 
 _READING = {table: reading for reading in READINGS for table in reading.tables}
@@ -23,7 +23,7 @@ class Tables:
     def __init__(self, files: Mapping[str, FileFacts], notes: Notes) -> None:
         self._files = files
         self._notes = notes
-        self._noted: dict[str, Noted[list[Any]]] = {}
+        self._noted: dict[str, Mapping[str, list[Any]]] = {}
         self._raw: dict[str, Table] = {}
 
     def named(self, table: str) -> Mapping[str, list[Any]]:
@@ -32,8 +32,7 @@ class Tables:
         if known is None:
             if table not in self._raw:
                 self._raw.update(tables_of(self._files.values(), _READING[table]))
-            asked = self._notes.everywhere.setdefault(table, set())
-            known = self._noted[table] = Noted(self._raw[table], asked)
+            known = self._noted[table] = self._notes.of_project(self._raw[table], table)
         return known
 
     def screened(self, table: str, wanted: Callable[[str], bool]) -> Iterator[Any]:
