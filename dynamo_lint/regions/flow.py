@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
+from dynamo_lint.regions import keywords
 from dynamo_lint.regions.annotations import is_plain, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project, Symbol
@@ -21,15 +22,13 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     at_best,
-    freeze,
-    stored,
     union,
 )
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
-_ENOUGH = 24
+ENOUGH = 24
 """So many different values make a generic slot: more of them would say nothing new."""
 _MAX_CALL_SITES = 200
 """Calls of one name that are evaluated to see what they call."""
@@ -76,7 +75,7 @@ def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     found: Values = EMPTY
     for caller, site in call_sites(ev, scope.function):
         found = union([found, passed_by(ev, parameter, scope.function, caller, site)])
-        if len(found) > _ENOUGH:
+        if len(found) > ENOUGH:
             break
     return found
 
@@ -87,46 +86,18 @@ def passed_by(
     """What one call of a function passes for a parameter."""
     facts_of_it = ev.project.function(function)
     if parameter.kind in ("kwarg", "vararg"):
-        return _rest(ev, parameter, facts_of_it, caller, site.call)
+        return keywords.rest(ev, parameter, facts_of_it, caller, site.call)
     given = argument_for(parameter, facts_of_it, site.call)
     if given is None:
-        return _unpacked(ev, parameter.name, caller, site.call)
+        return keywords.unpacked(ev, parameter.name, caller, site.call)
     values = ev.value(given, caller)
     if values and terminal_name(site.call.function) != facts_of_it.qualname.rpartition(".")[2]:
         return _paired(ev, values, function)
     return values
 
 
-def _unpacked(ev: Evaluation, name: str, caller: Scope, call: facts.Call) -> Values:
-    """What a call passes under a name by `**mapping`."""
-    mappings = [ev.value(value, caller) for keyword, value in call.keywords if keyword is None]
-    return union(
-        union([dict(item) for key, item in zip(value.keys, value.items, strict=False) if key == name], tier)
-        for mapping in mappings
-        for value, tier in mapping.items()
-        if isinstance(value, Group)
-    )
-
-
-def _rest(
-    ev: Evaluation, parameter: Parameter, function: Function, caller: Scope, call: facts.Call
-) -> Values:
-    """What `*rest` or `**rest` holds in one call: what no other parameter takes."""
-    if parameter.kind == "vararg":
-        first = sum(p.kind == "positional" for p in function.parameters) - _is_bound(function)
-        items = [ev.value(argument, caller) for argument in call.arguments[max(first, 0) :]]
-        return {Group("each", (freeze(union(items)),)): Tier.CERTAIN} if any(items) else EMPTY
-    named = {p.name for p in function.parameters}
-    given = [(key, ev.value(value, caller)) for key, value in call.keywords if key and key not in named]
-    found = [stored(given)]
-    for key, value in call.keywords:
-        if key is None:
-            mapping = ev.value(value, caller)
-            found.append({v: tier for v, tier in mapping.items() if isinstance(v, Group) and any(v.keys)})
-    return union(found)
-
-
-def _is_bound(function: Function) -> bool:
+def is_bound(function: Function) -> bool:
+    """Whether the first parameter of a function is its instance or class."""
     static = any(terminal_name(decorator) == "staticmethod" for decorator in function.decorators)
     return function.owner is not None and not static
 
@@ -148,7 +119,7 @@ def argument_for(parameter: Parameter, function: Function, call: facts.Call) -> 
             return value
     if parameter.kind != "positional":
         return None
-    position = function.parameters.index(parameter) - _is_bound(function)
+    position = function.parameters.index(parameter) - is_bound(function)
     if not 0 <= position < len(call.arguments):
         return None
     if any(isinstance(argument, facts.Element) for argument in call.arguments[: position + 1]):
@@ -288,7 +259,7 @@ def _by_constructor(project: Project) -> dict[ClassRef | FunctionRef, _Sites]:
 
 def _is_first(parameter: Parameter, function: Function) -> bool:
     """Whether a parameter is the first that a call gives: that of a method comes after `self`."""
-    position = int(_is_bound(function))
+    position = int(is_bound(function))
     return len(function.parameters) > position and function.parameters[position] is parameter
 
 
