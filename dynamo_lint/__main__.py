@@ -1,6 +1,13 @@
 """`python -m dynamo_lint` is `dynamo-lint`."""
 
-from dynamo_lint.cli import main
+import os
+import sys
 
 if __name__ == "__main__":
+    # Python puts the current folder first on the path, and a project may have a click.py of its own.
+    if sys.path and sys.path[0] in ("", os.getcwd()):
+        del sys.path[0]
+
+    from dynamo_lint.cli import main
+
     main()

@@ -464,6 +464,22 @@ def test_nothing_in_a_hostile_project_runs(here: Path) -> None:
     assert not mark.exists()
 
 
+def test_run_as_a_module_nothing_of_the_folder_it_is_started_in_runs(here: Path) -> None:
+    for name in ("click", "libcst", "__future__", "dataclasses"):
+        (here / f"{name}.py").write_text("raise SystemExit('code of the project ran')\n")
+    (here / "a.py").write_text(model())
+    root = str(Path(cli.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-m", "dynamo_lint", "a.py", "--no-cache"],
+        cwd=here,
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "DYN101" in done.stdout, done.stderr
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_ends_at_once_with_130_and_leaves_the_cache_whole(here: Path) -> None:
     body = "\n".join(f"def f{i}(x):\n    return x.relu() + {i}" for i in range(400))
