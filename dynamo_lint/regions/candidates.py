@@ -29,13 +29,12 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
     return tuple(name for _, _, name in sorted(found)[:_MOST])
 
 
-def reason(project: Project, where: FunctionRef, target: Expr, *, bare: bool, empty: list[ClassRef]) -> str:
-    """Why it is not known what a site compiles."""
+def reason(maker: str | None, *, bare: bool, empty: list[ClassRef]) -> str:
+    """Why it is not known what a site compiles; `maker` is the library function that made it."""
     if empty:
         return f"{empty[0].name} defines no forward, so nothing that could run is compiled here"
     if bare:
         return "it is only known to be some torch.nn.Module"
-    maker = maker_of(project, where, target)
     if maker is not None:
         return f"it comes from {maker}, which is not part of this project"
     return "its value is not known to be any module or function of this project"

@@ -102,11 +102,6 @@ def _names(project: Project, ref: FunctionRef, expr: Expr) -> set[str]:
     return {name for part in parts for name in _names(project, ref, part)}
 
 
-def parts_of(call: Call) -> tuple[Expr, ...]:
-    """Everything that a call names."""
-    return (call.function, *call.arguments, *(value for _, value in call.keywords))
-
-
 def depends_on(asked: Iterable[Expr], function: Function, names: Iterable[str | None]) -> bool:
     """Whether what expressions name comes from some names, through the local variables of a function."""
     pending = list(asked)

@@ -10,12 +10,13 @@ from pathlib import PurePosixPath
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
+from dynamo_lint.index.walking import parts
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
-from dynamo_lint.regions.contexts import by_call, depends_on, parts_of
+from dynamo_lint.regions.contexts import by_call, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
@@ -165,7 +166,7 @@ class _Search:
             return found if isinstance(found, list) else []
         function = self._project.function(where)
         outer = function.outer or MODULE_KEY
-        if outer == MODULE_KEY or depends_on(parts_of(site.call), function, self._project.locals_of(where)):
+        if outer == MODULE_KEY or depends_on(parts(site.call), function, self._project.locals_of(where)):
             return []
         around = FunctionRef(where.path, outer)
         found = self._compiled(Scope(around, self._project.owner(around)), site, name)
@@ -209,7 +210,7 @@ class _Search:
         callee = call.function
         known = name in frameworks.NAMES or self._wrapped_argument(callee, where) is not None
         if known or self.compiles(callee, where.path, where.key):
-            return parts_of(call)
+            return parts(call)
         return (callee,)
 
     def _compiled(self, scope: Scope, site: CallSite, name: str) -> list[Root] | Unresolved:
@@ -307,9 +308,10 @@ class _Search:
         empty = [v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)]
         if empty and all(_inherits_code(self._project, ref) for ref in empty):
             return []  # its forward is that of a library
-        why = reason(self._project, where, target, bare=_bare_module(values), empty=empty)
+        maker = maker_of(self._project, where, target)
+        why = reason(maker, bare=_bare_module(values), empty=empty)
         meant = () if empty else candidates(self._project, where, target)
-        lacks = "forward" if empty else "code" if maker_of(self._project, where, target) else ""
+        lacks = "forward" if empty else "code" if maker else ""
         others = () if lacks or meant else examples(self._project, where)
         return Unresolved(where.path, line, describe(site.call), why, meant, others, lacks)
 

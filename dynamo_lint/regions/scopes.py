@@ -52,59 +52,57 @@ class Scopes:
         self._stored: dict[str, dict[str, dict[str, list[tuple[FunctionRef, Store]]]]] = {}
         self._owners: dict[FunctionRef, ClassRef | None] = {}
 
+    def _read(self, sort: str, path: str, key: str = "") -> Mapping[str, Any]:
+        """A table of a file, read as a later run will read it to see whether the answers are the same."""
+        return self._notes.of_file(TABLES[sort](self._files[path], key), path, sort, key)
+
     def global_bindings(self, path: str) -> Mapping[str, list[Expr]]:
         """Module-level bindings of a file by name, `global` assignments in its functions included."""
         known = self._globals.get(path)
         if known is None:
-            table = global_bindings(self._files[path])
-            known = self._globals[path] = self._notes.of_file(table, path, "globals")
+            known = self._globals[path] = self._read("globals", path)
         return known
 
     def filled_in(self, path: str) -> Mapping[str, list[tuple[FunctionRef, Expr]]]:
         """What the functions of a file put into its global containers: `REGISTRY[name] = cls`."""
         known = self._filled.get(path)
         if known is None:
-            table = _filled(self._files[path])
-            known = self._filled[path] = self._notes.of_file(table, path, "filled")
+            known = self._filled[path] = self._read("filled", path)
         return known
 
     def own_names(self, path: str) -> Mapping[str, bool]:
         """Names that some function of a file has to itself."""
         known = self._own.get(path)
         if known is None:
-            known = self._own[path] = self._notes.of_file(own_names(self._files[path]), path, "own")
+            known = self._own[path] = self._read("own", path)
         return known
 
     def inside(self, ref: FunctionRef) -> list[str]:
         """The keys of the functions that stand in a function."""
         known = self._inside.get(ref.path)
         if known is None:
-            table = _inside(self._files[ref.path])
-            known = self._inside[ref.path] = self._notes.of_file(table, ref.path, "inside")
+            known = self._inside[ref.path] = self._read("inside", ref.path)
         return known.get(ref.key, [])
 
     def class_bindings(self, ref: ClassRef) -> Mapping[str, list[Binding]]:
         """The bindings of one class body by name."""
         known = self._bodies.get(ref)
         if known is None:
-            table = _body(self._files[ref.path].classes[ref.key])
-            known = self._bodies[ref] = self._notes.of_file(table, ref.path, "body", ref.key)
+            known = self._bodies[ref] = self._read("body", ref.path, ref.key)
         return known
 
     def locals_of(self, ref: FunctionRef) -> Mapping[str, Local]:
         """The names that belong to a function itself: assigned in it and not `global`, or its parameters."""
         known = self._locals.get(ref)
         if known is None:
-            table = _locals(self._files[ref.path].functions[ref.key])
-            known = self._locals[ref] = self._notes.of_file(table, ref.path, "locals", ref.key)
+            known = self._locals[ref] = self._read("locals", ref.path, ref.key)
         return known
 
     def items_of(self, ref: FunctionRef) -> Mapping[str, Items]:
         """What a function puts into containers, by the name of the container: `name[…] = value`."""
         known = self._items.get(ref)
         if known is None:
-            table = _items(self._files[ref.path].functions[ref.key])
-            known = self._items[ref] = self._notes.of_file(table, ref.path, "items", ref.key)
+            known = self._items[ref] = self._read("items", ref.path, ref.key)
         return known
 
     def own_stores(self, ref: ClassRef) -> OwnStores:
