@@ -93,7 +93,9 @@ def main() -> None:
     """Run the program and exit."""
     # Facts and syntax trees hold no cycles; looking for some among millions of them costs half the time.
     gc.disable()
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    gc.freeze()  # at its end Python would look for cycles after all, to free what ends anyway
+    sys.exit(status)
 
 
 def run(args: Sequence[str]) -> int:
