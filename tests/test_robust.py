@@ -179,6 +179,28 @@ def test_a_function_that_is_nested_too_deeply_is_named_and_the_others_are_linted
     assert {"DYN101", "DYN906"} <= set(codes)
 
 
+@pytest.mark.parametrize(
+    "expression", ["index" + " + 1" * 9000, "index" + ".bit_length()" * 150], ids=["a sum", "calls"]
+)
+def test_a_long_expression_beside_a_compile_entry_is_linted(
+    here: Path, capsys: pytest.CaptureFixture[str], expression: str
+) -> None:
+    looped = "            block.compile()\n"
+    (here / "a.py").write_text(BLOCKS.replace(looped, f"{looped}            index = {expression}\n"))
+    assert lint(capsys)[1] == ["DYN107"]
+
+
+def test_instances_whose_comparison_nests_too_deeply_are_named(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deep(*_: object) -> None:
+        raise RecursionError
+
+    (here / "a.py").write_text(BLOCKS)
+    monkeypatch.setattr("dynamo_lint.units.find.compare", deep)
+    assert lint(capsys)[1] == ["DYN906"]
+
+
 def test_a_field_of_a_global_that_nobody_here_defines_is_passed_over(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,17 +18,22 @@ Loop = ast.For | ast.AsyncFor | ast.While
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Visit:
-    """A node of a function's body with what is around it, outermost first."""
+    """A node of a function's body and what is around it, which all that it holds have in common."""
 
     node: ast.AST
-    above: tuple[ast.AST, ...]
+    around: Visit | None
+    loops: tuple[Loop, ...]
+    """The loops around the node, outermost first."""
 
     @property
-    def loops(self) -> tuple[Loop, ...]:
-        """The loops around the node."""
-        return tuple(node for node in self.above if isinstance(node, ast.For | ast.AsyncFor | ast.While))
+    def above(self) -> Iterator[ast.AST]:
+        """The nodes around this one, innermost first."""
+        visit = self.around
+        while visit is not None:
+            yield visit.node
+            visit = visit.around
 
 
 @dataclass(slots=True)
@@ -52,11 +57,11 @@ class Driver:
             visit
             for visit in self.visits
             if isinstance(visit.node, ast.Call)
-            and (_text(visit.node.func) in self.results or self._compiled_and_called(visit.node))
+            and (text_of(visit.node.func) in self.results or self._compiled_and_called(visit.node))
         ]
 
     def _compiled_and_called(self, node: ast.Call) -> bool:
-        return isinstance(node.func, ast.Call) and _text(node.func.func).endswith("compile")
+        return isinstance(node.func, ast.Call) and text_of(node.func.func).endswith("compile")
 
 
 def position(node: ast.expr | ast.stmt) -> Position:
@@ -79,6 +84,14 @@ def root_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def text_of(node: ast.expr) -> str:
+    """What is bound to something compiled, as it is written: `self.models[0].run`; nothing for other code."""
+    below = node
+    while isinstance(below, ast.Attribute | ast.Subscript):
+        below = below.value
+    return ast.unparse(node) if isinstance(below, ast.Name) and not isinstance(node, ast.Subscript) else ""
+
+
 def targets(loop: ast.For) -> set[str]:
     """The names that a loop binds."""
     return {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
@@ -93,16 +106,18 @@ def loops_over(loop: ast.For) -> str:
 
 
 def walk(body: list[ast.stmt]) -> Iterator[Visit]:
-    """All nodes of a function's own body, not those of functions inside it."""
-
-    def visit(node: ast.AST, above: tuple[ast.AST, ...]) -> Iterator[Visit]:
-        yield Visit(node, above)
-        if not isinstance(node, _INNER):
-            for child in ast.iter_child_nodes(node):
-                yield from visit(child, (*above, node))
-
-    for statement in body:
-        yield from visit(statement, ())
+    """All nodes of a function's own body, in the order of the text; not those of functions inside it."""
+    waiting = [Visit(statement, None, ()) for statement in reversed(body)]
+    while waiting:
+        visit = waiting.pop()
+        yield visit
+        if isinstance(visit.node, _INNER):
+            continue
+        loops = visit.loops
+        if isinstance(visit.node, ast.For | ast.AsyncFor | ast.While):
+            loops = (*loops, visit.node)
+        children = [Visit(child, visit, loops) for child in ast.iter_child_nodes(visit.node)]
+        waiting += reversed(children)
 
 
 def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, facts.CallSite]]:
@@ -149,7 +164,7 @@ def _maker(
         node = visit.node
         if not isinstance(node, ast.Call) or node.lineno not in lines:
             continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else _text(node.func)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else text_of(node.func)
         if "compile" not in name:
             continue
         driver.regional |= (path, node.lineno) in regional
@@ -161,13 +176,13 @@ def _maker(
                 for loop in visit.loops
                 if isinstance(loop, ast.For) and root_name(node.func.value) in targets(loop)
             }
-            driver.results.add(_text(node.func.value))
+            driver.results.add(text_of(node.func.value))
         elif node.args:
             driver.models.add(root_name(node.args[0]))
-        for above in visit.above:
-            if isinstance(above, ast.Assign) and above.value is node:
-                driver.results |= {_text(target) for target in above.targets}
-                driver.models |= {_text(target) for target in above.targets}
+        match visit.around:
+            case Visit(node=ast.Assign(targets=held)):
+                driver.results |= {text_of(target) for target in held}
+                driver.models |= {text_of(target) for target in held}
     driver.models -= {"", "self", "torch"}
     driver.results -= {""}
     return driver
@@ -215,7 +230,3 @@ def _called(expr: facts.Expr) -> str:
         case facts.Attribute(facts.Name(owner), name):
             return f"{owner}.{name}"
     return ""
-
-
-def _text(node: ast.expr) -> str:
-    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""

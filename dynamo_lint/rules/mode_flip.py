@@ -52,16 +52,17 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 def _context(visit: Visit, calls: list[Visit]) -> str:
     """The mode that a `with` sets for some of the compiled calls of its loop."""
-    node = visit.node
-    if not isinstance(node, ast.Call) or not visit.above or not visit.loops:
-        return ""
-    scope = visit.above[-2] if len(visit.above) > 1 and isinstance(visit.above[-1], ast.withitem) else None
+    match visit:
+        case Visit(ast.Call() as node, Visit(ast.withitem(), Visit(ast.With() as scope)), (outermost, *_)):
+            pass
+        case _:
+            return ""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else root_name(node.func)
     family = FAMILIES.get(name, "")
-    if not family or not isinstance(scope, ast.With):
+    if not family:
         return ""
     inside = [call for call in calls if scope in call.above]
-    same = [call for call in calls if call.loops and call.loops[0] is visit.loops[0]]
+    same = [call for call in calls if call.loops[:1] == (outermost,)]
     called = {ast.unparse(call.node.func) for call in inside if isinstance(call.node, ast.Call)}
     outside = [
         call
@@ -75,20 +76,20 @@ def _context(visit: Visit, calls: list[Visit]) -> str:
 
 def _switch(visit: Visit, driver: Driver, calls: list[Visit]) -> str:
     """The mode that a call or store on the compiled model sets in the loop that runs it."""
-    if not visit.loops or not any(call.loops == visit.loops for call in calls):
-        return ""
     match visit.node:
         case ast.Call(func=ast.Attribute(value=owner, attr="train" | "requires_grad_" as name), args=[value]):
             pass
         case ast.Assign(targets=[ast.Attribute(value=owner, attr="requires_grad" as name)], value=value):
             pass
         case ast.Call(func=ast.Attribute(value=owner, attr="eval" as name), args=[]):
-            if not _back_again(owner, visit, driver):
-                return ""
             value = owner
         case _:
             return ""
     if root_name(owner) not in driver.models or isinstance(value, ast.Constant):
+        return ""
+    if not visit.loops or visit.loops not in [call.loops for call in calls]:
+        return ""
+    if name == "eval" and not _back_again(owner, visit, driver):
         return ""
     return "`requires_grad`" if name.startswith("requires_grad") else "training mode"
 

@@ -9,7 +9,17 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.driving import Driver, Visit, captured, compile_calls, drivers, line_of, position, walk
+from dynamo_lint.rules.driving import (
+    Driver,
+    Visit,
+    captured,
+    compile_calls,
+    drivers,
+    line_of,
+    position,
+    text_of,
+    walk,
+)
 from dynamo_lint.state.origins import Tables
 
 ROUND = "in every round of this loop"
@@ -32,12 +42,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def _resets(driver: Driver) -> Iterator[tuple[ast.expr, Claim]]:
+    rounds = {call.loops for call in driver.calls()} - {()}
     for visit in driver.visits:
         node = visit.node
-        if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith(RESETS):
+        if not isinstance(node, ast.Call) or not text_of(node.func).endswith(RESETS):
             continue
         # A loop inside the loop is what makes a benchmark of it: many calls for one compile.
-        if any(visit.loops and call.loops == visit.loops for call in driver.calls()):
+        if visit.loops in rounds:
             what = f"`{ast.unparse(node)}` throws all compiled code away {ROUND}"
             yield node, _claim(what, "storm", "reset once, before the loop", ast.unparse(node.func))
 
