@@ -35,6 +35,10 @@ def names(init: str, forward: str, made: str = "Net()") -> set[str]:
         ('for i in range(3): setattr(self, f"l{i}", Block())', 'x = getattr(self, f"l{i}")(x)'),
         ('for i in range(3): self.add_module(f"l{i}", Block())', 'x = getattr(self, "l" + str(i))(x)'),
         ('for i in range(3): setattr(self, f"l{i}", Block())', "for m in self._modules.values(): x = m(x)"),
+        (
+            'for i in range(3): setattr(self, f"l{i}", Block())\nsetattr(self, last(), getattr(self, f"l{i}"))',
+            'x = getattr(self, f"l{i}")(x)',
+        ),
         ("self.a = Block()", "for m in self._modules.values(): x = m(x)"),
         ('self.d = nn.ModuleDict()\nself.d.update({"a": Block()})', 'x = self.d["a"](x)'),
         ("self.all = clones(Block(), 3)", "for m in self.all: x = m(x)"),

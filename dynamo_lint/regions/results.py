@@ -299,6 +299,10 @@ def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scop
 
 def contents(ev: Evaluation, ref: ClassRef) -> Values:
     """What an instance holds without a name of its own: `self.append(…)`, `self.add_module(name, …)`."""
+    return ev.ask(("contents", ref), lambda: _contents(ev, ref), EMPTY)
+
+
+def _contents(ev: Evaluation, ref: ClassRef) -> Values:
     parts = [
         ev.value(store.value, Scope(where, ref))
         for part in ev.project.mro(ref)
