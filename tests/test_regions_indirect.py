@@ -392,3 +392,62 @@ def test_a_class_that_compiles_what_it_decorates_compiles_it(decorator: str) -> 
 
 def test_a_class_that_only_holds_what_it_decorates_compiles_nothing() -> None:
     assert names(LAZY + "@Plainly\ndef f(x): return helper(x)\nf(1)") == set()
+
+
+GUARD = """
+import functools
+class Guard:
+    def __init__(self, fn, names=()): self.fn = fn
+    def __call__(self, x): return self._run(x)
+    def _run(self, x): return self.fn(checked(x))
+def checked(x): return x
+def guarded(*names): return functools.partial(Guard, names=names)
+def plain(fn): return Guard(fn)
+"""
+AROUND = {"Guard.__call__", "Guard._run", "checked"}
+
+
+@pytest.mark.parametrize(
+    "decorator", ["Guard", "guarded('a')", "functools.partial(Guard, names=())", "plain"]
+)
+def test_the_object_that_a_decorator_puts_around_a_function_runs_with_it(decorator: str) -> None:
+    code = f"""{GUARD}
+@{decorator}
+def inner(x): return helper(x)
+@{decorator}
+def other(x): return cold(x)
+@torch.compile
+def f(x): return inner(x)
+"""
+    assert names(code) == {"f", "inner", "helper"} | AROUND
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    ["Registry('a')", "Plain", "kept", "Layer"],
+)
+def test_a_decorator_that_puts_no_object_around_a_function_adds_nothing(decorator: str) -> None:
+    code = f"""{GUARD}
+class Registry:
+    def __init__(self, name): self.name = name
+    def __call__(self, fn): return fn
+class Plain:
+    def __init__(self, fn): self.fn = fn
+    def checks(self, x): return cold(x)
+class Layer(nn.Module):
+    def __init__(self, fn): super().__init__()
+    def __call__(self, x): return cold(x)
+def kept(fn):
+    Guard(fn)
+    return fn
+@{decorator}
+def inner(x): return helper(x)
+@torch.compile
+def f(x): return inner(x)
+"""
+    assert names(code) == {"f", "inner", "helper"}
+
+
+def test_an_object_that_decorates_only_eager_functions_is_cold() -> None:
+    code = GUARD + "@Guard\ndef inner(x): return helper(x)\n@torch.compile\ndef f(x): return helper(x)\n"
+    assert names(code) == {"f", "helper"}

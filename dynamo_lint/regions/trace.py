@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
-from dynamo_lint.regions import contexts, protocols
+from dynamo_lint.regions import contexts, decorating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.boundaries import Boundaries
@@ -79,6 +79,8 @@ class _Walk:
         """What is compiled as such: eager code calls it, with anything."""
         self._wrapping: set[FunctionRef] = set()
         """Closures that decorators put around hot functions."""
+        self._around: set[ClassRef | None] = set()
+        """Classes of the objects that decorators put around hot functions."""
         self._boundaries = Boundaries(project, options)
         self._protocols = protocols.defined(project)
         self._delegates = "__getattr__" in project.named("methods")
@@ -186,6 +188,8 @@ class _Walk:
         call = site.call
         if scope.function in self._wrapping and self._is_wrapped(call.function, scope.function):
             return  # whatever the decorator was put around on this path is followed for itself
+        if scope.receiver in self._around and decorating.keeps(self._project, call.function, scope):
+            return
         if isinstance(call.function, facts.Attribute) and not self._project.is_known(call.function.name):
             # No code of this project has that name, but it may be handed to the code that has.
             if self._takes_functions(call.function, scope):
@@ -221,6 +225,10 @@ class _Walk:
                 self._wrapping.add(wrapper)
                 name = self._project.function(wrapper).qualname
                 yield Edge(Node(wrapper, None), max(tier, Tier.LIKELY), line, f"{verb} {name}, its decorator")
+            for method, owner in decorating.objects(evaluation_of(self._project), target.function):
+                self._around.add(owner)
+                name = self._project.function(method).qualname
+                yield Edge(Node(method, owner), max(tier, Tier.LIKELY), line, f"{verb} {name}, its decorator")
         if isinstance(value, Instance):
             yield from self._hooks(value.ref, tier, line)
 
