@@ -466,3 +466,111 @@ def test_a_module_of_another_package_is_not_one_of_ours(wanted: str) -> None:
         "lib/main/run.py": f"{wanted}\nblocks.Model().compile()\n",
     }
     assert hot(files) == {}
+
+
+def test_leading_dots_count_folders_whatever_these_are_called() -> None:
+    block = "class Block(nn.Module):\n    def forward(self, x): return x\n"
+    files = {
+        "My-Node 1.0/__init__.py": "",
+        "My-Node 1.0/nodes.py": "from .parts.model import Block\nfrom . import other\ntorch.compile(Block())",
+        "My-Node 1.0/other.py": block,
+        "My-Node 1.0/parts/model.py": "from ..lib.deep import Inner\n"
+        "class Block(nn.Module):\n    def __init__(self): self.inner = Inner()\n"
+        "    def forward(self, x): return self.inner(x)\n",
+        "My-Node 1.0/lib/deep.py": block.replace("Block", "Inner"),
+        "parts/model.py": block,
+    }
+    assert set(hot(files)) == {
+        "My-Node 1.0/parts/model.py::Block.forward",
+        "My-Node 1.0/lib/deep.py::Inner.forward",
+    }
+
+
+@pytest.mark.parametrize("dots", [".", "...", "....."])
+def test_leading_dots_that_lead_nowhere_name_no_file(dots: str) -> None:
+    files = {
+        "a/b/use.py": f"from {dots}parts import Block\ntorch.compile(Block())",
+        "a/parts.py": "class Block(nn.Module):\n    def forward(self, x): return x\n",
+    }
+    assert set(hot(files)) == set()
+
+
+@pytest.mark.parametrize("base", ["ModelMixin", "MessagePassing", "SomeStrangeBase"])
+def test_a_class_with_a_forward_and_a_base_of_a_library_is_a_module(base: str) -> None:
+    code = f"""
+        from library import {base}
+        class Conv({base}):
+            def forward(self, x): return x
+        Conv().compile()
+        class Twice(nn.Module):
+            def __init__(self): self.conv = Conv()
+            def forward(self, x): return self.conv(x)
+        """
+    assert set(hot(code)) == {"Conv.forward"}
+    assert set(hot(code + "torch.compile(Twice())\n")) == {"Conv.forward", "Twice.forward"}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "import abc\nclass Conv(abc.ABC):",
+        "import enum\nclass Conv(enum.Enum):",
+        "from typing import Generic, TypeVar\nT = TypeVar('T')\nclass Conv(Generic[T]):",
+        "class Conv(dict):",
+        "class Conv:",
+    ],
+)
+def test_a_forward_alone_makes_no_module(head: str) -> None:
+    code = f"{head}\n    def forward(self, x): return x\n    def compile(self): ...\nConv().compile()\n"
+    assert set(hot(code)) == set()
+    use = "@torch.compile\ndef step(conv: Conv, x): return conv(x)\n"
+    assert set(hot(code + use)) == {"step"}
+
+
+def test_the_static_forward_of_an_autograd_function_makes_no_module() -> None:
+    code = """
+        from library import Function
+        class Twice(Function):
+            @staticmethod
+            def forward(ctx, x): return x
+        Twice().compile()
+        """
+    assert set(hot(code)) == set()
+
+
+HUNG = """
+from library import Patcher, load
+class Block(nn.Module):
+    def forward(self, x): return x
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(2)])
+    def forward(self, x): return x
+class Held(Patcher): ...
+"""
+COMPILES = "for i, block in enumerate({}): torch.compile(block)\n"
+
+
+def test_what_code_hangs_on_an_object_of_a_library_is_found_by_its_name() -> None:
+    code = HUNG + "held = Held()\nheld.the_net = Net()\npatcher = Patcher(held)\n"
+    assert hot(code + COMPILES.format("patcher.model.the_net.blocks")) == {"Block.forward": "likely"}
+    assert hot(code + "patcher.model.the_net.compile()\n") == {}  # nothing says that it is a module's
+    assert hot(code + "patcher.model.the_net.compile(fullgraph=True)\n") == {"Net.forward": "likely"}
+
+
+@pytest.mark.parametrize(
+    "hung",
+    [
+        "",
+        "held.the_net = None",
+        "held.the_net = load()",
+        "held.the_net = Net()\nheld.the_net = Block()",
+        "held.the_net = Net()\nheld.the_net = load()",
+        "class Own:\n    def __init__(self): self.the_net = Net()",
+        "held.the_net = Net()\ndef the_net(): ...",
+    ],
+)
+def test_a_name_that_may_mean_several_things_says_nothing_of_an_unknown_object(hung: str) -> None:
+    code = f"{HUNG}held = Held()\n{hung}\npatcher = Patcher(held)\n"
+    assert hot(code + COMPILES.format("patcher.model.the_net.blocks")) == {}

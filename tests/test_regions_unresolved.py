@@ -69,3 +69,15 @@ def test_a_site_is_answered_by_a_declaration_of_what_it_names(declared: str) -> 
 def test_a_site_is_not_answered_by_a_declaration_of_something_else() -> None:
     other = "class Other(nn.Module):\n    def forward(self, x): ...\n"
     assert len(said(SITE + other, declared=("m:Other",))) == 1
+
+
+@pytest.mark.parametrize("keyword", ["fullgraph=True", "dynamic=False"])
+def test_a_compile_method_with_the_keywords_of_torch_is_reported(keyword: str) -> None:
+    code = f"def apply(model):\n    for i in range(9):\n        model.layers[i].compile({keyword})\n"
+    ((why, _),) = said(code)
+    assert why == "its value is not known to be any module or function of this project"
+
+
+@pytest.mark.parametrize("arguments", ["", "pattern", "optimizer='adam'", "mode='fast'", "**options"])
+def test_any_other_compile_method_of_something_unknown_is_not_reported(arguments: str) -> None:
+    assert said(f"def apply(thing, pattern, options):\n    thing.compile({arguments})\n") == []

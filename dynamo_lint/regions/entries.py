@@ -18,7 +18,7 @@ from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
 from dynamo_lint.regions.contexts import by_call, depends_on
 from dynamo_lint.regions.counting import instances
-from dynamo_lint.regions.evaluate import evaluate, evaluation_of
+from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.project import COMPILE, External, Project, Symbol
 from dynamo_lint.regions.targets import Target, steps_of, targets_of
@@ -36,6 +36,8 @@ from dynamo_lint.regions.values import (
     union,
 )
 
+_OF_TORCH = frozenset({"fullgraph", "dynamic"})
+"""Keywords of `nn.Module.compile` that no other `.compile()` has: its receiver is a module, whichever."""
 _MOST_TARGETS = 40
 """A helper that its callers give more different modules than this is the compiler of a library."""
 
@@ -151,12 +153,19 @@ class _Search:
         found = self._compiled(Scope(where, self._project.owner(where)), site, name)
         more = {root.entry.target: root for root in self._elsewhere(where, site, name)}
         if isinstance(found, Unresolved):
-            return list(more.values()) or self._around(where, site, name) or found
+            ways = (way(where, site, name) for way in (self._around, self._hanging))
+            return list(more.values()) or next(filter(None, ways), found)
         known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}
         return [
             *(root for root in found if root.entry.target in known),
             *(root for target, root in more.items() if target not in known),
         ]
+
+    def _hanging(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
+        """What a site compiles of what the project hangs on objects that it does not know."""
+        ev = evaluation_of(self._project).with_hanging()
+        found = self._compiled(Scope(where, self._project.owner(where)), site, name, ev)
+        return found if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a closure compiles of what the function around it was given, as a lazy decorator does."""
@@ -213,11 +222,13 @@ class _Search:
             return parts(call)
         return (callee,)
 
-    def _compiled(self, scope: Scope, site: CallSite, name: str) -> list[Root] | Unresolved:
+    def _compiled(
+        self, scope: Scope, site: CallSite, name: str, ev: Evaluation | None = None
+    ) -> list[Root] | Unresolved:
         """What a call site compiles, seen from one scope."""
-        where = scope.function
+        where, ev = scope.function, ev or evaluation_of(self._project)
         if name in frameworks.NAMES:
-            found = frameworks.compiled_by_library(evaluation_of(self._project), site, scope)
+            found = frameworks.compiled_by_library(ev, site, scope)
             if found is not None:
                 values, regional = found
                 return self._roots(scope, site, "library", site.call, values, regional)
@@ -228,11 +239,12 @@ class _Search:
             argument = _argument(site.call, position)
             if argument is None:
                 return []
-            return self._roots(scope, site, "call", argument, evaluate(self._project, argument, scope))
+            return self._roots(scope, site, "call", argument, ev.value(argument, scope))
         if isinstance(site.call.function, facts.Attribute) and name == "compile":
             callee = site.call.function.value
-            modules = self._modules(evaluate(self._project, callee, scope))
-            if modules:
+            values = ev.value(callee, scope)
+            modules = self._modules(values)
+            if modules or (not values and _OF_TORCH.intersection(key for key, _ in site.call.keywords)):
                 return self._roots(scope, site, "method", callee, modules)
         return []
 

@@ -13,6 +13,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import attributes, flow, results
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import by_key, is_keyed, narrow
 from dynamo_lint.regions.project import External, File, Project, Symbol
@@ -59,15 +60,19 @@ class Evaluation:
     """One project's answers so far.
 
     `swaps` says whether modules put in the place of others count, `guesses` whether to follow what would
-    only be assumed.
+    only be assumed, `hanging` whether what code hangs on objects of libraries is looked for by its name.
     """
 
-    def __init__(self, project: Project, *, swaps: bool = True, guesses: bool = False) -> None:
+    def __init__(
+        self, project: Project, *, swaps: bool = True, guesses: bool = False, hanging: bool = False
+    ) -> None:
         self.project = project
         self.swaps = swaps
         self.guesses = guesses
+        self.hanging = hanging
         self._questions = Questions()
         self._plain: Evaluation | None = None
+        self._named: Evaluation | None = None
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
         """The remembered answer to a question that may depend on itself."""
@@ -83,6 +88,12 @@ class Evaluation:
             self._plain = Evaluation(self.project, swaps=False, guesses=self.guesses)
         return self._plain
 
+    def with_hanging(self) -> Evaluation:
+        """An evaluation apart for what would otherwise stay unknown: names say more there than they prove."""
+        if self._named is None:
+            self._named = Evaluation(self.project, guesses=self.guesses, hanging=True)
+        return self._named
+
     # --- expressions ------------------------------------------------------------------------------------
 
     def value(self, expr: Expr, scope: Scope) -> Values:
@@ -91,7 +102,9 @@ class Evaluation:
             case facts.Name(name):
                 return self._name(name, scope)
             case facts.Attribute(owner, name):
-                return self.attributes(self.value(owner, scope), name)
+                owners = self.value(owner, scope)
+                found = self.attributes(owners, name)
+                return hung_on_unknown(self, owners, name) if self.hanging and not found else found
             case facts.Call():
                 return results.of_call(self, expr, scope)
             case facts.Subscript(owner, facts.Constant(index)):

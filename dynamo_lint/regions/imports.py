@@ -22,6 +22,7 @@ class ModuleFinder:
             tail = folder.rpartition("/")[2] if file.is_package else name.rpartition(".")[0] or name
             self._by_tail[tail].append(path)
         self._found: dict[tuple[str, str], str | None] = {}
+        self._relative: dict[tuple[str, int, str], tuple[str | None, str]] = {}
 
     def find(self, dotted: str, importer: str) -> str | None:
         """What `import dotted` in `importer` means, as `_find` says it: the same imports stand everywhere."""
@@ -29,6 +30,31 @@ class ModuleFinder:
         if key not in self._found:
             self._found[key] = self._find(dotted, importer)
         return self._found[key]
+
+    def imported(self, dotted: str, level: int, importer: str) -> tuple[str | None, str]:
+        """The file that `from dotted import …` means after some leading dots, and its whole dotted name.
+
+        Leading dots count folders: they lead to the right file whatever the folders are called, and whether
+        or not each of them is a package.
+        """
+        if not level:
+            return self.find(dotted, importer), dotted
+        key = (dotted, level, importer)
+        if key not in self._relative:
+            self._relative[key] = self._below(dotted, level, importer)
+        return self._relative[key]
+
+    def _below(self, dotted: str, level: int, importer: str) -> tuple[str | None, str]:
+        file = self._files[importer]
+        package = file.module.split(".") if file.is_package else file.module.split(".")[:-1]
+        whole = ".".join([*package[: len(package) - level + 1], *([dotted] if dotted else [])])
+        if not dotted:
+            return self.find(whole, importer), whole
+        folders = importer.split("/")
+        stem = "/".join([*folders[: max(len(folders) - level, 0)], *dotted.split(".")])
+        inside = level <= len(folders)
+        below = (path for path in (f"{stem}.py", f"{stem}/__init__.py") if inside and path in self._files)
+        return next(below, None), whole
 
     def _find(self, dotted: str, importer: str) -> str | None:
         """Path of the project file that `import dotted` in `importer` means, or None for an outside module.

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
+from dynamo_lint.regions import modules
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.notes import Definitions, Notes
@@ -59,7 +60,9 @@ class Project:
         notes = notes or Notes(wanted=False)
         self.files = {path: _noted(file, notes) for path, file in files.items()} if notes.wanted else files
         self.memo: dict[object, object] = {}
-        self.find_module = ModuleFinder(files).find
+        finder = ModuleFinder(files)
+        self.find_module = finder.find
+        self._imported_module = finder.imported
         self._order = {path: number for number, path in enumerate(files)}
         tables = Tables(files, notes)
         self.named = tables.named
@@ -274,13 +277,7 @@ class Project:
 
     def imported_modules(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
         """The module that an import statement names, inside the project or outside."""
-        dotted = target.module
-        if target.level:
-            file = self.files[path]
-            package = file.module.split(".") if file.is_package else file.module.split(".")[:-1]
-            package = package[: len(package) - target.level + 1]
-            dotted = ".".join([*package, *([dotted] if dotted else [])])
-        found = self.find_module(dotted, path)
+        found, dotted = self._imported_module(target.module, target.level, path)
         if found is not None:
             return (File(found),)
         return (External(dotted),) if dotted else ()
@@ -311,11 +308,8 @@ class Project:
         return self.memo[key]  # type: ignore[return-value]
 
     def is_module(self, ref: ClassRef) -> bool:
-        """Whether instances are `nn.Module`s; an outside base is believed by its name."""
-        return any(
-            base.startswith("torch.nn.") or base.endswith(("Module", "Layer", "Model", "Linear"))
-            for base in self.external_bases(ref)
-        )
+        """Whether instances are `nn.Module`s, as far as can be told."""
+        return modules.is_module(self, ref)
 
     def is_container(self, ref: ClassRef) -> bool:
         """Whether instances hold modules by position or key, as their own contents."""
