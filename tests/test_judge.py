@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,13 +51,23 @@ MODE = replace(LAYER, kind="TRUE_MATCH", attribute="training")
 CACHE = replace(
     LAYER, kind="NONE_MATCH", source="L['cache']", owner="Block.forward", bases=(), attribute="cache"
 )
+RETURNED = replace(
+    LAYER,
+    kind="LENGTH_CHECK",
+    source="L['___stack0'].hidden_states",
+    owner="outputs.Output",
+    bases=("outputs.Output", "collections.OrderedDict", "builtins.dict"),
+    attribute="hidden_states",
+)
 
 
 def recompile(*causes: Cause) -> Recompile:
     return Recompile("Block.forward", "/library/models/a.py", 3, 1, "", "0/1", False, ("",), (causes,))
 
 
-def joined(findings: list[Finding], *recompiles: Recompile, **record: Any) -> Outcome:
+def joined(
+    findings: list[Finding], *recompiles: Recompile, lasting: Collection[str] = (), **record: Any
+) -> Outcome:
     receipt = Receipt(
         torch_version="2.13.0",
         backend="aot_eager",
@@ -70,7 +81,7 @@ def joined(findings: list[Finding], *recompiles: Recompile, **record: Any) -> Ou
         matches_eager=True,
     )
     whole = {"source": "library", "family": "causal", "name": "a", "receipt": receipt.to_json()}
-    return outcome(whole | record, findings, ROOT)
+    return outcome(whole | record, findings, ROOT, lasting)
 
 
 def test_a_finding_whose_guard_failed_is_true() -> None:
@@ -116,14 +127,58 @@ def test_a_counter_is_not_excused_by_instances_that_are_alike() -> None:
     assert len(joined([counter], **held, changed=[]).unknown) == 1
 
 
+FLAG = replace(NUMBERED, code="DYN101", effect="per-value", subject="CacheLayer.is_initialized")
+
+
+def test_state_of_a_cache_that_nobody_passed_is_unknown() -> None:
+    apart = joined([FLAG], lasting=["CacheLayer"], watched=True)
+    assert (len(apart.unknown), apart.false) == (1, [])
+
+
+def test_state_of_a_class_whose_objects_never_outlive_a_call_is_false() -> None:
+    assert len(joined([FLAG], lasting=["Attention"], watched=True).false) == 1
+
+
+def test_state_of_a_cache_that_was_passed_and_changed_is_false() -> None:
+    passed = {"watched": True, "changed": ["CacheLayer.is_initialized"]}
+    assert len(joined([FLAG], lasting=["CacheLayer"], **passed).false) == 1
+    assert (
+        len(joined([replace(FLAG, subject=f"{FLAG.subject}[...]")], lasting=["CacheLayer"], **passed).false)
+        == 1
+    )
+
+
+def test_a_record_that_did_not_watch_what_calls_are_given_excuses_nothing() -> None:
+    assert len(joined([FLAG], lasting=["CacheLayer"]).false) == 1
+
+
+def test_an_attribute_that_never_appeared_is_unknown() -> None:
+    absent = replace(NUMBERED, code="DYN203", effect="once", subject="Attention.mask")
+    assert len(joined([absent], lasting=["Attention"], watched=True).unknown) == 1
+
+
+def test_an_environment_that_never_changed_is_unknown() -> None:
+    read = replace(NUMBERED, code="DYN301", effect="stale", subject="os.environ['DEBUG']")
+    assert len(joined([read], watched=True).unknown) == 1
+    assert len(joined([read], watched=True, changed=['os.environ["DEBUG"]']).false) == 1
+
+
 @pytest.mark.parametrize(
-    ("cause", "column"), [(SIZE, "inputs"), (WEIGHT, "weights"), (MODE, "modes"), (CACHE, "arguments")]
+    ("cause", "column"),
+    [(RETURNED, "arguments"), (SIZE, "inputs"), (WEIGHT, "weights"), (MODE, "modes"), (CACHE, "arguments")],
 )
 def test_what_no_reading_can_know_has_a_column_of_its_own(cause: Cause, column: str) -> None:
     found = joined([], recompile(cause))
     assert getattr(found, column) == 1
     assert found.missed == []
     assert found.recompiles == 1
+
+
+def test_what_a_cache_holds_that_broken_code_returned_is_state() -> None:
+    deeper = replace(RETURNED, source="L['___stack0'].cache.layers", owner="Cache", bases=("Cache",))
+    plain = replace(RETURNED, bases=("outputs.Output", "builtins.object"))
+    assert len(joined([], recompile(deeper)).missed) == 1
+    assert len(joined([], recompile(plain)).missed) == 1
 
 
 def test_a_new_size_beside_changed_state_counts_as_state() -> None:

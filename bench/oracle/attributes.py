@@ -1,17 +1,27 @@
-"""Which plain values the compiled modules hold: across instances of a class, and over time.
+"""Which plain values outlive the compiled calls: across instances of a class, and over time.
 
-A finding whose state never differed was not exercised, so it can be neither right nor wrong.
+They are those of the compiled modules and of the objects in them, of the objects that a call is given, and of
+the environment. A finding
+whose state never differed was not exercised, so it can be neither right nor wrong.
 """
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
 
+PLAIN = (type, FunctionType, MethodType, ModuleType, str, int, float, bool, torch.dtype)
+"""What has no attributes that code would set."""
+
 Snapshot = dict[tuple[int, str], str]
+
+DEPTH = 5
+"""Of objects in objects."""
 
 OWN = frozenset(vars(torch.nn.Module()))
 """What every module holds for itself."""
@@ -25,6 +35,8 @@ class Attributes:
         self._last: Snapshot = {}
         self._across: dict[str, set[str]] = defaultdict(set)
         self._changed: set[str] = set()
+        self._seen: Snapshot = {}
+        self._environment = dict(os.environ)
         self.look()
 
     def look(self) -> None:
@@ -39,7 +51,39 @@ class Attributes:
                     self._across[f"{name}.{attribute}"].add(value)
                     if changed:
                         self._changed.add(f"{name}.{attribute}")
+            for name, held in vars(module).items():
+                if name not in OWN:
+                    self._objects(module, {name: held})
         self._last = now
+        for name in {*os.environ, *self._environment}:
+            subject = f'os.environ["{name}"]'
+            self._across[subject].add(os.environ.get(name, ""))
+            if os.environ.get(name) != self._environment.get(name):
+                self._changed.add(subject)
+
+    def watch(self) -> None:
+        """Look at what the compiled modules are given from now on, by whoever calls them."""
+        for module in self._compiled:
+            inner = module._compiled_call_impl or module._call_impl
+            module._compiled_call_impl = self._looking(module, inner)
+
+    def _looking(self, module: torch.nn.Module, inner: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self._objects(module, kwargs | dict(enumerate(args)))
+            return inner(*args, **kwargs)
+
+        return call
+
+    def _objects(self, module: torch.nn.Module, roots: dict[Any, Any]) -> None:
+        """Note the values in the objects below these, and which differ from those of an earlier look."""
+        for path, owner, attribute, value in _plain(roots, "", 0):
+            last = self._seen.setdefault((id(module), path), value)
+            self._seen[id(module), path] = value
+            for cls in type(owner).__mro__[:-1]:
+                subject = f"{cls.__qualname__}.{attribute}"
+                self._across[subject].add(value)
+                if last != value:
+                    self._changed.add(subject)
 
     def differing(self) -> list[str]:
         """`Class.attribute` of what has more than one value among the instances of a class."""
@@ -52,6 +96,23 @@ class Attributes:
     def changed(self) -> list[str]:
         """`Class.attribute` of what had different values at different times in one instance."""
         return sorted(self._changed)
+
+
+def _plain(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any, str, str]]:
+    """Where each attribute of the plain objects in a value is, its owner, its name and what it holds."""
+    if depth > DEPTH or isinstance(value, (torch.Tensor, torch.nn.Module, *PLAIN)):
+        return
+    if isinstance(value, dict):
+        parts = [(f"{path}[{key!r}]", part) for key, part in value.items()]
+    elif isinstance(value, (list, tuple)):
+        parts = [(f"{path}[{number}]", part) for number, part in enumerate(value)]
+    else:
+        held = getattr(value, "__dict__", {})
+        for name, inner in held.items():
+            yield f"{path}.{name}", value, name, shown(inner)
+        parts = [(f"{path}.{name}", inner) for name, inner in held.items()]
+    for where, part in parts:
+        yield from _plain(part, where, depth + 1)
 
 
 def values_of(module: torch.nn.Module) -> list[tuple[str, Any]]:
@@ -67,4 +128,6 @@ def shown(value: Any) -> str:
         return repr(value)[:80]
     if isinstance(value, (tuple, list)):
         return f"{type(value).__name__}({', '.join(shown(part) for part in value[:16])})"
+    if type(value) is dict:
+        return f"dict({', '.join(f'{shown(key)}: {shown(part)}' for key, part in list(value.items())[:16])})"
     return f"{type(value).__module__}.{type(value).__qualname__}"

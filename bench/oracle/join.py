@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,12 @@ from dynamo_lint.findings import Finding
 
 ARGUMENT = re.compile(r"L\['(?!self')\w+'\](?:\[[^\]]*\])*\Z")
 """A value that the caller of the compiled function handed over, by itself or in a tuple or dict."""
+
+RETURNED = re.compile(r"L\['___stack\d+'\](?:\.\w+|\[[^\]]*\])\Z")
+"""A part of what code that a graph break left to Python returned: new in every call, as an argument is."""
+
+WATCHED = re.compile(r"(os\.environ\[.*\]|\w+\.\w+)(?:\[[^\]]*\])*\Z")
+"""An attribute of a class, an item in it, or the environment: subjects whose values a record tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +64,13 @@ class Outcome:
     """... and for another kind of argument: None or not, another class, other keywords."""
 
 
-def outcome(record: dict[str, Any], findings: Sequence[Finding], root: Path) -> Outcome:
-    """Join one record with the findings on the same sources; `root` is where those were linted."""
+def outcome(
+    record: dict[str, Any], findings: Sequence[Finding], root: Path, lasting: Collection[str] = ()
+) -> Outcome:
+    """Join one record with the findings on the same sources; `root` is where those were linted.
+
+    `lasting` are the classes of which some object outlived a compiled call, in any record of the table.
+    """
     receipt = receipt_from_json(record["receipt"])
     found = Outcome(record["source"], record["family"], record["name"], recompiles=len(receipt.recompiles))
     traced = {path: set(lines) for path, lines in receipt.traced.items()}
@@ -88,8 +99,18 @@ def outcome(record: dict[str, Any], findings: Sequence[Finding], root: Path) -> 
         for one in near
         if traced[str(root / one.span.path)] & set(range(one.span.line, one.span.end_line + 1))
     }
-    _others(found, near, explained, ran, record)
+    _others(found, near, explained, ran, record, lasting)
     return found
+
+
+def lasting(records: Iterable[dict[str, Any]]) -> frozenset[str]:
+    """The classes of which some object outlived a compiled call, or would where the model generates."""
+    names = (name for one in records for key in ("held", "lasting") for name in one.get(key, ()))
+    return frozenset(map(_class_of, names))
+
+
+def _class_of(subject: str) -> str:
+    return subject.partition(".")[0]
 
 
 def _others(
@@ -98,15 +119,25 @@ def _others(
     explained: set[str],
     ran: set[str],
     record: dict[str, Any],
+    lasting: Collection[str],
 ) -> None:
-    """Sort the findings that no recompile bears out."""
+    """Sort the findings that no recompile bears out.
+
+    Who watches the objects that calls are given sees all that outlives them: state that was not seen to
+    differ did not. What the compiled code makes for itself and drops is none of it, as a cache that nobody
+    passed; but where no object of the class ever lasts, in no model, a finding on it is wrong.
+    """
     held, differing, changed = (set(record.get(key, ())) for key in ("held", "differing", "changed"))
     for finding in findings:
         if finding.fingerprint in explained:
             continue
         moved = differing if finding.effect == "per-instance" else changed
-        subjects = {finding.subject, *finding.also}
-        still = subjects <= held and subjects.isdisjoint(moved)
+        watched = [WATCHED.match(subject) for subject in (finding.subject, *finding.also)]
+        subjects = {one[1].replace("'", '"') for one in watched if one is not None}
+        known = subjects <= held or (
+            record.get("watched", False) and any(_class_of(one) in {*lasting, "os"} for one in subjects)
+        )
+        still = None not in watched and known and subjects.isdisjoint(moved)
         (found.unknown if still or finding.fingerprint not in ran else found.false).append(finding)
 
 
@@ -136,6 +167,8 @@ def _kind(cause: Cause, follows: frozenset[str]) -> str:
     if cause.attribute == "grad" and cause.owner.endswith(".Parameter"):
         return "modes"  # whether there was a backward pass already
     if not cause.bases and ARGUMENT.match(cause.source):
+        return "arguments"
+    if RETURNED.match(cause.source) and not {"builtins.dict", "builtins.tuple"}.isdisjoint(cause.bases):
         return "arguments"
     return "state"
 

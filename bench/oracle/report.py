@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.oracle import fixtures
-from bench.oracle.join import Outcome, by_subject, outcome
+from bench.oracle.join import Outcome, by_subject, lasting, outcome
 from bench.oracle.lint import lint
 
 HEAD = """# How right the linter is on models that people use
@@ -25,13 +25,18 @@ joined.
 - **missed**: ... and no finding said so.
 - **false**: a finding, a note as well as an error, whose line ran compiled and whose state differed, and no
   guard of it failed.
-- **unknown**: a finding whose line never ran compiled here, or whose state never differed.
+- **unknown**: a finding whose line never ran compiled here, or whose state never differed. State is what
+  outlives a call: that of the compiled modules and of the objects in them, of the objects that a call is
+  given, and of the environment. What compiled code makes for itself and drops, as a cache that nobody passed,
+  is none; but a finding on a class of which no object outlives a call, in no model of the table, is false.
 
 Recompiles for anything else have columns of their own: shapes and types of input tensors, weights of another
 shape, modes (train or eval, gradients on or off), and arguments of another kind (None or not, another class,
-other keywords), which the caller decides. Weights count where instances of one class differ in size, so that
-nothing could spare the compile: a weight's guard is part of the explanation, or the state in it never differs
-between two instances without a difference in some weight's shape, as measured on the model itself.
+other keywords), which the caller decides; where a graph break cuts a function in two, what the code between
+returned, by itself or in a tuple or dict, is an argument of the second half. Weights count where instances of
+one class differ in size, so that nothing could spare the compile: a weight's guard is part of the
+explanation, or the state in it never differs between two instances without a difference in some weight's
+shape, as measured on the model itself.
 """
 
 
@@ -44,7 +49,7 @@ def report(folder: Path, sources: Sequence[str], modes: Sequence[str], every: in
             chosen = [one for one in records if (one["source"], one["mode"]) == (source, mode)]
             if ran := [one for one in chosen if one["status"] == "ran"][::every]:
                 findings, root = lint(source, ran)
-                outcomes = [outcome(one, findings, root) for one in ran]
+                outcomes = [outcome(one, findings, root, lasting(ran)) for one in ran]
                 parts.append(_section(source, mode, chosen, outcomes))
     parts.append("\n".join(fixtures.section()))
     return "\n".join(parts)

@@ -40,22 +40,25 @@ def phases(model: Any, family: str) -> list[Phase]:
     ]
     if family == "causal" and model.can_generate():
         steps += [
-            ("generate, dynamic cache", lambda: _generate(model, None)),
-            ("generate again, dynamic cache", lambda: _generate(model, None)),
-            ("generate, static cache", lambda: _generate(model, "static")),
+            ("generate, dynamic cache", lambda: generate(model, family, None)),
+            ("generate again, dynamic cache", lambda: generate(model, family, None)),
+            ("generate, static cache", lambda: generate(model, family, "static")),
         ]
     return steps
 
 
-def _generate(model: Any, cache: str | None) -> Any:
+def generate(model: Any, family: str, cache: str | None) -> Any:
+    """Write a few tokens, with what the model keeps between them in a cache of this kind."""
     model.eval()
-    tokens = torch.randint(10, 200, (2, 8))
-    given = {"cache_implementation": cache} if cache else {}
+    given = inputs(model, family, 2, 8)
+    given.pop("labels", None)
+    if "input_ids" in given:
+        given["attention_mask"] = torch.ones_like(given["input_ids"])
+    if cache:
+        given["cache_implementation"] = cache
     # `generate` compiles the whole forward with a static cache; here the blocks alone are compiled.
     with torch.no_grad():
         return model.generate(
-            tokens,
-            attention_mask=torch.ones_like(tokens),
             max_new_tokens=5,
             min_new_tokens=5,
             do_sample=False,

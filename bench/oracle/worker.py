@@ -5,6 +5,7 @@ python -m bench.oracle.worker SOURCE FAMILY NAME MODE RECORD.json
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -53,6 +54,7 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
             model.compile()
         for _, block in blocks if mode == "blocks" else ():
             block.compile()
+        attributes.watch()
         for number, (label, step) in enumerate(steps):
             heard.call, heard.label = number, label
             try:
@@ -70,11 +72,31 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
         "phases": len(steps),
         "failures": failures,
         "sized": sizes,
+        "watched": True,
+        "lasting": _lasting(model, family, compiled),
         "held": attributes.held(),
         "differing": attributes.differing(),
         "changed": attributes.changed(),
         "receipt": receipt.to_json(),
     }
+
+
+def _lasting(model: Any, family: str, compiled: list[Any]) -> list[str]:
+    """The classes of the objects that are handed from call to call where the model generates, uncompiled.
+
+    Who compiles it may do that too, whether or not the schedule did.
+    """
+    from bench.oracle.attributes import Attributes
+    from bench.oracle.schedule import generate
+
+    for module in compiled:
+        module._compiled_call_impl = None
+    attributes = Attributes(compiled)
+    attributes.watch()
+    for cache in (None, "static") if getattr(model, "can_generate", bool)() else ():
+        with contextlib.suppress(Exception):  # not every model takes every cache, or these inputs
+            generate(model, family, cache)
+    return sorted({name.partition(".")[0] for name in attributes.held()})
 
 
 def _subject(source: str, family: str, name: str) -> tuple[Any, list[tuple[str, Callable[[], Any]]], str]:

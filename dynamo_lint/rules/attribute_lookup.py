@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.lazy_attribute import created
-from dynamo_lint.state.model import Key, Lookup
+from dynamo_lint.state.initial import SETUP
+from dynamo_lint.state.model import Key, Lookup, Outside
 from dynamo_lint.state.origins import Tables
 
 
@@ -63,7 +64,22 @@ def appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
     if tables.project.method(key.owner, key.attribute) is not None:
         return False
     # A configuration is filled before anything runs; only hot code gives it something later.
-    return key in written or (bool(outside) and tables.project.is_module(key.owner))
+    module = tables.project.is_module(key.owner)
+    return key in written or (module and any(_meant_for(tables, key, one) for one in outside))
+
+
+def _meant_for(tables: Tables, key: Key, write: Outside) -> bool:
+    """What a base sets is meant for its heirs that have it from construction, where there are any."""
+    project = tables.project
+    base = project.owner(write.where) if write.where is not None else None
+    if base is None or base == key.owner:
+        return True
+    makers = (
+        project.owner(where)
+        for where, _ in project.stores_of(key.attribute)
+        if where.key.rpartition(".")[2] in SETUP
+    )
+    return not any(maker is not None and base in project.mro(maker)[1:] for maker in makers)
 
 
 def _subject(lookup: Lookup) -> str:

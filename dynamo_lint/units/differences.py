@@ -47,8 +47,10 @@ class _Comparison:
     path: str
     line: int
     instances: int
-    found: list[tuple[Difference, tuple[int, ...], Tests]] = field(default_factory=list)
-    """Differences, the instances that have the attribute, and the tests for it to be there."""
+    found: list[tuple[Difference, tuple[int, ...], Tests, Term | None]] = field(default_factory=list)
+    """Differences, the instances that have the attribute, the tests for it to be there, and its choice."""
+    test: Term | None = None
+    """What chooses among the parts that are being reported."""
     reported: set[Difference] = field(default_factory=set)
     """The same in the words of a report."""
     shapes: Shapes = field(default_factory=Shapes)
@@ -62,7 +64,11 @@ class _Comparison:
     def results(self) -> list[Difference]:
         """The differences that cost something: not those that follow the shapes of the parameters."""
         self.shapes.settle()
-        return [one for one, index, under in self.found if not self.shapes.decide(one.values, index, under)]
+        return [
+            one
+            for one, index, under, test in self.found
+            if not self.shapes.decide(one.values, index, under, test)
+        ]
 
     # --- walking ----------------------------------------------------------------------------------------
 
@@ -110,10 +116,13 @@ class _Comparison:
                         with self.shapes.supposing(term.parts[0], outcome):
                             again(branch)
                 elif any(leaf.kind in CODE for leaf in leaves(term)) or self._called(owner, name):
+                    self.test = term.parts[0]
                     report(Sort.VARIANT, tuple(self._variant(value) for value in values), "")
+                    self.test = None
                     for leaf, those in given.reaching(term):
                         if leaf.kind in {"new", "part"}:
-                            self._compare(owner, name, leaf, those, roots, depth)
+                            with self.shapes.passing(term.parts[0]):
+                                self._compare(owner, name, leaf, those, roots, depth)
                 else:
                     report(Sort.SCALAR, values, "")
             case "new", ClassRef() as ref:
@@ -307,7 +316,7 @@ class _Comparison:
         alike = replace(difference, samples=(), values=(), cause=())
         if alike not in self.reported:
             self.reported.add(alike)
-            self.found.append((difference, index, self.shapes.under))
+            self.found.append((difference, index, self.shapes.under, self.test))
 
     def _stores(self, owner: ClassRef, name: str) -> tuple[tuple[str, Position], ...]:
         places = self.run.stored.get((owner, name), {})

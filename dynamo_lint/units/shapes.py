@@ -21,10 +21,23 @@ class Shapes:
     """Shape arguments of parameters, by the tests that have to come out so for these to be there."""
     under: Tests = ()
     """The tests around what is looked at, each the same for all instances."""
+    within: frozenset[Term] = frozenset()
+    """The tests around it that only some instances pass."""
+    optional: dict[Column, frozenset[Term]] = field(default_factory=dict)
+    """Shapes of parts that only some instances have, with the tests for them."""
 
     def add(self, column: Column) -> None:
         """A shape argument."""
         self.known.setdefault(self.under, []).append(column)
+        self.optional[column] = self.optional.get(column, self.within) & self.within
+
+    @contextmanager
+    def passing(self, test: Term) -> Iterator[None]:
+        """What is added meanwhile is only there for the instances that pass a test."""
+        outer = self.within
+        self.within = outer | {test}
+        yield
+        self.within = outer
 
     @contextmanager
     def supposing(self, test: Term, outcome: bool) -> Iterator[None]:
@@ -44,14 +57,18 @@ class Shapes:
                 if (*outer, (test, not outcome)) in self.known:
                     self.known.setdefault(tuple(outer), []).extend(self.known[under])
 
-    def decide(self, values: Column, index: tuple[int, ...], under: Tests) -> bool:
-        """Whether values, of some of the instances, are the same wherever the shapes are."""
+    def decide(self, values: Column, index: tuple[int, ...], under: Tests, test: Term | None = None) -> bool:
+        """Whether values, of some of the instances, are the same wherever the shapes are.
+
+        `test` is what chooses them: the shapes of a part say nothing of whether it is there.
+        """
         # A stage of other width is compiled anew for its width; what changes along costs nothing more.
         columns = [
             column
             for tests, those in self.known.items()
             if under[: len(tests)] == tests or not _chosen(values)
             for column in those
+            if test not in self.optional[column]
         ]
         if not columns or _literal(values):
             return False
@@ -60,7 +77,7 @@ class Shapes:
         if len(set(signatures)) < 2:
             return False
         literal = all(width.kind == "const" for column in columns for width in column)
-        code = any(value.kind in CODE | {"length"} for value in values)
+        code = any(leaf.kind in CODE | {"length"} for value in values for leaf in leaves(value))
         if not literal and code and not _asks_for_widths(values, signatures):
             # Widths that a configuration gives may be equal: other parts make other code then.
             return False

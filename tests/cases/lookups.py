@@ -138,6 +138,27 @@ class SetByAnotherMethod(nn.Module):
         return x * getattr(self, "gain", 1.0)  # expect: DYN203 once
 
 
+class Wrapping(nn.Module):
+    """A base that replaces a part of those of its heirs that have it."""
+
+    def replace(self, part):
+        self.wrapped = part
+
+    def forward(self, x):
+        wrapped = getattr(self, "wrapped", None)
+        return x if wrapped is None else wrapped(x)
+
+
+class WithThePart(Wrapping):  # quiet
+    def __init__(self):
+        super().__init__()
+        self.wrapped = nn.Linear(4, 4)
+
+
+class WithoutThePart(Wrapping):  # quiet: the base's setter is meant for others
+    pass
+
+
 class LooksIntoItsNamespace(nn.Module):
     def enable(self):
         self.gain = 2.0
@@ -247,6 +268,7 @@ for case in (
     NeverAssigned,
     LazyByHasattr,
     SetByAnotherMethod,
+    WithoutThePart,
     LooksIntoItsNamespace,
     ReadsAVariable,
     ReadsWithGet,

@@ -213,3 +213,33 @@ class Model(nn.Module):
 
 def drive():
     yield from run(Model(4, 6, 2))
+
+
+# %% an optional part, whose own size is all that the test for it asks for
+class Block(nn.Module):
+    def __init__(self, width, ratio):
+        super().__init__()
+        self.up = nn.Linear(4, width)
+        self.down = nn.Linear(width, 4)
+        self.gate = nn.Linear(width, int(width * ratio)) if ratio > 0 else None  # expect: DYN108 per-instance
+
+    def forward(self, x):
+        x = self.up(x)
+        if self.gate is not None:
+            x = x * self.gate(x).mean()
+        return self.down(x)
+
+
+class Model(nn.Module):
+    def __init__(self, rows):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(width, ratio) for width, ratio in rows)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def drive():
+    yield from run(Model([(8, 0.0), (8, 0.5), (8, 0.0)]))
