@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.state.circles import circles
 from dynamo_lint.state.model import CallEvent, FunctionState, Guard, Key
 
 _MOST_WAYS = 16
 """To one function; of more is only known what all of them found."""
 
-Facts = tuple[frozenset[Key], frozenset[Guard], frozenset[frozenset[Key]]]
+Ways = frozenset[frozenset[Key]]
+Facts = tuple[frozenset[Key], frozenset[Guard], Ways]
 """What has been written, which tests held, and for each way what it found absent."""
 NOTHING: Facts = (frozenset(), frozenset(), frozenset({frozenset()}))
+
+Calls = list[tuple[HotFunction, CallEvent]]
+"""The callers of a function, each with what holds at the call."""
 
 
 def absent(guards: frozenset[Guard]) -> frozenset[Key]:
@@ -22,37 +25,47 @@ def absent(guards: frozenset[Guard]) -> frozenset[Key]:
 
 def entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Facts]:
     """What certainly holds whenever a hot function is entered, over all hot calls of it."""
+    incoming = _incoming(states)
+    # Only what hot code fills can be absent once and there for ever; the rest would only tell ways apart.
+    filled = frozenset(key for state in states.values() for write in state.writes for key in write.keys)
+    found: dict[HotFunction, Facts] = {}
+    for circle in circles({hot: [caller for caller, _ in calls] for hot, calls in incoming.items()}):
+        changing = True
+        while changing:  # facts only get fewer, and ways more general
+            changing = False
+            for hot in circle:
+                calls = [(found[caller], event) for caller, event in incoming[hot] if caller in found]
+                if incoming[hot] and not calls:
+                    continue  # its turn comes when a caller is known
+                facts = _joined(calls, filled, around=len(circle) > 1)
+                changing |= len(circle) > 1 and found.get(hot) != facts
+                found[hot] = facts
+        for hot in circle:
+            found.setdefault(hot, NOTHING)  # nobody knows who enters this circle
+    return found
+
+
+def _incoming(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Calls]:
+    """Who calls each function; none for what torch enters, as nothing is known then."""
     by_pair = {(hot.function, hot.receiver): hot for hot in states}
-    incoming: dict[HotFunction, list[tuple[HotFunction, CallEvent]]] = defaultdict(list)
+    incoming: dict[HotFunction, Calls] = {hot: [] for hot in states}
     for caller, state in states.items():
         for event in state.calls:
             callee = by_pair.get((event.callee.function, event.callee.receiver))
-            if callee is not None and callee != caller:
+            if callee is not None and callee != caller and not callee.compiled:
                 incoming[callee].append((caller, event))
-    # Only what hot code fills can be absent once and there for ever; the rest would only tell ways apart.
-    filled = frozenset(key for state in states.values() for write in state.writes for key in write.keys)
-    facts_: dict[HotFunction, Facts] = {}
+    return incoming
 
-    def of(hot: HotFunction, above: frozenset[HotFunction]) -> tuple[Facts, bool]:
-        """The facts, and whether they are whole: no call was left out because its caller asks."""
-        if hot in facts_:
-            return facts_[hot], True
-        calls = [] if hot.compiled else incoming[hot]
-        answers = [(of(caller, above | {hot}), event) for caller, event in calls if caller not in above]
-        whole = all(caller not in above for caller, _ in calls) and all(known for (_, known), _ in answers)
-        found = [(caller_facts, event) for (caller_facts, _), event in answers]
-        ways = frozenset(
-            way | (absent(event.guards) & filled) for caller_facts, event in found for way in caller_facts[2]
-        )
-        result = NOTHING
-        if found:
-            result = (
-                frozenset.intersection(*(event.written | caller_facts[0] for caller_facts, event in found)),
-                frozenset.intersection(*(event.guards | caller_facts[1] for caller_facts, event in found)),
-                ways if len(ways) <= _MOST_WAYS else frozenset({frozenset.intersection(*ways)}),
-            )
-        if whole or not above:
-            facts_[hot] = result
-        return result, whole or not above
 
-    return {hot: of(hot, frozenset())[0] for hot in states}
+def _joined(calls: list[tuple[Facts, CallEvent]], filled: frozenset[Key], *, around: bool) -> Facts:
+    """What holds whichever of the calls it was."""
+    if not calls:
+        return NOTHING
+    ways = frozenset(way | (absent(event.guards) & filled) for facts, event in calls for way in facts[2])
+    if around:  # who comes by again has found the same and more: only who came first counts
+        ways = frozenset(way for way in ways if not any(other < way for other in ways))
+    return (
+        frozenset.intersection(*(event.written | facts[0] for facts, event in calls)),
+        frozenset.intersection(*(event.guards | facts[1] for facts, event in calls)),
+        ways if len(ways) <= _MOST_WAYS else frozenset({frozenset.intersection(*ways)}),
+    )
