@@ -136,6 +136,11 @@ class Telling:
             if self._shapes[shape]:
                 yield number, shape
 
+    def moving(self, ref: FunctionRef, call: facts.Call) -> Shape | None:
+        """What a call in a function hands over; None where nothing can be another one each time."""
+        function, names = self._project.function(ref), self._names(ref)
+        return _shape(call, function, names) if _moves(call, function, names) else None
+
     def _names(self, ref: FunctionRef) -> _Names:
         names = _Names()
         todo = [self._project.function(ref)]
@@ -163,8 +168,12 @@ def _reads_out(call: facts.Call) -> bool:
     return False
 
 
+def _moves(call: facts.Call, function: Function, names: _Names) -> bool:
+    return names.reads_out or any(first <= call.line <= last for first, last in function.loops)
+
+
 def _shape(call: facts.Call, function: Function, names: _Names) -> Shape:
-    moving = names.reads_out or any(first <= call.line <= last for first, last in function.loops)
+    moving = _moves(call, function, names)
 
     def of(expr: Expr) -> Argument:
         changes = _is_literal(expr, names) or (moving and _changes(expr, names))
