@@ -198,6 +198,26 @@ def test_duplicate_module_names_resolve_to_the_nearest() -> None:
     assert set(hot(files)) == {"x/run.py::f", "x/util.py::g"}
 
 
+@pytest.mark.parametrize("used", ["@document", "@document(intro='does it')"])
+def test_a_decorator_that_gives_back_what_it_decorates_has_run_before_anything_is_compiled(used: str) -> None:
+    code = f"""
+        def document(fn=None, *, intro=None):
+            def decorator(fn):
+                return describe(fn, intro)
+            if fn:
+                return decorator(fn)
+            return decorator
+        def describe(fn, intro):
+            fn.__doc__ = intro
+            return fn
+        {used}
+        def step(x): return x
+        @torch.compile
+        def f(x): return step(x)
+    """
+    assert set(hot(code)) == {"f", "step"}
+
+
 def test_a_decorator_that_may_be_called_with_options_leads_to_nothing_but_what_it_decorates() -> None:
     assert set(
         hot("""

@@ -80,10 +80,14 @@ def test_what_a_constructor_takes_without_naming_it_is_found(init: str, forward:
 
 @pytest.mark.parametrize(
     ("init", "made"),
-    [('self.one = named["one"]', "Net(two=Block())"), ('self.one = named["one"]', "Net(Block())")],
+    [
+        ('self.one = named["one"]', "Net(two=Block())"),
+        ('self.one = named.pop("one")', "Net(**dict(two=Block()))"),
+        ('self.one = named["one"]', "Net(Block())"),
+    ],
 )
 def test_what_it_takes_under_another_name_is_not(init: str, made: str) -> None:
-    assert names(init + '\nself.two = named.get("none")', "pass", made) == {"Net.forward"}
+    assert names(init + '\nself.two = named.get("none")', "x = self.one(x)", made) == {"Net.forward"}
 
 
 @pytest.mark.parametrize(

@@ -80,9 +80,9 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
                     if isinstance(v, Instance)
                 }
             return typed(project, base, scope)
-    nested = _nested(project, annotation, scope.receiver)
-    if nested:
-        return {Instance(nested[0]): Tier.CERTAIN if len(nested) == 1 else Tier.LIKELY}
+    inner_ones = nested(project, annotation, scope.receiver)
+    if inner_ones:
+        return {Instance(inner_ones[0]): Tier.CERTAIN if len(inner_ones) == 1 else Tier.LIKELY}
     found: dict[Value, Tier] = {}
     for symbol in project.symbols(annotation, scope.function.path, scope.function.key):
         match symbol:
@@ -96,7 +96,7 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
     return found
 
 
-def _nested(project: Project, annotation: Expr, receiver: ClassRef | None) -> list[ClassRef]:
+def nested(project: Project, annotation: Expr, receiver: ClassRef | None) -> list[ClassRef]:
     """The classes in the body of a class, or of its bases, that a bare name in one of its methods means.
 
     A class that nests a `Config` of its own gets that one, whatever a method of its base was written for.

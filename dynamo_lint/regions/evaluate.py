@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions import attributes, flow, results
+from dynamo_lint.regions import attributes, flow, keywords, results
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -82,6 +82,10 @@ class Evaluation:
         """Like `ask`, for what is only worth knowing if it is easy to see."""
         return self._questions.ask_nearby(key, compute, unknown)
 
+    def part(self, key: object, compute: Callable[[], T]) -> T:
+        """What is the same for several questions: remembered once it leans on none that is open."""
+        return self._questions.part(key, compute)
+
     def without_swaps(self) -> Evaluation:
         """An evaluation apart that ignores module swaps: what is swapped must not depend on them."""
         if self._plain is None:
@@ -106,8 +110,12 @@ class Evaluation:
                 found = self.attributes(owners, name)
                 return hung_on_unknown(self, owners, name) if self.hanging and not found else found
             case facts.Call():
-                return results.of_call(self, expr, scope)
+                taken = keywords.taken(self, expr, scope)
+                return results.of_call(self, expr, scope) if taken is None else taken
             case facts.Subscript(owner, facts.Constant(index)):
+                own = keywords.under(self, owner, index, scope) if isinstance(index, str) else None
+                if own is not None:
+                    return own
                 return self._item(self.value(owner, scope), index)
             case facts.Subscript(owner, index):
                 return self._items(self.value(owner, scope), index, scope)
@@ -228,11 +236,21 @@ class Evaluation:
         return self.of_symbols(self.project.symbols(target, path))
 
     def _local(self, name: str, local: Local, scope: Scope, direct: bool) -> Values:
+        given = next((values for known, values in scope.given if known == name), None)
+        if (
+            local.parameter is not None
+            and not local.bound
+            and name not in self.project.items_of(scope.function)
+        ):
+            if given is not None:
+                return dict(given)
+            if local.parameter and not flow.is_told_by_receiver(self, local.parameter, scope):
+                scope = Scope(scope.function)  # whatever `self` is, the same calls pass the same
+
         def compute() -> Values:
             found = self._assigned(name, local.bound, scope)
             if local.parameter is None:
                 return found
-            given = next((values for known, values in scope.given if known == name), None)
             if given is not None:
                 return union([found, dict(given)])
             return union([found, flow.of_parameter(self, local.parameter, scope, direct)])

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions import keywords
-from dynamo_lint.regions.annotations import is_plain, typed
+from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project, Symbol
 from dynamo_lint.regions.values import (
@@ -61,6 +62,16 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
     if known:
         found = {v: t for v, t in found.items() if ev.holds_module(v)}
     return union([declared, found])
+
+
+def is_told_by_receiver(ev: Evaluation, parameter: Parameter, scope: Scope) -> bool:
+    """Whether what a parameter holds depends on the class of `self`: it is `self`, or of a class in it."""
+    function = ev.project.function(scope.function)
+    if function.owner is not None and function.parameters[0] is parameter:
+        return True
+    return parameter.annotation is not None and any(
+        nested(ev.project, part, scope.receiver) for part in walk(parameter.annotation)
+    )
 
 
 def _names_ours(value: Value) -> bool:
@@ -166,20 +177,32 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
     project = ev.project
     found: list[tuple[Scope, CallSite]] = []
-    refs = sorted(wanted, key=lambda ref: (ref.path, ref.key))
+    refs = sorted(wanted, key=_place)
     for called in sorted({name, *project.aliases_of(name)}):
         told, rest = _by_definition(project, called)
-        if told:
-            for ref in refs:
-                found += told.get(ref, ())
+        for ref in sorted(wanted & told.keys(), key=_place):
+            found += told[ref]
         if called == "__init__":  # super().__init__() of a class that has the constructor from a base
             rest = [call for ref in refs for call in _by_constructor(project).get(ref, ())]
         sure = called == name and _is_only_helper(project, name, wanted)
         for caller, site in rest[:_MAX_CALL_SITES]:
-            values = ev.value(site.call.function, caller)
-            if any(getattr(value, "ref", None) in wanted for value in values) or (sure and not values):
+            runs = _callees(ev, caller, site)
+            if not runs.isdisjoint(wanted) or (sure and not runs):
                 found.append((caller, site))
     return found
+
+
+def _place(ref: ClassRef | FunctionRef) -> tuple[str, str]:
+    return ref.path, ref.key
+
+
+def _callees(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[ClassRef | FunctionRef | None]:
+    """What a call runs; None for whatever is not of the project."""
+
+    def compute() -> frozenset[ClassRef | FunctionRef | None]:
+        return frozenset(getattr(value, "ref", None) for value in ev.value(site.call.function, caller))
+
+    return ev.part(("callees", caller, id(site)), compute)
 
 
 def _is_only_helper(project: Project, name: str, wanted: set[ClassRef | FunctionRef]) -> bool:

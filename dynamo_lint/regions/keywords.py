@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr, Function, Parameter
 from dynamo_lint.regions import flow
-from dynamo_lint.regions.model import Tier
+from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.values import EMPTY, Group, Scope, Values, at_best, freeze, stored, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
+
+TAKING = frozenset({"get", "pop", "__getitem__"})
+"""Methods of containers that give one item of them."""
 
 
 def unpacked(ev: Evaluation, name: str, caller: Scope, call: facts.Call) -> Values:
@@ -20,14 +23,34 @@ def unpacked(ev: Evaluation, name: str, caller: Scope, call: facts.Call) -> Valu
     for keyword, value in call.keywords:
         if keyword is not None:
             continue
-        if _is_own_rest(ev, value, caller):
-            found.append(ev.ask(("under", caller, name), lambda: _under(ev, name, caller), EMPTY))
+        own = under(ev, value, name, caller)
+        if own is not None:
+            found.append(own)
             continue
         for held, tier in ev.value(value, caller).items():
             if isinstance(held, Group):
                 rows = zip(held.keys, held.items, strict=False)
                 found.append(union([dict(item) for key, item in rows if key == name], tier))
     return union(found)
+
+
+def under(ev: Evaluation, mapping: Expr, name: str, scope: Scope) -> Values | None:
+    """What the `**rest` of a function holds under one name, if that is what a mapping is.
+
+    Only this name is followed: what all callers pass under all names is a thousand times as much.
+    """
+    if not _is_own_rest(ev, mapping, scope):
+        return None
+    where = scope.function
+    return ev.ask(("under", where, name), lambda: _under(ev, name, where), EMPTY)
+
+
+def taken(ev: Evaluation, call: facts.Call, scope: Scope) -> Values | None:
+    """What `rest.pop("name")` takes out of the `**rest` of a function, if a call is of that sort."""
+    match call:
+        case facts.Call(facts.Attribute(mapping, method), (facts.Constant(str() as name), *_)):
+            return under(ev, mapping, name, scope) if method in TAKING else None
+    return None
 
 
 def _is_own_rest(ev: Evaluation, value: Expr, caller: Scope) -> bool:
@@ -40,12 +63,12 @@ def _is_own_rest(ev: Evaluation, value: Expr, caller: Scope) -> bool:
     return local.parameter.kind == "kwarg" and not ev.project.items_of(caller.function).get(value.id)
 
 
-def _under(ev: Evaluation, name: str, scope: Scope) -> Values:
+def _under(ev: Evaluation, name: str, where: FunctionRef) -> Values:
     """What the callers of a function pass under one name that its `**rest` takes."""
-    if any(parameter.name == name for parameter in ev.project.function(scope.function).parameters):
+    if any(parameter.name == name for parameter in ev.project.function(where).parameters):
         return EMPTY
     found: Values = EMPTY
-    for caller, site in flow.call_sites(ev, scope.function):
+    for caller, site in flow.call_sites(ev, where):
         given = next((value for keyword, value in site.call.keywords if keyword == name), None)
         more = unpacked(ev, name, caller, site.call) if given is None else ev.value(given, caller)
         found = union([found, more])

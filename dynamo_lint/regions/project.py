@@ -198,6 +198,8 @@ class Project:
             if isinstance(source, External):
                 outside = outside or (External(f"{source.dotted}.{name}"),)
             elif isinstance(source, File):
+                if not (self._star_sources(source.path) or self.global_bindings(source.path).get(name)):
+                    continue  # at most a builtin, and that is asked for last
                 key = (source.path, name)
                 if key in self._in_stars:
                     self._cuts += 1

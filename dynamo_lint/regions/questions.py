@@ -30,6 +30,8 @@ class Questions:
 
     def __init__(self) -> None:
         self._known: dict[object, object] = {}
+        self._parts: dict[object, object] = {}
+        """Parts of questions that leaned on no open one."""
         self._open: dict[object, int] = {}
         """Depth of every question being computed."""
         self._guesses: dict[object, object] = {}
@@ -70,6 +72,19 @@ class Questions:
         else:
             computed = self._settle(key, depth, compute)
         del self._open[key]
+        self._outermost = min(before, self._outermost)
+        return computed
+
+    def part(self, key: object, compute: Callable[[], T]) -> T:
+        """A part of one or more questions that is no question itself: remembered if its answer is final."""
+        known = self._parts.get(key)
+        if known is not None:
+            return known  # type: ignore[return-value]
+        before = self._outermost
+        self._outermost = _MAX_DEPTH
+        computed = compute()
+        if self._outermost == _MAX_DEPTH:
+            self._parts[key] = computed
         self._outermost = min(before, self._outermost)
         return computed
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Call, Expr
-from dynamo_lint.regions import contexts
+from dynamo_lint.regions import contexts, keywords
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built
 from dynamo_lint.regions.factories import offered
@@ -246,7 +246,7 @@ def _of_method(
                 parts.append({owner: tier})
             case Group() if method.name in ("items", "named_children", "named_modules"):
                 parts.append(_pairs(elements({owner: tier})))
-            case Group() if method.name in ("get", "pop", "popleft", "__getitem__"):
+            case Group() if method.name in keywords.TAKING or method.name == "popleft":
                 parts.append(elements({owner: tier}))
             case Text(text) if method.name in SPLITTERS:
                 parts.append(at_best(parts_of(text, method.name, call), tier))

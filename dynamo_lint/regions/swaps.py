@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr
@@ -20,8 +20,20 @@ _SWAPPERS = (("setattr", 0, 2), ("set_submodule", None, 1), ("register_module", 
 _MANY = 8
 """A helper that is given more classes of models than this may be applied to anything: it says nothing."""
 
-Swaps = tuple[tuple[frozenset[ClassRef], Values, Values], ...]
-"""Classes whose submodules are swapped, the types that are (empty if that is unknown), and for what."""
+
+Swap = tuple[Values, Values]
+"""The types of the submodules that are swapped (empty if that is unknown), and for what."""
+
+
+class _Place(NamedTuple):
+    """A call that may put a module in the place of another."""
+
+    site: CallSite
+    scope: Scope
+    owner: Expr
+    value: Expr
+    deep: bool
+    """It may swap not only what its owner holds but also what that holds."""
 
 
 def swapped(ev: Evaluation, ref: ClassRef, held: Values) -> Values:
@@ -29,20 +41,29 @@ def swapped(ev: Evaluation, ref: ClassRef, held: Values) -> Values:
     if not any(_may_be_swapped(ev, value) for value in held):
         return EMPTY
     parts = []
-    for owners, types, values in swaps_of(ev):
-        if owners.isdisjoint(ev.project.mro(ref)):
-            continue
+    for types, modules in swaps_in(ev, ref):
         if not types:
-            parts.append(ev.guessed(values))
+            parts.append(ev.guessed(modules))
         elif any(is_one_of(ev, value, types) for value in held):
-            parts.append(union([values], Tier.LIKELY))
+            parts.append(union([modules], Tier.LIKELY))
     return union(parts)
 
 
-def swaps_of(ev: Evaluation) -> Swaps:
-    """Every swap in the project, as far as it is easy to see."""
-    nothing: Swaps = ()
-    return ev.ask_nearby(("swaps",), lambda: _all(ev), nothing)
+def swaps_of(ev: Evaluation) -> tuple[tuple[frozenset[ClassRef], Swap], ...]:
+    """Every swap in the project, with the classes whose submodules it swaps."""
+    return tuple(_put(ev, place) for places in _places(ev).values() for place in places)
+
+
+def swaps_in(ev: Evaluation, ref: ClassRef) -> tuple[Swap, ...]:
+    """The swaps of submodules of a class, or of a base of it, that the project has."""
+    key = ("swaps in", ref)
+    known = ev.project.memo.get(key)
+    if known is None:
+        order = ev.project.mro(ref)
+        placed = (place for part in (*order, None) for place in _places(ev).get(part, ()))
+        found = (_put(ev, place) for place in placed)
+        known = ev.project.memo[key] = tuple(put for owners, put in found if not owners.isdisjoint(order))
+    return known  # type: ignore[return-value]
 
 
 def _may_be_swapped(ev: Evaluation, value: object) -> bool:
@@ -51,36 +72,58 @@ def _may_be_swapped(ev: Evaluation, value: object) -> bool:
     return isinstance(value, Foreign) and value.dotted.startswith("torch.nn.")
 
 
-def _all(ev: Evaluation) -> Swaps:
-    """Every swap in the project; what is swapped is asked without regard to swaps, so that asking ends."""
-    plain = ev.without_swaps()
-    found: list[tuple[frozenset[ClassRef], Values, Values]] = []
+def _places(ev: Evaluation) -> dict[ClassRef | None, list[_Place]]:
+    """Every call in the project that may put a module somewhere, by the one class it can be put into."""
+    known = ev.project.memo.get(_Place)
+    if known is None:
+        known = ev.project.memo[_Place] = _all(ev)
+    return known  # type: ignore[return-value]
+
+
+def _all(ev: Evaluation) -> dict[ClassRef | None, list[_Place]]:
+    found: dict[ClassRef | None, list[_Place]] = {}
     for name, owner_at, value_at in _SWAPPERS:
         for where, site in ev.project.calls_of(name):
             arguments = site.call.arguments
             if len(arguments) <= value_at or isinstance(arguments[value_at - 1], facts.Constant):
                 continue
-            value = arguments[value_at]
-            if isinstance(value, facts.Constant | facts.Unknown):
+            value, owner = arguments[value_at], _owner(site, owner_at)
+            if owner is None or isinstance(value, facts.Constant | facts.Unknown):
                 continue
             scope = Scope(where, ev.project.owner(where))
-            modules: Values = {
-                v: tier
-                for v, tier in plain.value(value, scope).items()
-                if isinstance(v, Instance) and ev.project.is_module(v.ref)
-            }
-            owner = _owner(site, owner_at)
-            if not modules or owner is None:
-                continue
-            owners = {v.ref for v in plain.value(owner, scope) if isinstance(v, Instance)}
-            types = _types(ev, site, scope)
-            if not owners or len(owners) > _MANY:
-                continue
-            if types and (name == "set_submodule" or _calls_itself(ev, where)):
-                below = [results.descendants(plain, one) for one in owners]
-                owners |= {v.ref for part in below for v in part if isinstance(v, Instance)}
-            found.append((frozenset(owners), types, modules))
-    return tuple(found)
+            deep = name == "set_submodule" or _calls_itself(ev, where)
+            own = owner == facts.Name(ev.project.self_name(where) or "")
+            alone = scope.receiver if own and not deep else None
+            found.setdefault(alone, []).append(_Place(site, scope, owner, value, deep))
+    return found
+
+
+def _put(ev: Evaluation, place: _Place) -> tuple[frozenset[ClassRef], Swap]:
+    """What a place puts where: the classes whose submodules it swaps, none if that may be any."""
+    key = ("swaps at", id(place.site))
+    known = ev.project.memo.get(key)
+    if known is None:
+        known = ev.project.memo[key] = _put_at(ev, place)
+    return known  # type: ignore[return-value]
+
+
+def _put_at(ev: Evaluation, place: _Place) -> tuple[frozenset[ClassRef], Swap]:
+    nothing: frozenset[ClassRef] = frozenset()
+    plain = ev.without_swaps()  # so that asking ends
+    values = plain.value(place.value, place.scope)
+    modules: Values = {
+        v: tier for v, tier in values.items() if isinstance(v, Instance) and ev.project.is_module(v.ref)
+    }
+    if not modules:
+        return nothing, (EMPTY, EMPTY)
+    types = _types(ev, place.site, place.scope)
+    owners = {v.ref for v in plain.value(place.owner, place.scope) if isinstance(v, Instance)}
+    if len(owners) > _MANY:
+        return nothing, (types, modules)
+    if types and place.deep:
+        below = [results.descendants(plain, one) for one in owners]
+        owners |= {v.ref for part in below for v in part if isinstance(v, Instance)}
+    return frozenset(owners), (types, modules)
 
 
 def _calls_itself(ev: Evaluation, where: FunctionRef) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
@@ -35,7 +36,7 @@ def wrappers(project: Project, ref: FunctionRef) -> list[FunctionRef]:
                 if isinstance(v, FunctionValue)
                 and v.ref.path == value.ref.path
                 and v.ref.key.startswith(f"{value.ref.key}.<locals>.")
-                and not _makes_functions(project, v.ref)
+                and not (_is_applied(project, v.ref) or _makes_functions(project, v.ref))
             ]
     return found
 
@@ -46,6 +47,22 @@ def _makes_functions(project: Project, ref: FunctionRef) -> bool:
     return any(
         isinstance(v, FunctionValue) and v.ref.path == ref.path and project.function(v.ref).outer == ref.key
         for v in made
+    )
+
+
+def _is_applied(project: Project, closure: FunctionRef) -> bool:
+    """Whether the function around a closure gives back what the closure makes of a parameter of its own.
+
+    `return decorator(function)` in a decorator that may be used with and without arguments: the closure runs
+    where the decorated function is defined, not where it is called.
+    """
+    around = project.files[closure.path].functions[project.function(closure).outer or MODULE_KEY]
+    given = {facts.Name(parameter.name) for parameter in around.parameters}
+    name = facts.Name(closure.key.rpartition(".")[2])
+    return any(
+        isinstance(part, facts.Call) and part.function == name and not given.isdisjoint(part.arguments)
+        for value in around.returns
+        for part in walk(value)
     )
 
 

@@ -349,7 +349,7 @@ class Reach:
     def _swapped_names(self) -> Iterator[str]:
         """Attributes in which other code puts instances of the classes."""
         ev = evaluation_of(self._project)
-        for owners, types, values in swaps_of(ev) if self._classes else ():
+        for owners, (types, values) in swaps_of(ev) if self._classes else ():
             mine = any(isinstance(value, Instance) and value.ref in self._classes for value in values)
             if not mine or not (types or ev.guesses):
                 continue
