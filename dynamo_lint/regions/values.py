@@ -19,22 +19,24 @@ class Held(tuple[tuple["Value", Tier], ...]):
     A set is walked in an order that differs from run to run, and with it would the chains that are shown.
     """
 
-    _set: frozenset[tuple[Value, Tier]]
+    _hash: int
 
     def __new__(cls, items: Iterable[tuple[Value, Tier]] = ()) -> Held:
         """Hold these values."""
         held = super().__new__(cls, items)
-        held._set = frozenset(held)
+        held._hash = hash(frozenset(held))
         return held
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Held) and self._set == other._set
+        if not isinstance(other, Held) or self._hash != other._hash:
+            return False
+        return super().__eq__(other) or frozenset(self) == frozenset(other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash(self._set)
+        return self._hash
 
 
 class Scope(NamedTuple):
