@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.reading import ALONE, Content, Effort, facts_at, read_facts
 from dynamo_lint.report import Compiled
-from dynamo_lint.reuse import Basis, Grounds, Recent, still_holds
+from dynamo_lint.reuse import Basis, Grounds, Recent, asked_of_files, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -75,9 +75,24 @@ def judge(
     watched, notes = sources.watched(), Notes()
     judged = _judge(settings, found, content, sources, watched, effort, notes)
     grounds = key("grounds", address)
-    effort.store.save({grounds: Codec(Grounds).encode(Grounds.of(watched, notes))})
+    asked = _keep_asked(effort.store, notes)
+    effort.store.save({grounds: Codec(Grounds).encode(Grounds.of(watched, notes, asked))})
     _remember(effort.store, latest, address, codec.encode(judged), content, grounds)
     return judged
+
+
+def _keep_asked(store: Store, notes: Notes) -> dict[str, str]:
+    """Keep what was asked of each file, on its own, and give the addresses."""
+    addresses: dict[str, str] = {}
+
+    def entries() -> Iterator[tuple[bytes, bytes]]:
+        for path, asked in asked_of_files(notes):
+            address = key("asked", asked)
+            addresses[path] = address.hex()
+            yield address, asked
+
+    store.save_all(entries())
+    return addresses
 
 
 def _reusable(
@@ -96,12 +111,17 @@ def _reusable(
 def _kept(store: Store, recent: bytes, content: Content, sources: Sources) -> tuple[bytes, bytes] | None:
     """The verdict with this basis, if it still holds, and the address of its grounds."""
     facts_of = partial(facts_at, content, sources, store)
+
+    def asked_at(text: str) -> bytes:
+        address = bytes.fromhex(text)
+        return store.load([address])[address]
+
     try:
         basis = Codec(Basis).decode(store.load([recent])[recent])
         verdict, grounds = bytes.fromhex(basis.verdict), bytes.fromhex(basis.grounds)
         known = store.load([verdict, grounds])
         why = Codec(Grounds).decode(known[grounds])
-        if still_holds(basis, why, known[verdict], content.keys, sources, facts_of):
+        if still_holds(basis, why, known[verdict], content.keys, sources, facts_of, asked_at):
             return known[verdict], grounds
     except (KeyError, TypeError, ValueError, BadData):
         pass  # as good as none

@@ -58,27 +58,33 @@ class Grounds:
     searched: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Searches that were made in all files, how and for what, and the files that answered."""
     asked: dict[str, str]
-    """For every file, what was asked of its own facts: JSON of its own, as hardly any will be needed."""
+    """For every file that was asked anything, the address of what that was: an edit needs that of few."""
     everywhere: dict[str, tuple[str, ...]]
     """The names that were looked up in the tables of all files."""
     tested: dict[str, tuple[str, ...]]
     """All names of tables that were gone through by name."""
 
     @staticmethod
-    def of(watched: Sources, notes: Notes) -> Grounds:
-        """What sources and facts were asked for while a verdict was made."""
+    def of(watched: Sources, notes: Notes, asked: dict[str, str]) -> Grounds:
+        """What sources and facts were asked for while a verdict was made; `asked` says where that is kept."""
         return Grounds(
             frozenset(watched.consulted),
             tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
-            {path: json.dumps(asked) for path in notes.files if (asked := _rows(notes, path))},
+            asked,
             {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
             {table: tuple(sorted(names)) for table, names in notes.tested.items()},
         )
 
 
-def _rows(notes: Notes, path: str) -> list[tuple[str, str, list[str]]]:
-    """The sort of each table of a file, the function or class that it is about, and the names asked for."""
-    return [(sort, key, sorted(names)) for (sort, key), names in notes.files[path].items() if names]
+def asked_of_files(notes: Notes) -> Iterator[tuple[str, bytes]]:
+    """What was asked of each file, as it is kept.
+
+    The sort of each table, the function or class that it is about, and the names that were asked for.
+    """
+    for path, tables in notes.files.items():
+        rows = [(sort, key, sorted(names)) for (sort, key), names in tables.items() if names]
+        if rows:
+            yield path, json.dumps(rows).encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,8 @@ class Recent:
 
 Facts = Callable[[str, bytes | None], "FileFacts | None"]
 """The facts of a file, as they are or as they were at an address; None if they cannot be had any more."""
+Asked = Callable[[str], bytes]
+"""What stands at an address that `Grounds.asked` gives; raises KeyError if it cannot be had any more."""
 
 
 def still_holds(
@@ -100,6 +108,7 @@ def still_holds(
     keys: Mapping[str, bytes],
     sources: Sources,
     facts_of: Facts,
+    asked_at: Asked,
 ) -> bool:
     """Whether the verdict, as the cache keeps it, is what judging the files as they are now would give."""
     before = {path: bytes.fromhex(key) for path, key in basis.keys}
@@ -114,17 +123,18 @@ def still_holds(
         old, new = facts_of(path, before[path]), facts_of(path, None)
         if old is None or new is None or old.error is not None or new.error is not None:
             return False
+        asked = json.loads(asked_at(grounds.asked[path])) if path in grounds.asked else []
         named = encode_basestring_ascii(path)[1:-1].encode("ascii") in verdict
-        if not with_room(partial(_answers_alike, grounds, old, new, named)):
+        if not with_room(partial(_answers_alike, grounds, asked, old, new, named)):
             return False
     return True
 
 
-def _answers_alike(grounds: Grounds, old: FileFacts, new: FileFacts, exactly: bool) -> bool:
+def _answers_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts, exactly: bool) -> bool:
     """Whether all answers are the same but for lines that keep their order; `exactly` if these count too."""
     moved: dict[int, int] = {}
     try:
-        for was, is_, are_lines in _answers(grounds, old, new):
+        for was, is_, are_lines in _answers(grounds, asked, old, new):
             for above, below in _lines(was, is_, are_lines):
                 if moved.setdefault(above, below) != below:
                     return False
@@ -136,7 +146,9 @@ def _answers_alike(grounds: Grounds, old: FileFacts, new: FileFacts, exactly: bo
     return all(above < below for above, below in pairwise(order))
 
 
-def _answers(grounds: Grounds, old: FileFacts, new: FileFacts) -> Iterator[tuple[object, object, bool]]:
+def _answers(
+    grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts
+) -> Iterator[tuple[object, object, bool]]:
     """What was asked of a file, answered by its old facts and by its new ones; whether numbers are lines."""
     # Late, like all that a run needs only when something has changed.
     from dynamo_lint.regions.notes import ALL
@@ -146,7 +158,7 @@ def _answers(grounds: Grounds, old: FileFacts, new: FileFacts) -> Iterator[tuple
 
     yield (old.module, old.is_package, old.stars), (new.module, new.is_package, new.stars), False
     yield old.markers, new.markers, False
-    for sort, key, names in json.loads(grounds.asked.get(old.path, "[]")):
+    for sort, key, names in asked:
         try:
             was, is_ = TABLES[sort](old, key), TABLES[sort](new, key)
         except KeyError:  # there is no such function or class any more

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 
 from dynamo_lint import cli, judging, reuse
+from dynamo_lint.cache.store import Store
 from dynamo_lint.index import facts
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.regions.model import FunctionRef
@@ -260,3 +261,22 @@ def test_an_edit_after_one_that_was_undone_is_compared_with_what_was_before(
     assert edited(project, "model.py", "self.steps += 1", "self.steps += 2", judged, capsys) == 1
     (project / "model.py").write_text(MODEL)
     assert edited(project, "cold.py", "LIMIT = 10", "LIMIT = 11", judged, capsys) == 0
+
+
+@pytest.mark.parametrize("left", [None, b"[[", b"[1]", b'[["no such table", "", []]]'])
+def test_what_was_asked_of_a_file_is_a_miss_if_it_is_lost_or_damaged(
+    project: Path,
+    judged: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    left: bytes | None,
+) -> None:
+    load = Store.load
+
+    def without(store: Store, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        found = load(store, keys)
+        damaged = {key: left for key, value in found.items() if value.startswith(b'[["')}
+        return {key: kept for key, value in found.items() if (kept := damaged.get(key, value)) is not None}
+
+    monkeypatch.setattr(Store, "load", without)
+    assert edited(project, "cold.py", "row * 2", "row * 3", judged, capsys) == 1

@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 FOLDER = ".dynamo_lint_cache"
@@ -19,6 +20,8 @@ _SCHEMA = "CREATE TABLE entries (key BLOB PRIMARY KEY, used INTEGER, value BLOB)
 _KEPT_DAYS = 14
 _MOST_KEYS = 500
 """Per query; SQLite allows 999 parameters at least."""
+_MOST_SAVED = 200
+"""Entries per write."""
 _PATIENCE = 2.0
 """Seconds to wait for another run that is writing."""
 
@@ -63,6 +66,12 @@ class Store:
         """Keep these values, all of them or none."""
         rows = [(key, self._today, _checksum(key, value) + value) for key, value in entries.items()]
         self._write("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
+
+    def save_all(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep these values, some at a time, because all of them together may be large."""
+        rest = iter(entries)
+        while part := dict(islice(rest, _MOST_SAVED)):
+            self.save(part)
 
     def close(self) -> None:
         """Drop what no run has asked for in two weeks, and let go of the file."""
