@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Function
+from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Expr, Function, Name
+from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
@@ -41,6 +43,8 @@ class Drivers:
 
     def _often(self, where: FunctionRef, line: int, depth: int) -> str:
         function = self.project.function(where)
+        if self._configures(where, line):
+            return "rarely"
         for loop in function.loops:
             if _within(line, loop) and self._drives(where, loop):
                 return "some" if self._apart(where, line) else "each"
@@ -67,6 +71,21 @@ class Drivers:
         """The line stands in a branch that calls nothing compiled."""
         branches = self.project.function(where).branches
         return any(_within(line, branch) and not self._drives(where, branch) for branch in branches)
+
+    def _configures(self, where: FunctionRef, line: int) -> bool:
+        """The line sets up what a module is made with further down: nothing runs with it before that."""
+        function = self.project.function(where)
+        owners = {part for store in function.stores if store.line == line for part in _owners(store.owner)}
+        if not owners:
+            return False
+        scope = Scope(where, self.project.owner(where))
+        later = [site.call for site in function.calls if site.call.line > line]
+        return any(
+            isinstance(value, Instance) and self.project.is_module(value.ref)
+            for call in later
+            if any(part in owners for given in parts(call)[1:] for part in walk(given))
+            for value in evaluate(self.project, call, scope)
+        )
 
     # --- which calls run compiled code ------------------------------------------------------------------
     # Only the calls that a question is about are looked at: most code is far from everything compiled.
@@ -141,6 +160,15 @@ class Drivers:
             if any(isinstance(value, FunctionValue) and value.ref == where for value in values):
                 found.append((caller, site.call.line))
         return found
+
+
+def _owners(owner: Expr) -> Iterator[Expr]:
+    """`cfg.model` and `cfg` for what is stored in `cfg.model`; an object is not set up by its own methods."""
+    while isinstance(owner, Attribute):
+        yield owner
+        owner = owner.value
+    if isinstance(owner, Name) and owner.id != "self":
+        yield owner
 
 
 def _within(line: int, lines: tuple[int, int]) -> bool:

@@ -1005,3 +1005,52 @@ class Model(nn.Module):
 
 def drive():
     return torch.compile(Model()), [(X,)]
+
+
+# %% a configuration that is set before another model is made from it
+@dataclasses.dataclass
+class Config:
+    scale: float = 1.0
+
+
+class Block(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x):
+        return x * self.config.scale
+
+
+def compare(config, x):
+    config.scale = 2.0
+    return Block(config)(x)
+
+
+def drive():
+    run = torch.compile(Block(Config()))
+    for _ in range(4):
+        yield run(X) - compare(Config(), X)
+
+
+# %% a configuration that is set after a model was made from it
+@dataclasses.dataclass
+class Config:
+    scale: float = 1.0
+
+
+class Block(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x):
+        return x * self.config.scale  # expect: DYN102 once
+
+
+def drive():
+    config = Config()
+    run = torch.compile(Block(config))
+    for i in range(12):
+        config.scale = 1 / (i + 1)
+        yield run(X)
