@@ -251,12 +251,15 @@ def _builtin(ev: Evaluator, name: str, node: cst.Call) -> Value | None:
     return None
 
 
-def _register(ev: Evaluator, owner: cst.BaseExpression, node: cst.Call) -> Value | None:
+def _register(ev: Evaluator, owner: cst.BaseExpression, method: str, node: cst.Call) -> Value | None:
     """`module.register_buffer("name", value)` is `module.name = value`, and a new entry for its guards."""
     base, name = ev.place(owner), literal_of(node.args[0].value)
     if base is None or not isinstance(name, str):
         return None
-    ev.store((*base, name), ev.value(node.args[1].value), node, registers=True)
+    value = ev.value(node.args[1].value)
+    if not value.kinds and method == "register_buffer":
+        value = replace(value, kinds=TENSOR)  # it takes nothing else, but for None
+    ev.store((*base, name), value, node, registers=True)
     return Value(frozenset({Kind.NONE}))
 
 
@@ -358,7 +361,7 @@ def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call)
         if name == "get" and (found := _item(ev, owner, node)) is not None:
             return found
     if name in REGISTRARS and len(node.args) >= 2 and isinstance(literal_of(node.args[0].value), str):
-        return _register(ev, owner, node)
+        return _register(ev, owner, name, node)
     if name in MUTATORS and (found := _mutation(ev, owner, name, node)) is not None:
         return found
     match name, len(node.args):

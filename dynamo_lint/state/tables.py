@@ -109,10 +109,12 @@ def _stored_names(project: Project, regions: Regions) -> frozenset[str]:
             elif (path := item_path(store.owner, function)) is not None:
                 names.add(path.name)
         for site in function.calls:
-            match site.call.function:
-                case facts.Attribute(facts.Attribute(name=name) | facts.Name(name), method) if (
+            match site.call.function, site.call.arguments:
+                case facts.Attribute(facts.Attribute(name=name) | facts.Name(name), method), _ if (
                     method in MUTATORS
                 ):
+                    names.add(name)
+                case facts.Attribute(_, method), (facts.Constant(str() as name), *_) if method in REGISTRARS:
                     names.add(name)
     return frozenset(names)
 

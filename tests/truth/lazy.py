@@ -864,3 +864,27 @@ class Model(Base):
 
 def drive():
     return torch.compile(Model()), [(X,)]
+
+
+# %% a buffer that starts as None, which a helper asks for
+def exists(value):
+    return value is not None
+
+
+class Bias(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("bias", None, persistent=False)
+
+    def forward(self, x):
+        if exists(self.bias) and self.bias.shape[-1] >= x.shape[-1]:
+            return x + self.bias[..., : x.shape[-1]]
+        bias = torch.arange(x.shape[-1]).neg().float()
+        self.register_buffer("bias", bias, persistent=False)  # expect: DYN103 once
+        return x + self.bias
+
+
+def drive():
+    run = torch.compile(Bias())
+    for _ in range(12):
+        yield run(X)
