@@ -574,3 +574,25 @@ def test_what_code_hangs_on_an_object_of_a_library_is_found_by_its_name() -> Non
 def test_a_name_that_may_mean_several_things_says_nothing_of_an_unknown_object(hung: str) -> None:
     code = f"{HUNG}held = Held()\n{hung}\npatcher = Patcher(held)\n"
     assert hot(code + COMPILES.format("patcher.model.the_net.blocks")) == {}
+
+
+def test_what_was_given_up_deep_inside_one_question_is_known_to_another() -> None:
+    makers = "".join(f"def make{i}(): return make{i + 1}()\n" for i in range(20))
+    getters = "".join(f"def get{i}(): return get{i + 1}()\n" for i in range(30))
+    code = f"""
+class Block(nn.Module):
+    def forward(self, x): return x
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = make0()
+{makers}def make20(): return nn.ModuleList([Block()])
+{getters}def get30(): return Net().layers[0]
+{{first}}
+def apply(model):
+    for block in model.layers:
+        block.compile()
+apply(Net())
+"""
+    assert hot(code.replace("{first}", "")) == {"Block.forward": "likely"}
+    assert hot(code.replace("{first}", "torch.compile(get0())")) == {"Block.forward": "likely"}

@@ -206,8 +206,10 @@ class _Search:
         given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
         if depends_on(deciding, function, given):
             found: dict[str, Root] = {}
-            for scope in by_call(evaluation_of(self._project), where, self._project.owner(where)):
-                roots = self._compiled(scope, site, name)
+            ev = evaluation_of(self._project)
+            fresh = ev.anew()
+            for scope in by_call(ev, where, self._project.owner(where)):
+                roots = self._compiled(scope, site, name, fresh)
                 for root in roots if isinstance(roots, list) else ():
                     if root.entry.tier < Tier.ASSUMED:
                         found.setdefault(root.entry.target, root)

@@ -98,6 +98,10 @@ class Evaluation:
             self._named = Evaluation(self.project, guesses=self.guesses, hanging=True)
         return self._named
 
+    def anew(self) -> Evaluation:
+        """An evaluation without answers: what was given up deep inside another question can be known here."""
+        return Evaluation(self.project, swaps=self.swaps, guesses=self.guesses)
+
     # --- expressions ------------------------------------------------------------------------------------
 
     def value(self, expr: Expr, scope: Scope) -> Values:
