@@ -23,6 +23,12 @@ def odd(self, x, k: int):
     return self.even(x, k - 1) if k else x
 """
 
+BOX = """
+class Box:
+    def __init__(self):
+        self.n = 0
+"""
+
 
 def test_what_is_written_before_a_circle_is_entered_holds_in_all_of_it() -> None:
     assert uses(INIT + CIRCLE.format(first="self.n = x.shape[0]"), "n") == set()
@@ -50,6 +56,15 @@ def test_many_functions_that_all_call_each_other_are_settled_at_once() -> None:
             f"\ndef {name}(self, x):\n    x = x * self.n\n{textwrap.indent(calls, '    ')}\n    return x\n"
         )
     assert uses(INIT + body, "n") == set()
+
+
+def test_an_object_that_many_functions_hand_to_each_other_is_traced_back_once() -> None:
+    names = [f"f{i}" for i in range(30)]
+    calls = "\n".join(f"self.{name}(box)" for name in names)
+    body = "def forward(self, x, box: 'Box'):\n    self.f0(box)\n    return x * box.n\n"
+    for name in names:
+        body += f"\ndef {name}(self, box: 'Box'):\n    box.n += 1\n{textwrap.indent(calls, '    ')}\n"
+    assert uses(INIT + body + BOX, "n") == {Use.ARITHMETIC}
 
 
 def test_circles_are_those_that_lead_to_each_other_and_follow_what_they_lead_to() -> None:

@@ -20,6 +20,7 @@ from dynamo_lint.units.model import Units
 from dynamo_lint.units.source import Bodies
 
 _MAX_DEPTH = 12
+"""Calls that are followed upwards; what a function is asked at one depth is worked out once."""
 _KEEP = frozenset({"text", "str", "element"})
 
 
@@ -33,8 +34,8 @@ class Origins:
     passed: dict[tuple[FunctionRef, ClassRef | None, str], list[tuple[HotFunction, Value]]] = field(
         init=False
     )
-    known: dict[tuple[FunctionRef, ClassRef | None, str], frozenset[Origin]] = field(default_factory=dict)
-    held: dict[tuple[HotFunction, str], frozenset[str]] = field(default_factory=dict)
+    known: dict[tuple[HotFunction, str, int], frozenset[Origin]] = field(default_factory=dict)
+    held: dict[tuple[HotFunction, str, int], frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.passed = defaultdict(list)
@@ -45,24 +46,22 @@ class Origins:
 
     def parameter(self, hot: HotFunction, name: str, depth: int = 0) -> frozenset[Origin]:
         """What a parameter of a hot function can be: an `argument` of the compiled function, or better."""
-        index = (hot.function, hot.receiver, name)
-        if index in self.known:
-            return self.known[index]
+        for already in (hot, name, 0), (hot, name, depth):
+            if already in self.known:
+                return self.known[already]
         if depth > _MAX_DEPTH:
             return frozenset({Origin("unknown")})
         found: set[Origin] = set()
         if hot.compiled and self._may_be_given(hot, name):
             found.add(Origin("argument", self._kind(hot, name)))
-        for caller, value in self.passed.get(index, ()):
+        for caller, value in self.passed.get((hot.function, hot.receiver, name), ()):
             if caller != hot:
                 found |= self.value(caller, value, depth + 1)
         if not found:
             parameters = self.project.function(hot.function).parameters
             default = next((p.default for p in parameters if p.name == name), None)
             found.add(Origin("unknown" if default is None else "literal"))
-        if depth == 0:
-            self.known[index] = frozenset(found)
-        return frozenset(found)
+        return self.known.setdefault((hot, name, depth), frozenset(found))
 
     def _may_be_given(self, hot: HotFunction, name: str) -> bool:
         """A parameter of the compiled function varies, unless no visible call overrides its default."""
@@ -133,35 +132,30 @@ class Origins:
         sources = self._holders(hot, root)
         return next((source for source in ("state", "bound", "argument") if source in sources), "unknown")
 
-    def _holders(
-        self, hot: HotFunction, name: str, above: frozenset[tuple[HotFunction, str]] = frozenset()
-    ) -> frozenset[str]:
+    def _holders(self, hot: HotFunction, name: str, depth: int = 0) -> frozenset[str]:
         """Where the object that a parameter holds is kept: what an argument holds is as good as passed in."""
-        if not above and (hot, name) in self.held:
-            return self.held[hot, name]
+        for already in (hot, name, 0), (hot, name, depth):
+            if already in self.held:
+                return self.held[already]
         found: set[str] = set()
         if name == self.project.self_name(hot.function) and (hot.compiled or self._is_module(hot.receiver)):
             found.add("state" if self._is_module(hot.receiver) else "bound")
         elif hot.compiled and self._may_be_given(hot, name):
             found.add("argument")
-        if (hot, name) not in above and len(above) < _MAX_DEPTH:
+        if depth < _MAX_DEPTH:
             for caller, value in self.passed.get((hot.function, hot.receiver, name), ()):
                 for origin in value.origins if caller != hot else ():
-                    found |= self._of_origin(caller, origin, above | {(hot, name)})
-        if not above:
-            self.held[hot, name] = frozenset(found)
-        return frozenset(found)
+                    found |= self._of_origin(caller, origin, depth + 1)
+        return self.held.setdefault((hot, name, depth), frozenset(found))
 
-    def _of_origin(
-        self, caller: HotFunction, origin: Origin, above: frozenset[tuple[HotFunction, str]]
-    ) -> frozenset[str]:
+    def _of_origin(self, caller: HotFunction, origin: Origin, depth: int) -> frozenset[str]:
         if origin.source == "param":
-            return self._holders(caller, origin.name, above)
+            return self._holders(caller, origin.name, depth)
         if origin.source != "state":
             return frozenset({origin.source})
         root = origin.name.partition(".")[0].partition("[")[0]
         parameters = {p.name for p in self.project.function(caller.function).parameters}
-        sources = self._holders(caller, root, above) if root in parameters else frozenset()
+        sources = self._holders(caller, root, depth) if root in parameters else frozenset()
         passed = sources & {"argument", "bound"} if "state" not in sources else frozenset()
         return passed or frozenset({"state"})
 
