@@ -25,7 +25,9 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
         name = _plain(ref.name)
         exact = name in words
         if (exact or any(len(word) > 3 and name.endswith(word) for word in words)) and project.is_module(ref):
-            found.append((not exact, _distance(ref, where), f"{project.files[ref.path].module}:{ref.key}"))
+            found.append(
+                (not exact, _distance(ref.path, where), f"{project.files[ref.path].module}:{ref.key}")
+            )
     return tuple(name for _, _, name in sorted(found)[:_MOST])
 
 
@@ -71,9 +73,12 @@ def _made_by(project: Project, where: FunctionRef, values: list[Expr]) -> str | 
 
 def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:
     """The module of the project that is nearest to a place: it need not be meant, but it exists."""
-    modules = (ref for ref in project.classes() if project.is_module(ref) and project.method(ref, "forward"))
-    nearest = min(modules, key=lambda ref: (_distance(ref, where), ref), default=None)
-    return () if nearest is None else (f"{project.files[nearest.path].module}:{nearest.key}",)
+    for path in sorted(project.files, key=lambda path: (_distance(path, where), path)):
+        for key in sorted(project.files[path].classes):
+            ref = ClassRef(path, key)
+            if project.is_module(ref) and project.method(ref, "forward"):
+                return (f"{project.files[path].module}:{key}",)
+    return ()
 
 
 def _names(expr: Expr) -> list[str]:
@@ -91,9 +96,9 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _distance(ref: ClassRef, where: FunctionRef) -> int:
+def _distance(path: str, where: FunctionRef) -> int:
     """How far apart two files are in the folder tree."""
-    mine, theirs = ref.path.split("/"), where.path.split("/")
+    mine, theirs = path.split("/"), where.path.split("/")
     shared = 0
     for a, b in zip(mine, theirs, strict=False):
         if a != b:

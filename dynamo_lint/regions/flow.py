@@ -177,13 +177,14 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
     project = ev.project
     found: list[tuple[Scope, CallSite]] = []
-    refs = sorted(wanted, key=_place)
     for called in sorted({name, *project.aliases_of(name)}):
         told, rest = _by_definition(project, called)
         for ref in sorted(wanted & told.keys(), key=_place):
             found += told[ref]
         if called == "__init__":  # super().__init__() of a class that has the constructor from a base
-            rest = [call for ref in refs for call in _by_constructor(project).get(ref, ())]
+            by_constructor = _by_constructor(project)
+            known = sorted(wanted & by_constructor.keys(), key=_place)
+            rest = [call for ref in known for call in by_constructor[ref]]
         sure = called == name and _is_only_helper(project, name, wanted)
         for caller, site in rest[:_MAX_CALL_SITES]:
             runs = _callees(ev, caller, site)

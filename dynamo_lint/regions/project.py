@@ -91,7 +91,7 @@ class Project:
         self._resolving: set[object] = set()
         self._in_stars: set[tuple[str, str]] = set()
         """Names that are looked for in the files that a star import names, and those files."""
-        self._stars: dict[str, list[Symbol]] = {}
+        self._stars: dict[str, list[tuple[Symbol, Mapping[str, object] | None]]] = {}
         self._cuts = 0
         """How often an answer was left out because the question is still open, or too deep."""
         self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
@@ -194,12 +194,10 @@ class Project:
         if bound:
             return self._guarded((path, name), bound, path, MODULE_KEY)
         outside: tuple[Symbol, ...] = ()
-        for source in self._star_sources(path):
+        for source, bindings in self._star_sources(path):
             if isinstance(source, External):
                 outside = outside or (External(f"{source.dotted}.{name}"),)
-            elif isinstance(source, File):
-                if not (self._star_sources(source.path) or self.global_bindings(source.path).get(name)):
-                    continue  # at most a builtin, and that is asked for last
+            elif isinstance(source, File) and (bindings is None or name in bindings):
                 key = (source.path, name)
                 if key in self._in_stars:
                     self._cuts += 1
@@ -213,13 +211,18 @@ class Project:
             return (External(f"builtins.{name}"),)
         return outside
 
-    def _star_sources(self, path: str) -> list[Symbol]:
-        """The modules that a file imports everything from."""
+    def _star_sources(self, path: str) -> list[tuple[Symbol, Mapping[str, object] | None]]:
+        """The modules that a file imports everything from, with what they bind if they import nothing so."""
         sources = self._stars.get(path)
         if sources is None:
-            stars = self.files[path].stars
-            sources = self._stars[path] = [s for star in stars for s in self.imported_modules(star, path)]
+            found = (s for star in self.files[path].stars for s in self.imported_modules(star, path))
+            sources = self._stars[path] = [(source, self._bound_in(source)) for source in found]
         return sources
+
+    def _bound_in(self, source: Symbol) -> Mapping[str, object] | None:
+        if not isinstance(source, File) or self.files[source.path].stars:
+            return None
+        return self.global_bindings(source.path)
 
     def _guarded(self, key: object, values: list[Expr], path: str, function: str) -> tuple[Symbol, ...]:
         """The union over `values`, unless we are already asking: aliases and imports can be circular."""

@@ -1,0 +1,101 @@
+"""Regions: how much is asked to find them, counted and not timed: a rule that finds more must not ask for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dynamo_lint.regions.model import RegionOptions, Regions
+from dynamo_lint.regions.questions import Questions
+from dynamo_lint.regions.resolve import resolve
+from tests.programs import facts_of
+from tests.truths import FOLDER
+
+CONFIGURED = """
+class Config:
+    def __init__(self, **rest):
+        for key, value in rest.items():
+            setattr(self, key, value)
+        self.kind = rest.pop("kind", None)
+        self.block = rest.pop("block", None)
+class Block(nn.Module):
+    def forward(self, x): return x
+class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.block = config.block
+    def forward(self, x): return self.block(x)
+torch.compile(Model(Config(block=Block())))
+"""
+COLD = """
+class Part{i}:
+    def __init__(self, size): self.size = size
+class Config{i}(Config):
+    def __init__(self, size, **rest):
+        self.part = Part{i}(size)
+        super().__init__(kind=self.part, size=size, **rest)
+class Use{i}:
+    def __init__(self, config: Config{i}): self.config = config
+    def run(self): return self.config.kind
+"""
+OUTPUT = """
+class Output:
+    def __init__(self, *parts):
+        for part in parts:
+            part.check()
+class Part:
+    def check(self): return self
+"""
+HEIR = """
+class Output{i}(Output):
+    pass
+@torch.compile
+def step{i}(x): return Output{i}(Part(), x)
+"""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str], str], tuple[int, Regions]]:
+    """How many questions it takes to resolve some files, and what is found."""
+
+    def count(files: dict[str, str], assume: str = "none") -> tuple[int, Regions]:
+        keys: list[object] = []
+        ask = Questions.ask
+
+        def noted(self: Questions, key: object, *rest: object) -> object:
+            keys.append(key)
+            return ask(self, key, *rest)  # type: ignore[arg-type]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Questions, "ask", noted)
+            _, regions = resolve(facts_of(files), RegionOptions(assume=assume))
+        return len(keys), regions
+
+    return count
+
+
+Asked = Callable[..., tuple[int, Regions]]
+
+
+def test_a_hot_function_takes_a_bounded_number_of_questions(asked: Asked) -> None:
+    files = {path.name: path.read_text() for path in sorted(FOLDER.glob("*.py"))}
+    questions, regions = asked(files, "modules")
+    hot = {one.function for one in regions.hot}
+    assert len(hot) > 500
+    assert questions <= 60 * len(hot)
+
+
+def test_cold_heirs_of_a_class_that_takes_anything_cost_next_to_nothing(asked: Asked) -> None:
+    few, alone = asked({"m.py": CONFIGURED})
+    many, beside = asked({"m.py": CONFIGURED + "".join(COLD.format(i=i) for i in range(10))})
+    names = [{one.function.key for one in regions.hot} for regions in (alone, beside)]
+    assert names[0] == names[1] == {"Model.forward", "Block.forward"}
+    assert many - few <= 120
+
+
+def test_what_a_base_is_given_is_asked_once_for_all_its_heirs(asked: Asked) -> None:
+    few, _ = asked({"m.py": OUTPUT + "".join(HEIR.format(i=i) for i in range(5))})
+    many, regions = asked({"m.py": OUTPUT + "".join(HEIR.format(i=i) for i in range(40))})
+    assert "Part.check" in {one.function.key for one in regions.hot}
+    assert many <= 8 * few * 1.2
