@@ -77,9 +77,11 @@ class Shapes:
         if len(set(signatures)) < 2:
             return False
         literal = all(width.kind == "const" for column in columns for width in column)
-        code = any(leaf.kind in CODE | {"length"} for value in values for leaf in leaves(value))
+        code = any(value.kind in CODE | {"length"} for value in values)
         if not literal and code and not _asks_for_widths(values, signatures):
             # Widths that a configuration gives may be equal: other parts make other code then.
+            return False
+        if not literal and test is not None and _asks_apart_from_widths(values, signatures):
             return False
         seen: dict[Column, Term] = {}
         return all(seen.setdefault(s, v) is v for s, v in zip(signatures, values, strict=True))
@@ -96,6 +98,15 @@ def _asks_for_widths(values: Column, signatures: list[Column]) -> bool:
         (value, widths) for value, widths in zip(values, signatures, strict=True) if value.kind == "ite"
     ]
     return any(data(decider(value)) <= frozenset().union(*map(data, widths)) for value, widths in chosen)
+
+
+def _asks_apart_from_widths(values: Column, signatures: list[Column]) -> bool:
+    """Every instance has a part or not by an entry of a list of its own, which is none of the widths."""
+    widths = frozenset().union(*(data(width) for row in signatures for width in row))
+    asked = [data(decider(value)) for value in values if value.kind == "ite"]
+    return len(asked) == len(values) and all(
+        entries.isdisjoint(widths) and all(entry.kind == "item" for entry in entries) for entries in asked
+    )
 
 
 def _literal(values: Column) -> bool:
