@@ -424,7 +424,7 @@ def f(x): return inner(x)
 
 @pytest.mark.parametrize(
     "decorator",
-    ["Registry('a')", "Plain", "kept", "Layer"],
+    ["Registry('a')", "Plain", "kept", "Layer", "documented", "documented('b')"],
 )
 def test_a_decorator_that_puts_no_object_around_a_function_adds_nothing(decorator: str) -> None:
     code = f"""{GUARD}
@@ -440,6 +440,13 @@ class Layer(nn.Module):
 def kept(fn):
     Guard(fn)
     return fn
+def documented(what=None):
+    def note(what): return what
+    return note(what)
+@documented
+class Processor:
+    def __call__(self, x): return cold(x)
+documented(Processor())
 @{decorator}
 def inner(x): return helper(x)
 @torch.compile

@@ -8,8 +8,11 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Scope, Value
+from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.values import Scope
+
+_DEEPEST = 2
+"""Functions that give back what another makes: further than this nobody nests them."""
 
 
 def objects(ev: Evaluation, ref: FunctionRef) -> Iterator[tuple[FunctionRef, ClassRef]]:
@@ -17,22 +20,32 @@ def objects(ev: Evaluation, ref: FunctionRef) -> Iterator[tuple[FunctionRef, Cla
     function = ev.project.function(ref)
     if not function.decorators or "__call__" not in ev.project.named("methods"):
         return
-    scope = Scope(FunctionRef(ref.path, function.outer or MODULE_KEY))
     for decorator in function.decorators:
-        for value in ev.value(decorator, scope):
-            for made in _made(ev, value):
-                method = None if ev.project.is_module(made) else ev.project.method(made, "__call__")
-                if method is not None:
-                    yield method, made
+        for made in _made(ev.project, decorator, ref.path, function.outer or MODULE_KEY):
+            method = None if ev.project.is_module(made) else ev.project.method(made, "__call__")
+            if method is not None:
+                yield method, made
 
 
-def _made(ev: Evaluation, decorator: Value) -> Iterator[ClassRef]:
-    """The classes whose instance a decorator gives back: it is one, or a function that makes one."""
+def _made(project: Project, decorator: Expr, path: str, where: str, depth: int = 0) -> Iterator[ClassRef]:
+    """The classes that a decorator makes an instance of, read off as it is written."""
     match decorator:
-        case ClassValue(ref):
-            yield ref
-        case FunctionValue(ref):
-            yield from (made.ref for made in ev.returns(ref, None) if isinstance(made, Instance))
+        case facts.Call(callee, arguments):
+            for symbol in project.symbols(callee, path, where):
+                if symbol == External("functools.partial") and arguments:
+                    yield from _made(project, arguments[0], path, where, depth)
+                elif isinstance(symbol, FunctionRef) and depth < _DEEPEST:
+                    for value in project.function(symbol).returns:
+                        yield from _made(project, value, symbol.path, symbol.key, depth + 1)
+        case _:
+            for symbol in project.symbols(decorator, path, where):
+                if isinstance(symbol, ClassRef):
+                    yield symbol
+                elif isinstance(symbol, FunctionRef):
+                    for value in project.function(symbol).returns:
+                        made = value.function if isinstance(value, facts.Call) else facts.UNKNOWN
+                        classes = project.symbols(made, symbol.path, symbol.key)
+                        yield from (one for one in classes if isinstance(one, ClassRef))
 
 
 def keeps(project: Project, callee: Expr, scope: Scope) -> bool:
