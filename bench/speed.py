@@ -404,6 +404,7 @@ def main() -> None:
         "--state", type=Path, default=ROOT / "bench" / "speed.jsonl", help="where runs are noted"
     )
     parser.add_argument("--report", type=Path, default=ROOT / "bench" / "speed.md")
+    parser.add_argument("--remark", default="", help="a sentence about the machine, for the report")
     parser.add_argument("--no-blocks", dest="blocks", action="store_false")
     parser.add_argument("--no-peers", dest="peers", action="store_false")
     parser.add_argument("--no-growth", dest="growth", action="store_false")
@@ -424,7 +425,7 @@ def main() -> None:
         "Written by `bench/speed.py`. Medians; the unit of ratios is one process that calls `ast.parse`.\n",
         f"{processors} processors ({platform.machine()}, {platform.system()}), load {load:.1f} at the start. "
         + "; ".join(options.versions.values())
-        + ".",
+        + f". {options.remark}".rstrip(),
     ]
     for name, folder in list(corpora.items()):
         if not any(folder.rglob("*.py")):
