@@ -1,8 +1,7 @@
 """Which plain values outlive the compiled calls: across instances of a class, and over time.
 
 They are those of the compiled modules and of the objects in them, of the objects that a call is given, and of
-the environment. A finding
-whose state never differed was not exercised, so it can be neither right nor wrong.
+the environment. A finding whose state never differed was not exercised, so it can be neither right nor wrong.
 """
 
 from __future__ import annotations
