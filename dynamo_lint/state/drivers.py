@@ -52,7 +52,7 @@ class Drivers:
             return "rarely"
         callers = self._callers(where)
         if not callers:
-            if not self._drives_once(where):
+            if not self._drives_once(where) or self._makes_model(where):
                 return "rarely"
             # A step that somebody else repeats: returned, or handed to a trainer.
             return "some" if self._apart(where, line) else "each"
@@ -71,6 +71,16 @@ class Drivers:
         """The line stands in a branch that calls nothing compiled."""
         branches = self.project.function(where).branches
         return any(_within(line, branch) and not self._drives(where, branch) for branch in branches)
+
+    def _makes_model(self, where: FunctionRef) -> bool:
+        """It makes the compiled model itself: a program from its start, not a step that somebody repeats."""
+        models = {self.project.owner(ref) for ref in self.compiled} - {None}
+        scope = Scope(where, self.project.owner(where))
+        return any(
+            isinstance(value, Instance) and not models.isdisjoint(self.project.mro(value.ref))
+            for site in self.project.function(where).calls
+            for value in evaluate(self.project, site.call, scope)
+        )
 
     def _configures(self, where: FunctionRef, line: int) -> bool:
         """The line sets up what a module is made with further down: nothing runs with it before that."""
