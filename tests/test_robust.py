@@ -285,6 +285,19 @@ def test_instances_that_are_not_all_compared_are_named(
     assert "more than 1 " in found[0]["message"]
 
 
+def test_what_a_model_does_to_itself_when_its_parts_are_made_is_not_followed(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = "        self.post_init()\n\n    def post_init(self):\n" + "        self.settle()\n" * 9
+    more += "\n    def settle(self):\n        self.done = True\n"
+    (here / "a.py").write_text(
+        BLOCKS.replace("            block.compile()\n", f"            block.compile()\n{more}")
+    )
+    for name in ("find.MAX_RUNS", "construct.MAX_RUNS"):
+        monkeypatch.setattr(f"dynamo_lint.units.{name}", 6)
+    assert lint(capsys)[1] == ["DYN107"]
+
+
 def test_fifty_thousand_lines_are_linted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").write_text(model() + "x = 1\n" * 50_000)
     assert "DYN101" in lint(capsys)[1]

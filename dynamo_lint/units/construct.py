@@ -112,7 +112,7 @@ class Construction:
         self.sampling, self.runs, self.cut = 0, 0, False
         parameters = self.project.function(top).parameters
         given = {p.name: self.lookups.unknown(top, p) for p in parameters}
-        self._run(self._frame(top, self.project.owner(top), given))
+        self._run(self._frame(top, self.project.owner(top), given), alone=True)
         self.wanted = frozenset()
         return self.made
 
@@ -130,7 +130,8 @@ class Construction:
         own = self.lookups.self_name(function) if receiver is not None else None
         return Frame(function, receiver, given, own)
 
-    def _run(self, frame: Frame) -> None:
+    def _run(self, frame: Frame, *, alone: bool = False) -> None:
+        """Run a function; `alone` if nobody asks afterwards what it did to its object."""
         if self.wanted:
             self.runs += 1
             if all(len(made) >= _MAX_INSTANCES for made in self.made.values()):
@@ -142,8 +143,16 @@ class Construction:
         if body is None or len(self.active) >= _MAX_DEPTH or self.active.count(frame.function) > 1:
             return
         self.active.append(frame.function)
-        self.block(body, frame)
+        self.block(self._making(body, frame) if self.wanted and alone else body, frame)
         self.active.pop()
+
+    def _making(self, body: list[ast.stmt], frame: Frame) -> list[ast.stmt]:
+        """The statements but for those at the end that call the object's own methods: `self.post_init()`."""
+        leading = {ref.key.rpartition(".")[2] for ref in self.path}
+        end = len(body)
+        while end and _own_call(body[end - 1], frame.own) not in {None, *leading}:
+            end -= 1
+        return body[:end]
 
     def _returned(self, frame: Frame) -> Term | None:
         if not frame.returned:
@@ -160,7 +169,7 @@ class Construction:
         inner = self._frame(function, receiver, given)
         if frame is not None:
             inner.attributes = frame.attributes
-        self._run(inner)
+        self._run(inner, alone=frame is None)
         return self._returned(inner)
 
     def bind(self, function: FunctionRef, arguments: Arguments, *, method: bool) -> dict[str, Term]:
@@ -376,3 +385,13 @@ class Construction:
                     self.assign(element, self.terms.item(value, self.terms.const(number)), frame)
             case _:
                 pass
+
+
+def _own_call(statement: ast.stmt, own: str | None) -> str | None:
+    """`post_init` for a statement `self.post_init()` that makes nothing for it."""
+    match statement:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), args, keywords)) if name == own:
+            given = [*args, *(keyword.value for keyword in keywords)]
+            calls = any(isinstance(node, ast.Call) for value in given for node in ast.walk(value))
+            return None if calls else attr
+    return None
