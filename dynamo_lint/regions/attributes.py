@@ -230,7 +230,7 @@ def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:
 def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
     found = []
     for where, store in ev.project.stores_of(name):
-        if _may_hold_code(store) and not _on_self(ev.project, where, store):
+        if _may_hold_code(store) and not on_self(ev.project, where, store):
             scope = Scope(where, ev.project.owner(where))
             owners = {v.ref for v in ev.value(store.owner, scope) if isinstance(v, Instance)}
             if owners:
@@ -242,7 +242,8 @@ def _may_hold_code(store: Store) -> bool:
     return not isinstance(store.value, facts.Constant | facts.Unknown)
 
 
-def _on_self(project: Project, where: FunctionRef, store: Store) -> bool:
+def on_self(project: Project, where: FunctionRef, store: Store) -> bool:
+    """Whether a method stores an attribute of its own object."""
     return isinstance(store.owner, facts.Name) and store.owner.id == project.self_name(where)
 
 

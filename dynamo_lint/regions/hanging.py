@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Store
-from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.regions.attributes import on_self
+from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.project import External
 from dynamo_lint.regions.values import EMPTY, Foreign, Instance, Scope, Values, at_best, union
 
@@ -28,13 +28,9 @@ def hung_on_unknown(ev: Evaluation, owners: Values, name: str) -> Values:
 def _only(ev: Evaluation, name: str) -> Values:
     project = ev.project
     stores = [(w, s) for w, s in project.stores_of(name) if s.value != facts.Constant(None)]
-    if not stores or project.times_defined(name) or all(_on_self(ev, w, s) for w, s in stores):
+    if not stores or project.times_defined(name) or all(on_self(project, w, s) for w, s in stores):
         return EMPTY
     parts = [ev.value(store.value, Scope(where, project.owner(where))) for where, store in stores]
     modules = {v for part in parts for v in part if isinstance(v, Instance) and project.is_module(v.ref)}
     known = all(modules.issuperset(part) and part for part in parts)
     return at_best(union(parts), Tier.LIKELY) if known and len(modules) == 1 else EMPTY
-
-
-def _on_self(ev: Evaluation, where: FunctionRef, store: Store) -> bool:
-    return isinstance(store.owner, facts.Name) and store.owner.id == ev.project.self_name(where)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Expr, Function, Name
 from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions.evaluate import evaluate
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 
@@ -29,6 +29,12 @@ class Drivers:
     running: dict[tuple[FunctionRef, int], bool] = field(default_factory=dict)
     answers: dict[tuple[FunctionRef, int], str] = field(default_factory=dict)
     callers: dict[FunctionRef, list[tuple[FunctionRef, int]]] = field(default_factory=dict)
+    models: frozenset[ClassRef] = field(init=False)
+    """The classes whose methods are compiled."""
+
+    def __post_init__(self) -> None:
+        owners = map(self.project.owner, self.compiled)
+        self.models = frozenset(owner for owner in owners if owner is not None)
 
     def often(self, where: FunctionRef, line: int, depth: int = 0) -> str:
         """How often a line runs: before `each` call of compiled code, before `some`, or `rarely`."""
@@ -74,28 +80,28 @@ class Drivers:
 
     def _makes_model(self, where: FunctionRef) -> bool:
         """It makes the compiled model itself: a program from its start, not a step that somebody repeats."""
-        models = {self.project.owner(ref) for ref in self.compiled} - {None}
-        scope = Scope(where, self.project.owner(where))
-        return any(
-            isinstance(value, Instance) and not models.isdisjoint(self.project.mro(value.ref))
-            for site in self.project.function(where).calls
-            for value in evaluate(self.project, site.call, scope)
-        )
+        calls = (site.call for site in self.project.function(where).calls)
+        return any(not self.models.isdisjoint(self.project.mro(ref)) for ref in self._made(where, calls))
 
     def _configures(self, where: FunctionRef, line: int) -> bool:
         """The line sets up what a module is made with further down: nothing runs with it before that."""
         function = self.project.function(where)
-        owners = {part for store in function.stores if store.line == line for part in _owners(store.owner)}
-        if not owners:
-            return False
-        scope = Scope(where, self.project.owner(where))
-        later = [site.call for site in function.calls if site.call.line > line]
-        return any(
-            isinstance(value, Instance) and self.project.is_module(value.ref)
-            for call in later
-            if any(part in owners for given in parts(call)[1:] for part in walk(given))
-            for value in evaluate(self.project, call, scope)
+        own = self.project.self_name(where)
+        owners = {
+            part for store in function.stores if store.line == line for part in _owners(store.owner, own)
+        }
+        given_one = (
+            site.call
+            for site in function.calls
+            if site.call.line > line and any(p in owners for g in parts(site.call)[1:] for p in walk(g))
         )
+        return bool(owners) and any(self.project.is_module(ref) for ref in self._made(where, given_one))
+
+    def _made(self, where: FunctionRef, calls: Iterable[Call]) -> Iterator[ClassRef]:
+        """The classes of the objects that calls in a function give."""
+        scope = Scope(where, self.project.owner(where))
+        for call in calls:
+            yield from (v.ref for v in evaluate(self.project, call, scope) if isinstance(v, Instance))
 
     # --- which calls run compiled code ------------------------------------------------------------------
     # Only the calls that a question is about are looked at: most code is far from everything compiled.
@@ -172,12 +178,12 @@ class Drivers:
         return found
 
 
-def _owners(owner: Expr) -> Iterator[Expr]:
+def _owners(owner: Expr, own: str | None) -> Iterator[Expr]:
     """`cfg.model` and `cfg` for what is stored in `cfg.model`; an object is not set up by its own methods."""
     while isinstance(owner, Attribute):
         yield owner
         owner = owner.value
-    if isinstance(owner, Name) and owner.id != "self":
+    if isinstance(owner, Name) and owner.id != own:
         yield owner
 
 
