@@ -8,7 +8,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
-from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.index.plain import as_fact
 from dynamo_lint.regions.evaluate import evaluate
@@ -127,7 +126,7 @@ def _spoken(bench: Workbench, file: OpenFile, name: str) -> _Spoken:
         where = file.reference(node)
         holder = project.owner(where)
         said = _Said(number, node, where, as_fact(owner))
-        if holder is not None and said.owner == facts.Name(project.self_name(where) or ""):
+        if holder is not None and project.is_self(said.owner, where):
             spoken.own[holder].append(said)
         else:
             spoken.others.append(said)
@@ -179,7 +178,7 @@ def _belongs(
     """Whether this is the family's attribute: `yes`, `likely` or `no`; raises Unclear if it may be."""
     project, where, expr = bench.tables.project, said.where, said.owner
     holder = project.owner(where)
-    if holder is not None and expr == facts.Name(project.self_name(where) or ""):
+    if holder is not None and project.is_self(expr, where):
         if holder in members:
             return "yes"
         if holder in bases:
@@ -214,6 +213,6 @@ def _owners_elsewhere(bench: Workbench, name: str, ours: frozenset[ClassRef]) ->
     project = bench.tables.project
     for where, store in project.stores_of(name):
         holder = project.owner(where)
-        if holder not in ours and store.owner == facts.Name(project.self_name(where) or ""):
+        if holder not in ours and project.is_self(store.owner, where):
             return True
     return any(name in project.class_bindings(ref) for ref in project.classes() if ref not in ours)

@@ -10,7 +10,7 @@ from dynamo_lint.regions import abstract, bare, flow, results, swaps
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.project import External, File
 from dynamo_lint.regions.scopes import key_of
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -230,7 +230,7 @@ def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:
 def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
     found = []
     for where, store in ev.project.stores_of(name):
-        if _may_hold_code(store) and not on_self(ev.project, where, store):
+        if _may_hold_code(store) and not ev.project.is_self(store.owner, where):
             scope = Scope(where, ev.project.owner(where))
             owners = {v.ref for v in ev.value(store.owner, scope) if isinstance(v, Instance)}
             if owners:
@@ -240,11 +240,6 @@ def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
 
 def _may_hold_code(store: Store) -> bool:
     return not isinstance(store.value, facts.Constant | facts.Unknown)
-
-
-def on_self(project: Project, where: FunctionRef, store: Store) -> bool:
-    """Whether a method stores an attribute of its own object."""
-    return isinstance(store.owner, facts.Name) and store.owner.id == project.self_name(where)
 
 
 SOME_MODULE = "torch.nn.Module"

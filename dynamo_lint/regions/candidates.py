@@ -46,7 +46,7 @@ def maker_of(project: Project, where: FunctionRef, target: Expr) -> str | None:
     """The function of a library that gives what an expression names, or what it is an attribute of."""
     while isinstance(target, facts.Attribute):
         owner = project.owner(where)
-        if owner is not None and target.value == facts.Name(project.self_name(where) or ""):
+        if owner is not None and project.is_self(target.value, where):
             made = [store.value for _, store in project.own_stores(owner).get(target.name, ())]
             return _made_by(project, where, made)
         target = target.value

@@ -93,7 +93,7 @@ def _may_hold_blocks(project: Project, stores: list[tuple[FunctionRef, Store]]) 
             match store.value.function:
                 case facts.Name(name) | facts.Attribute(_, name) if name in MODULE_CONTAINERS:
                     return True
-                case facts.Attribute(facts.Name(name)) if name == project.self_name(where):
+                case facts.Attribute(owner) if project.is_self(owner, where):
                     return True
     return False
 

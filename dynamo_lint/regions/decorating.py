@@ -50,8 +50,9 @@ def _made(project: Project, decorator: Expr, path: str, where: str, depth: int =
 
 def keeps(project: Project, callee: Expr, scope: Scope) -> bool:
     """Whether a method of such an object calls what the object was put around: its constructor's first."""
-    own = facts.Name(project.self_name(scope.function) or "")
-    if scope.receiver is None or not isinstance(callee, facts.Attribute) or callee.value != own:
+    if scope.receiver is None or not isinstance(callee, facts.Attribute):
+        return False
+    if not project.is_self(callee.value, scope.function):
         return False
     for part in project.mro(scope.receiver):
         for where, store in project.own_stores(part).get(callee.name, ()):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.regions.attributes import on_self
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.project import External
 from dynamo_lint.regions.values import EMPTY, Foreign, Instance, Scope, Values, at_best, union
@@ -28,7 +27,7 @@ def hung_on_unknown(ev: Evaluation, owners: Values, name: str) -> Values:
 def _only(ev: Evaluation, name: str) -> Values:
     project = ev.project
     stores = [(w, s) for w, s in project.stores_of(name) if s.value != facts.Constant(None)]
-    if not stores or project.times_defined(name) or all(on_self(project, w, s) for w, s in stores):
+    if not stores or project.times_defined(name) or all(project.is_self(s.owner, w) for w, s in stores):
         return EMPTY
     parts = [ev.value(store.value, Scope(where, project.owner(where))) for where, store in stores]
     modules = {v for part in parts for v in part if isinstance(v, Instance) and project.is_module(v.ref)}

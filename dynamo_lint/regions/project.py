@@ -17,9 +17,8 @@ from dynamo_lint.regions import modules
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.notes import Definitions, Notes
-from dynamo_lint.regions.scopes import Scopes
+from dynamo_lint.regions.scopes import Scopes, method_kind
 from dynamo_lint.regions.tables import Tables
-from dynamo_lint.regions.uses import method_kind
 
 COMPILE = "torch.compile"
 _PARTIAL = "functools.partial"
@@ -87,6 +86,7 @@ class Project:
         self.inside = scopes.inside
         self.owner = scopes.owner
         self.self_name = scopes.self_name
+        self.is_self = scopes.is_self
         self.own_stores = scopes.own_stores
         self._resolving: set[object] = set()
         self._in_stars: set[tuple[str, str]] = set()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import (
     ITEM,
     MODULE_KEY,
@@ -123,8 +124,23 @@ class Scopes:
         return self._owners[ref]
 
     def self_name(self, ref: FunctionRef) -> str | None:
-        """What the function (or the method around it) calls its instance."""
+        """What the function (or the method around it) calls its instance; None if it has none."""
         return _self_name(self._seen[ref.path].functions, ref.key)
+
+    def is_self(self, expr: Expr, ref: FunctionRef) -> bool:
+        """Whether an expression in the function is its instance."""
+        return isinstance(expr, facts.Name) and expr.id == self.self_name(ref)
+
+
+def method_kind(function: Function) -> str:
+    """`property`, `staticmethod`, `classmethod` or `method`, by the function's decorators."""
+    for decorator in function.decorators:
+        name = terminal_name(decorator) or ""
+        if name in ("staticmethod", "classmethod"):
+            return name
+        if name.endswith("property"):
+            return "property"
+    return "staticmethod" if function.qualname.endswith(".__new__") else "method"
 
 
 def global_bindings(file: FileFacts) -> dict[str, list[Expr]]:
@@ -225,7 +241,9 @@ def _self_name(functions: Mapping[str, Function], key: str) -> str | None:
         if function.outer in (None, MODULE_KEY):
             return None
         function = functions[function.outer or MODULE_KEY]
-    return function.parameters[0].name if function.parameters else None
+    if not function.parameters or method_kind(function) == "staticmethod":
+        return None
+    return function.parameters[0].name
 
 
 def _stores_by_class(file: FileFacts) -> dict[str, dict[str, list[tuple[FunctionRef, Store]]]]:

@@ -92,8 +92,7 @@ def _all(ev: Evaluation) -> dict[ClassRef | None, list[_Place]]:
                 continue
             scope = Scope(where, ev.project.owner(where))
             deep = name == "set_submodule" or _calls_itself(ev, where)
-            own = owner == facts.Name(ev.project.self_name(where) or "")
-            alone = scope.receiver if own and not deep else None
+            alone = scope.receiver if ev.project.is_self(owner, where) and not deep else None
             found.setdefault(alone, []).append(_Place(site, scope, owner, value, deep))
     return found
 

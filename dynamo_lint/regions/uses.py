@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, CallSite, Expr, FileFacts, Function, Store
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, CallSite, Expr, FileFacts, Store
 from dynamo_lint.regions.itempath import item_path
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import (
@@ -22,7 +22,7 @@ from dynamo_lint.regions.naming import (
     originals,
     texts_in,
 )
-from dynamo_lint.regions.scopes import global_bindings, own_names
+from dynamo_lint.regions.scopes import global_bindings, method_kind, own_names
 
 Table = dict[str, list[Any]]
 
@@ -293,17 +293,6 @@ READINGS = (
 
 
 # --- what an expression says ----------------------------------------------------------------------------
-
-
-def method_kind(function: Function) -> str:
-    """`property`, `staticmethod`, `classmethod` or `method`, by the function's decorators."""
-    for decorator in function.decorators:
-        name = terminal_name(decorator) or ""
-        if name in ("staticmethod", "classmethod"):
-            return name
-        if name.endswith("property"):
-            return "property"
-    return "staticmethod" if function.qualname.endswith(".__new__") else "method"
 
 
 def _is_method(file: FileFacts, binding: Binding) -> bool:

@@ -24,9 +24,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     seen: set[tuple[str, str]] = set()
     for hot in tables.regions.hot:
         function = tables.project.function(hot.function)
-        own = tables.project.self_name(hot.function)
         for store in function.stores:
-            if not function.runs_eagerly(store.line) or store.owner != facts.Name(own or ""):
+            if not function.runs_eagerly(store.line) or not tables.project.is_self(store.owner, hot.function):
                 continue
             if store.name == facts.ITEM or (hot.function.id, store.name) in seen:
                 continue
@@ -37,9 +36,11 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 yield _finding(rule, tables, context, hot, hot.function, store, "only while not compiling")
     for function_ref, hot, how in _opaque(tables):
         function = tables.project.function(function_ref)
-        own = tables.project.self_name(function_ref)
         for store in function.stores:
-            if store.owner == facts.Name(own or "") and (function_ref.id, store.name) not in seen:
+            if (
+                tables.project.is_self(store.owner, function_ref)
+                and (function_ref.id, store.name) not in seen
+            ):
                 seen.add((function_ref.id, store.name))
                 yield _finding(rule, tables, context, hot, function_ref, store, how)
 
@@ -98,8 +99,8 @@ def _reader(tables: Tables, hot: HotFunction, attribute: str) -> Related | None:
     for other in tables.regions.hot:
         if other.receiver == hot.receiver:
             function = tables.project.function(other.function)
-            own = facts.Attribute(facts.Name(tables.project.self_name(other.function) or ""), attribute)
-            if own in function.loads:
+            own = tables.project.self_name(other.function)
+            if own is not None and facts.Attribute(facts.Name(own), attribute) in function.loads:
                 return Related(other.function.path, function.line, 1, "used by this compiled function")
     return None
 

@@ -135,7 +135,7 @@ class Initial:
                 found.append(Outside(where.path, call.line, 1, kinds, constant, initial))
         others = {n: one for part in order for n, one in self._stored(name).get(part, {}).items()}
         for _, (where, store) in sorted(others.items()):
-            if self.project.owner(where) not in order:
+            if self.project.owner(where) not in order or not self.project.is_self(store.owner, where):
                 found.append(self._store(where, store, item, False, None))
         for owners, where, store, path in self._item_stored(name) if item else ():
             left = below(item, path, store.index) if owners & order and store.index is not None else None
@@ -285,10 +285,9 @@ class Initial:
             if ref in found or ref.key not in self.project.files[ref.path].functions:
                 continue
             found.add(ref)
-            self_name = self.project.self_name(ref)
             for site in self.project.function(ref).calls:
                 match site.call.function:
-                    case facts.Attribute(facts.Name(name), method) if name == self_name:
+                    case facts.Attribute(own, method) if self.project.is_self(own, ref):
                         called = self.project.method(owner, method)
                         if called is not None:
                             waiting.append(called)

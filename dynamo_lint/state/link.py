@@ -56,8 +56,6 @@ class Linker:
         """The name of the first parameter of a method."""
         if self.receiver is None:
             return None
-        if self.function.owner is not None and self.project.method_kind(self.reference) == "staticmethod":
-            return None
         return self.project.self_name(self.reference)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from dynamo_lint.index.facts import Attribute, Definition, Name
+from dynamo_lint.index.facts import Attribute, Definition
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.construct import BASE, Construction, Made
@@ -193,7 +193,9 @@ class _Comparison:
     def _called(self, owner: ClassRef, name: str) -> bool:
         """Methods call it: what nobody can name is code too."""
         return any(
-            site.call.function == Attribute(Name(self.run.project.self_name(ref) or ""), name)
+            isinstance(called := site.call.function, Attribute)
+            and called.name == name
+            and self.run.project.is_self(called.value, ref)
             for part in self.run.project.mro(owner)
             for binding in self.run.project.class_bindings(part).get("forward", ())
             if isinstance(binding.value, Definition)

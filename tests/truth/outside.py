@@ -1075,3 +1075,94 @@ def fit(model, run, longest):
 def drive():
     model = Model()
     yield from fit(model, torch.compile(model), 6)
+
+
+# %% quiet: a static method counts on the object that it is given, which is not the model
+class Log:
+    def __init__(self):
+        self.calls = 0
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 1
+
+    @staticmethod
+    def note(log):
+        log.calls += 1
+
+    def forward(self, x):
+        return x * self.calls  # quiet
+
+
+def drive():
+    log, step = Log(), torch.compile(Model())
+    for _ in range(12):
+        Model.note(log)
+        yield step(X)
+
+
+# %% a static method counts on the model itself
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 1
+
+    @staticmethod
+    def note(model):
+        model.calls += 1
+
+    def forward(self, x):
+        return x * self.calls  # expect: DYN102 storm
+
+
+def drive():
+    model = Model()
+    step = torch.compile(model)
+    for _ in range(12):
+        Model.note(model)
+        yield step(X)
+
+
+# %% a method that counts on another object of its class
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 1
+
+    def note(self, other):
+        other.calls += 1
+
+    def forward(self, x):
+        return x * self.calls  # expect: DYN102 storm
+
+
+def drive():
+    model, other = Model(), Model()
+    step = torch.compile(model)
+    for _ in range(12):
+        other.note(model)
+        yield step(X)
+
+
+# %% quiet: a class method sets up what it has made
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 1
+
+    @classmethod
+    def with_calls(cls, calls):
+        model = cls()
+        model.calls = calls
+        return model
+
+    def forward(self, x):
+        return x * self.calls  # quiet
+
+
+def drive():
+    step = torch.compile(Model.with_calls(3))
+    for _ in range(12):
+        yield step(X)
