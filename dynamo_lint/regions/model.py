@@ -118,6 +118,8 @@ class HotFunction:
     """From the compile entry to the call of this function."""
     compiled: bool = False
     """The function is itself what was handed to the compiler: its arguments come from eager code."""
+    callers: tuple[tuple[FunctionRef, ClassRef | None], ...] = ()
+    """What calls it in a region, each with the class of its `self`."""
 
 
 @dataclass(frozen=True, slots=True)

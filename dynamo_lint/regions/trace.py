@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -140,6 +140,10 @@ class _Walk:
         found = []
         # Thousands of entries reach the same helpers: what many functions have alike is one object.
         known: dict[tuple[int, int], tuple[int, ...]] = {}
+        callers: dict[Node, dict[tuple[FunctionRef, ClassRef | None], None]] = defaultdict(dict)
+        for node, edges in self._edges.items():
+            for edge in edges:
+                callers[edge.target][node.function, node.receiver] = None
         for node, visit in self._visits.items():
             if self._boundaries.of(node.function) == "skip":
                 continue
@@ -149,7 +153,13 @@ class _Walk:
                 known[asked] = visit.first, *(i for i, bit in bits if bit == "1" and i != visit.first)
             found.append(
                 HotFunction(
-                    node.function, node.receiver, visit.tier, known[asked], visit.chain, visit.compiled
+                    node.function,
+                    node.receiver,
+                    visit.tier,
+                    known[asked],
+                    visit.chain,
+                    visit.compiled,
+                    tuple(callers[node]),
                 )
             )
         return tuple(found)

@@ -46,7 +46,7 @@ def entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, F
 
 
 def _incoming(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Calls]:
-    """Who calls each function; none for what torch enters, as nothing is known then."""
+    """Who calls each function; none where nothing is known of a call, as of those that torch makes."""
     by_pair = {(hot.function, hot.receiver): hot for hot in states}
     incoming: dict[HotFunction, Calls] = {hot: [] for hot in states}
     for caller, state in states.items():
@@ -54,6 +54,10 @@ def _incoming(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Cal
             callee = by_pair.get((event.callee.function, event.callee.receiver))
             if callee is not None and callee != caller and not callee.compiled:
                 incoming[callee].append((caller, event))
+    for hot, calls in incoming.items():
+        told = {(caller.function, caller.receiver) for caller, _ in calls}
+        if not told.issuperset({*hot.callers} - {(hot.function, hot.receiver)}):
+            incoming[hot] = []
     return incoming
 
 

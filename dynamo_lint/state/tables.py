@@ -214,10 +214,28 @@ class _Interpretation:
     def run(self) -> dict[HotFunction, FunctionState]:
         for function, receiver in tuple(self.wanted):
             self.state_of(Callee(function, receiver))
+        while others := self._other_callers():
+            for function, receiver in others:
+                self.wanted[function, receiver] = self.hot[function, receiver]
+                self.state_of(Callee(function, receiver))
         self._again()
         return {
             hot: state for pair, hot in self.wanted.items() if (state := self.states.get(pair)) is not None
         }
+
+    def _other_callers(self) -> list[tuple[FunctionRef, ClassRef | None]]:
+        """Who else calls what is called under a condition, somewhere: there it need not hold."""
+        calls = {pair: state.calls for pair, state in self.states.items() if state is not None}
+        under = [event.callee for one in calls.values() for event in one if event.written or event.guards]
+        reached: dict[tuple[FunctionRef, ClassRef | None], None] = {}
+        while under:
+            callee = under.pop()
+            pair = callee.function, callee.receiver
+            if pair in self.hot and pair not in reached:
+                reached[pair] = None
+                under += (event.callee for event in calls.get(pair, ()))
+        callers = (caller for pair in reached for caller in self.hot[pair].callers)
+        return list(dict.fromkeys(one for one in callers if one in self.hot and one not in self.wanted))
 
     def _again(self) -> None:
         """Look again at functions that compute what only other hot code gives a first value, a literal."""

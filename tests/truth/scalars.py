@@ -981,3 +981,50 @@ def drive():
     run = torch.compile(Model())
     for step in range(12):
         yield run(X, step)
+
+
+# %% a counter that one way in sets anew, and another, through a method that does nothing else, does not
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def _on(self, x):
+        return self._count(x)
+
+    def _count(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+    def forward(self, x):
+        if x.dim() == 3:
+            self.n = 0
+            return self._count(x)
+        return self._on(x)
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
+
+
+# %% quiet: a number that both ways in set before it is read, one of them two calls further up
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def _on(self, x):
+        return self._scaled(x)
+
+    def _scaled(self, x):
+        return x * self.n
+
+    def forward(self, x):
+        self.n = 2
+        if x.dim() == 3:
+            return self._scaled(x)
+        return self._on(x)  # quiet
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
