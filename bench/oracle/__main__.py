@@ -28,6 +28,11 @@ def main() -> None:
     )
     parser.add_argument("--name", default="", help="architectures, comma-separated; default: all")
     parser.add_argument("--mode", choices=["blocks", "whole", "both"], default="both")
+    parser.add_argument(
+        "--backend",
+        default="aot_eager",
+        help="`eager` takes a third of the time: Dynamo alone makes guards of state",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="the time cap of one architecture")
     parser.add_argument("--readme", type=Path, default=HERE / "README.md", help="where the report goes")
@@ -48,7 +53,7 @@ def _run(options: argparse.Namespace) -> None:
     modes = _modes(options)
     wanted = {name for name in options.name.split(",") if name}
     tasks = [
-        Task(source, family, name, mode)
+        Task(source, family, name, mode, options.backend)
         for mode in modes
         for source, family, name in _subjects(options.source.split(","), options.family)
         if not wanted or name in wanted

@@ -23,6 +23,7 @@ class Task:
     family: str
     name: str
     mode: str
+    backend: str
 
     def record(self, folder: Path) -> Path:
         """Where its record goes."""
@@ -65,7 +66,7 @@ def _start(task: Task, folder: Path, scratch: str) -> subprocess.Popen[bytes]:
         "CUDA_VISIBLE_DEVICES": "",
         "HF_HUB_OFFLINE": "1",
     }
-    words = [task.source, task.family, task.name, task.mode, str(task.record(folder))]
+    words = [task.source, task.family, task.name, task.mode, task.backend, str(task.record(folder))]
     return subprocess.Popen(
         [sys.executable, "-W", "ignore", "-m", "bench.oracle.worker", *words],
         env=environment,

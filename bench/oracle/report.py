@@ -76,9 +76,12 @@ def _section(source: str, mode: str, records: Sequence[dict[str, Any]], outcomes
 
 
 def _versions(records: Iterable[dict[str, Any]]) -> str:
-    """With which torch the records were made."""
-    found = {one["receipt"]["torch_version"].partition("+")[0] for one in records if "receipt" in one}
-    return f"Recorded with torch {', '.join(sorted(found))}."
+    """With which torch the records were made, and what got the graphs."""
+    receipts = [one["receipt"] for one in records if "receipt" in one]
+    torch = sorted({one["torch_version"].partition("+")[0] for one in receipts})
+    backends = Counter(one["backend"] for one in receipts)
+    by = ", ".join(f"{name} ({count})" for name, count in sorted(backends.items()))
+    return f"Recorded with torch {', '.join(torch)}; backends: {by}."
 
 
 Row = Counter[str]

@@ -11,6 +11,13 @@ from bench.oracle.inputs import inputs
 
 Phase = tuple[str, Callable[[], Any]]
 
+GENERATING = {"causal": (8, 5), "image-text": (8, 4), "seq2seq": (16, 4), "speech": (16, 4)}
+"""The families that write, with how long a text they are given and how many tokens they add.
+
+An encoder has seen texts of that length already, so what it costs is the decoder's alone. Four tokens are one
+step with the whole text, one that makes the cache, and two with one that has grown.
+"""
+
 
 def phases(model: Any, family: str) -> list[Phase]:
     """Named steps in order; each is a call without arguments that may be made once."""
@@ -38,7 +45,7 @@ def phases(model: Any, family: str) -> list[Phase]:
         ("train again 0", lambda: train(2, 16)),
         ("train again 1", lambda: train(2, 16)),
     ]
-    if family == "causal" and model.can_generate():
+    if family in GENERATING and model.can_generate():
         steps += [
             ("generate, dynamic cache", lambda: generate(model, family, None)),
             ("generate again, dynamic cache", lambda: generate(model, family, None)),
@@ -50,7 +57,8 @@ def phases(model: Any, family: str) -> list[Phase]:
 def generate(model: Any, family: str, cache: str | None) -> Any:
     """Write a few tokens, with what the model keeps between them in a cache of this kind."""
     model.eval()
-    given = inputs(model, family, 2, 8)
+    length, new = GENERATING.get(family, GENERATING["causal"])
+    given = inputs(model, family, 2, length)
     given.pop("labels", None)
     if "input_ids" in given:
         given["attention_mask"] = torch.ones_like(given["input_ids"])
@@ -59,8 +67,8 @@ def generate(model: Any, family: str, cache: str | None) -> Any:
     # `generate` compiles the whole forward with a static cache; here the blocks alone are compiled.
     with torch.no_grad():
         return model.generate(
-            max_new_tokens=5,
-            min_new_tokens=5,
+            max_new_tokens=new,
+            min_new_tokens=new,
             do_sample=False,
             disable_compile=True,
             **given,

@@ -1,6 +1,6 @@
 """One architecture in a process of its own: build it, compile it, live through the schedule, write a record.
 
-python -m bench.oracle.worker SOURCE FAMILY NAME MODE RECORD.json
+python -m bench.oracle.worker SOURCE FAMILY NAME MODE BACKEND RECORD.json
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ MEMORY = 6 * 2**30
 
 def main() -> None:
     """Write what happened, also when it was an exception."""
-    source, family, name, mode, record = sys.argv[1:]
+    source, family, name, mode, backend, record = sys.argv[1:]
     try:
-        written = _watched(source, family, name, mode)
+        written = _watched(source, family, name, mode, backend)
     except Exception as error:
         last = traceback.format_exc(limit=-3)
         written = {"status": "not built", "why": f"{type(error).__name__}: {error}"[:2000], "trace": last}
@@ -33,7 +33,7 @@ def main() -> None:
     draft.replace(target)
 
 
-def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
+def _watched(source: str, family: str, name: str, mode: str, backend: str) -> dict[str, Any]:
     import torch
 
     from bench.oracle.attributes import Attributes
@@ -49,7 +49,7 @@ def _watched(source: str, family: str, name: str, mode: str) -> dict[str, Any]:
     compiled = [model] if mode == "whole" else [block for _, block in blocks]
     attributes, sizes = Attributes(compiled), sized(compiled)
     failures: dict[str, str] = {}
-    with witness("aot_eager") as heard:
+    with witness(backend) as heard:
         if mode == "whole":
             model.compile()
         for _, block in blocks if mode == "blocks" else ():

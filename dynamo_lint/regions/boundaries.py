@@ -37,6 +37,7 @@ _ON_OPERATORS = frozenset(
     {"register_fake", "register_autograd", "register_kernel", "impl_abstract", "register_vmap"}
 )
 """Methods of a custom operator that decorate code run outside of tracing."""
+_DISABLES = "disables compiling"
 _DEEPEST = 3
 """How many functions a decorator may be made by."""
 
@@ -59,6 +60,10 @@ class Boundaries:
             self._known[ref] = self._judge(ref)
         return self._known[ref]
 
+    def disables(self, ref: FunctionRef) -> bool:
+        """Whether a decorator disables compiling: the graph breaks at the call."""
+        return self.of(ref) == "stop" and self.reason(ref)[1].endswith(_DISABLES)
+
     def _judge(self, ref: FunctionRef) -> tuple[str, str]:
         project = self._project
         function = project.function(ref)
@@ -76,7 +81,7 @@ class Boundaries:
         for decorator in function.decorators:
             kind = self._disabling(decorator, ref.path, function.outer or MODULE_KEY)
             if kind:
-                return kind, f"its decorator disables compiling{' of itself' if kind == 'skip' else ''}"
+                return kind, f"its decorator {_DISABLES}{' of itself' if kind == 'skip' else ''}"
             if self._is_opaque(decorator, ref.path, function.outer or MODULE_KEY):
                 return "stop", "its decorator keeps Dynamo from looking into it"
         if owner is not None:
@@ -84,7 +89,7 @@ class Boundaries:
             for decorator in class_.decorators:
                 kind = self._disabling(decorator, owner.path, class_.outer or MODULE_KEY)
                 if kind:
-                    return kind, "a decorator of its class disables compiling"
+                    return kind, f"a decorator of its class {_DISABLES}"
                 # An nn.Module class stays in the region (checked with torch 2.13), a Function does not.
                 opaque = self._is_opaque(decorator, owner.path, class_.outer or MODULE_KEY)
                 if opaque and not project.is_module(owner):

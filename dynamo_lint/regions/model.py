@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
@@ -122,6 +123,20 @@ class HotFunction:
     """What calls it in a region, each with the class of its `self`."""
 
 
+class Call(NamedTuple):
+    """One call out of a hot function."""
+
+    target: tuple[FunctionRef, ClassRef | None]
+    """The function that it reaches, and the class of its `self`."""
+    tier: Tier
+    line: int
+    callee: str | None
+    """How the call spells the last part of what it calls, empty for `layers[0](x)`; None for a property, an
+    operator, a constructor or a decorator, which run without being called themselves."""
+    disabled: bool
+    """`torch.compiler.disable` keeps the target out of the graph."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unresolved:
     """A compile site whose target could not be named."""
@@ -145,3 +160,5 @@ class Regions:
     entries: tuple[Entry, ...]
     hot: tuple[HotFunction, ...]
     unresolved: tuple[Unresolved, ...]
+    calls: Mapping[tuple[FunctionRef, ClassRef | None], tuple[Call, ...]] = field(default_factory=dict)
+    """What each hot function calls."""

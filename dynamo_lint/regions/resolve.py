@@ -32,9 +32,9 @@ def resolve(
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
     if not (roots or unresolved or unknown):
         unresolved = flags(project)
-    hot = trace(project, roots, options)
+    hot, calls = trace(project, roots, options)
     entries = tuple(root.entry for root in roots)
-    return project, Regions(entries, hot, (*unresolved, *unknown))
+    return project, Regions(entries, hot, (*unresolved, *unknown), calls)
 
 
 def _name(project: Project, symbol: str) -> str:

@@ -21,7 +21,7 @@ from dynamo_lint.regions.entries import Root
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.flow import call_sites, passed_by
 from dynamo_lint.regions.hooks import hooks_of
-from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, RegionOptions, Step, Tier
+from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, RegionOptions, Step, Tier
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.targets import targets_of
@@ -47,6 +47,8 @@ class Edge:
     tier: Tier
     line: int
     note: str
+    callee: str | None = None
+    """How a plain call spells the last part of what it calls."""
     needs: FunctionRef | None = None
     """The only caller that passes the function on: the edge counts if that is hot too."""
 
@@ -61,11 +63,16 @@ class _Visit:
     compiled: bool
 
 
-def trace(project: Project, roots: list[Root], options: RegionOptions) -> tuple[HotFunction, ...]:
-    """All hot functions, strongest evidence first, each with the shortest chain of that strength."""
+Calls = dict[tuple[FunctionRef, ClassRef | None], tuple[Call, ...]]
+
+
+def trace(
+    project: Project, roots: list[Root], options: RegionOptions
+) -> tuple[tuple[HotFunction, ...], Calls]:
+    """All hot functions, strongest evidence first, with the shortest chain of that strength, and calls."""
     walk = _Walk(project, options)
     walk.run(roots)
-    return walk.hot()
+    return walk.hot(), walk.calls()
 
 
 class _Walk:
@@ -164,6 +171,14 @@ class _Walk:
             )
         return tuple(found)
 
+    def calls(self) -> Calls:
+        """What each hot function calls, by the function."""
+        return {node: tuple(map(self._called, edges)) for node, edges in self._edges.items()}
+
+    def _called(self, edge: Edge) -> Call:
+        disabled = edge.target not in self._visits and self._boundaries.disables(edge.target.function)
+        return Call(edge.target, edge.tier, edge.line, edge.callee, disabled)
+
     def _spread_entries(self) -> None:
         """Let every entry that reaches a node know it, not just the first."""
         pending = deque(self._visits)
@@ -221,16 +236,19 @@ class _Walk:
                     if init is not None:
                         yield Edge(Node(init, ref), tier, call.line, f"constructs {ref.name}")
                 case _:
+                    callee = terminal_name(call.function) or ""
                     for bound in contexts.bound(evaluation_of(self._project), value, call, scope):
-                        yield from self._passed(
-                            call.function, scope, bound, self._runs(bound, tier, call.line)
-                        )
+                        edges = self._runs(bound, tier, call.line, callee=callee)
+                        yield from self._passed(call.function, scope, bound, edges)
 
-    def _runs(self, value: Value, tier: Tier, line: int, verb: str = "calls") -> Iterator[Edge]:
+    def _runs(
+        self, value: Value, tier: Tier, line: int, verb: str = "calls", callee: str | None = None
+    ) -> Iterator[Edge]:
         """Everything that runs when a value is called: itself, its decorators, the hooks of a module."""
         for target in targets_of(self._project, {value: tier}):
             name = self._project.function(target.function).qualname
-            yield Edge(Node(target.function, target.receiver), target.tier, line, f"{verb} {name}")
+            node = Node(target.function, target.receiver)
+            yield Edge(node, target.tier, line, f"{verb} {name}", callee)
             for wrapper in wrappers(self._project, target.function):
                 self._wrapping.add(wrapper)
                 name = self._project.function(wrapper).qualname

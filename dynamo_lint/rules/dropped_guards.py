@@ -9,6 +9,7 @@ from dataclasses import replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.regions.asked import calls_at
 from dynamo_lint.regions.frameworks import DECORATORS
 from dynamo_lint.regions.model import Entry
 from dynamo_lint.rules.base import Context, Rule
@@ -18,7 +19,6 @@ from dynamo_lint.rules.growing_container import GROWING_CONTAINER
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
-from dynamo_lint.rules.settings import calls_at
 from dynamo_lint.state.origins import Tables
 
 GUARDED = (

@@ -8,7 +8,7 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import line_of
-from dynamo_lint.rules.instances import made_here, versions
+from dynamo_lint.rules.instances import broken_apart, made_here, versions, without_break
 from dynamo_lint.rules.reasons import causes, name_of, subjects
 from dynamo_lint.rules.sharing import claim, shared_code
 from dynamo_lint.state.origins import Tables
@@ -40,7 +40,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
     whose = "" if difference.owner == difference.unit else f" of `{difference.owner.name}`"
     claim = Claim(
         message=f"`{name}`{whose} {holds}, depending on the instance of `{unit}`, and all instances share "
-        "one compiled `forward` that uses it",
+        f"one compiled `forward` that uses it{broken_apart(tables, difference.unit)}",
         cost=f"one compiled version per variant, {entries} in all"
         if entries is not None and entries <= context.recompile_limit
         else "one compiled version per variant; beyond the recompile limit "
@@ -48,7 +48,8 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
         effect="per-instance",
         entries=entries,
         subject=f"{difference.owner.name}.{difference.attribute}",
-        advice="make one class per variant with a `forward` of its own, compiled by itself, or accept "
+        advice=f"{without_break(tables, difference.unit)}make one class per variant with a `forward` of its "
+        "own, compiled by itself, or accept "
         f"{entries or 'the'} versions and leave room for them below the recompile limit",
         step=f"chooses `{name}`",
         also=subjects(group)[1:],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dynamo_lint.findings import Related
+from dynamo_lint.regions.asked import entry_keywords
+from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.changes import FLOAT_MATH
 from dynamo_lint.rules.costs import bounded
-from dynamo_lint.rules.settings import entry_keywords
 from dynamo_lint.state.model import Key, Kind, Kinds, Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.consumed import Consumed
@@ -40,6 +41,24 @@ def made_here(difference: Difference) -> tuple[tuple[str, int], Related]:
     """Where the instances are made."""
     text = f"instances of `{difference.unit.name}` are made here"
     return (difference.path, difference.line), Related(difference.path, difference.line, 1, text)
+
+
+def broken_apart(tables: Tables, unit: ClassRef) -> str:
+    """Why the instances are compiled one by one, if nobody asks for that but a graph break makes it so."""
+    alone = tables.units.alone.get(unit)
+    if alone is None:
+        return ""
+    where = f"{alone.cause.function.key.split('#')[0]}` (line {alone.cause.line})"
+    how = "in a loop or a `try`, " if alone.stuck == alone.cause.function else ""
+    return (
+        f"; the graph breaks at `{alone.cause.text}` of `{where}, {how}so that Dynamo compiles every call of "
+        "it by itself"
+    )
+
+
+def without_break(tables: Tables, unit: ClassRef) -> str:
+    """How to keep the calls in one graph."""
+    return "end the graph break, or " if unit in tables.units.alone else ""
 
 
 def cost_of(tables: Tables, context: Context, found: Consumed) -> tuple[str, int | None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.instances import cost_of, made_here, price
+from dynamo_lint.rules.instances import broken_apart, cost_of, made_here, price, without_break
 from dynamo_lint.rules.reasons import causes, subjects
 from dynamo_lint.state.model import Use
 from dynamo_lint.state.origins import Tables
@@ -57,6 +57,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
         use = "that hands it on, and Dynamo guards on its value where the function that gets it uses it"
     message = (
         f"{what} differs between the instances of `{unit}`{more}, which share one compiled `forward` {use}"
+        f"{broken_apart(tables, difference.unit)}"
     )
     claim = Claim(
         message=message,
@@ -65,7 +66,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
         entries=entries,
         severity="note" if _handed_on(main) else None,
         subject=f"{difference.owner.name}.{difference.attribute}",
-        advice=_advice(main, name, context),
+        advice=without_break(tables, difference.unit) + _advice(main, name, context),
         step=f"uses {name}" if difference.sort == Sort.SCALAR else f"gives {name} its settings",
         related=_related(groups),
         also=subjects(one for group in groups for one in group)[1:],

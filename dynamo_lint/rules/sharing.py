@@ -6,13 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from dynamo_lint.breaks.meeting import meeting
+from dynamo_lint.breaks.model import Alone
 from dynamo_lint.findings import Related
 from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.regions.asked import entry_keywords
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.wrapping import outermost
 from dynamo_lint.rules.base import Claim, Context
-from dynamo_lint.rules.settings import entry_keywords
+from dynamo_lint.rules.instances import broken_apart
 from dynamo_lint.state.origins import Tables
 
 _NAMED = 3
@@ -46,10 +49,26 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
         if code is not None:
             for entry in entries:
                 found[code][_where(tables, entry)].setdefault(hot.receiver, hot)
+    for place, ref, hot in _by_break(tables):
+        code = outermost(tables.project, ref, hot.function.key.rpartition(".")[2])
+        if code is not None:
+            found[code][place].setdefault(ref, hot)
     for code, groups in found.items():
         where, classes = max(groups.items(), key=lambda group: len(group[1]))
         if len(classes) > 1:
             yield Shared(code, tuple(classes), next(iter(classes.values())), bool(where))
+
+
+def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, HotFunction]]:
+    """The classes that a graph break lets Dynamo compile by themselves, by the entry that they meet in."""
+    groups: dict[int, list[tuple[Alone, HotFunction]]] = defaultdict(list)
+    for ref, alone in tables.units.alone.items():
+        own = next((hot for hot in alone.inside if hot.receiver == ref), None)
+        if own is not None:
+            groups[own.entries[0]].append((alone, own))
+    for number, group in groups.items():
+        kept = meeting(tables.regions, [alone for alone, _ in group])
+        yield from ((f"entry {number}", alone.unit, own) for alone, own in group if alone in kept)
 
 
 def _where(tables: Tables, entry: Entry) -> str:
@@ -97,7 +116,8 @@ def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
     isolate = ", or compile with `isolate_recompiles=True`" if context.torch_version >= (2, 13) else ""
     return Claim(
         message=f"`{function.qualname}` is the code that runs first in every call of {who}, and Dynamo, "
-        f"which keeps compiled versions by code, guards on the class of `{own}`",
+        f"which keeps compiled versions by code, guards on the class of `{own}`"
+        f"{broken_apart(tables, shared.classes[0])}",
         cost=f"one compiled version per class{'' if shared.together else ' that a process compiles'}, all of "
         f"them under one recompile limit ({context.recompile_limit}) together with what else differs",
         effect="per-instance",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from dynamo_lint.breaks.frames import alone
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Function
 from dynamo_lint.regions.itempath import item_path
@@ -51,7 +52,9 @@ ROOTS = ("state", "global", "bound", "argument", "closure")
 
 def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
-    units = find_units(project, regions, read_source)
+    bodies = Bodies(project, read_source)
+    by_break = alone(project, regions, bodies)
+    units = find_units(project, regions, bodies, by_break)
     scopes = Names(project)
     names = _stored_names(project, regions)
     between = Between(project, regions, scopes)
@@ -70,7 +73,6 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     )
     owned = tuple(state for state in found if state.root in {"state", "bound", "argument"})
     shared = tuple(state for state in found if state.root in {"global", "closure"})
-    bodies = Bodies(project, read_source)
     return Tables(
         project,
         regions,

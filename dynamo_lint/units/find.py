@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
+from dynamo_lint.breaks.model import Alone
 from dynamo_lint.index.facts import Constant
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
 from dynamo_lint.regions.project import Project
@@ -22,11 +23,11 @@ Skipped = dict[ClassRef | FunctionRef, str]
 _TOO_DEEP = "an expression in it is nested too deeply"
 
 
-def find_units(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Units:
+def find_units(project: Project, regions: Regions, bodies: Bodies, alone: Sequence[Alone] = ()) -> Units:
     """What differs between the instances of each class that is compiled once per instance."""
-    run = Construction(project, Bodies(project, read_source))
+    run = Construction(project, bodies)
     sites = Sites(project)
-    units = _units(project, regions)
+    units = dict.fromkeys((one.unit for one in alone), False) | _units(project, regions)
     tops = {unit: sites.tops(unit) for unit in units}
     ways: dict[Way, list[ClassRef]] = defaultdict(list)
     for unit, found in tops.items():
@@ -43,7 +44,7 @@ def find_units(project: Project, regions: Regions, read_source: Callable[[str], 
                 )
             apart = [one for one in made[unit, way] if not (units[unit] and one.alone)]
             differences.update(dict.fromkeys(_compared(run, unit, apart, way[0], skipped)))
-    return Units(tuple(differences), tuple(skipped.items()))
+    return Units(tuple(differences), tuple(skipped.items()), {one.unit: one for one in alone})
 
 
 def _made(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
+from dynamo_lint.breaks.model import Alone
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.terms import Term
@@ -65,6 +67,8 @@ class Units:
     differences: tuple[Difference, ...] = ()
     skipped: tuple[tuple[ClassRef | FunctionRef, str], ...] = ()
     """Units and functions that make some whose differences were not all looked for, and why."""
+    alone: Mapping[ClassRef, Alone] = field(default_factory=dict)
+    """The units that a graph break makes."""
 
     @property
     def names(self) -> frozenset[str]:

@@ -1,0 +1,1 @@
+"""Which compiled functions certainly break the graph, and what is compiled by itself for that."""

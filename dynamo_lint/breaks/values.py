@@ -1,0 +1,146 @@
+"""What the names in a compiled function stand for, as far as its breaks depend on it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from dynamo_lint.breaks.names import LOGGER, SETTINGS
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import UNKNOWN, Expr, Function
+from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.values import Instance, Scope
+
+MISSING = object()
+"""Where no constant is known."""
+_AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple"})
+_OF_ITEMS = frozenset({"values", "items", "children"})
+_TENSORS = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor"})
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The names of one function, on one class of `self`."""
+
+    project: Project
+    function: FunctionRef
+    receiver: ClassRef | None
+    own: str | None
+    captures_nothing: bool
+    """No setting of Dynamo lets it capture what depends on the values in tensors."""
+
+    def dotted(self, node: ast.expr) -> str:
+        """`torch.rand` for what is defined outside the project; empty for anything else."""
+        expr = expression(node)
+        found = self.project.symbols(expr, self.function.path, self.function.key) if expr != UNKNOWN else ()
+        return found[0].dotted if len(found) == 1 and isinstance(found[0], External) else ""
+
+    def is_logger(self, name: str) -> bool:
+        """Whether a global is what `logging.getLogger(…)` gives."""
+        if name in self.project.locals_of(self.function):
+            return False
+        bound = self.project.global_bindings(self.function.path).get(name, [])
+        return bool(bound) and all(
+            isinstance(value, facts.Call)
+            and External(LOGGER) in self.project.symbols(value.function, self.function.path)
+            for value in bound
+        )
+
+    def repeats(self, iterable: ast.expr) -> bool:
+        """Whether a loop over it has a first round: it runs over modules, or counts so far."""
+        match iterable:
+            case ast.Call(ast.Name("range"), [ast.Constant(int() as count)]):
+                return count > 0
+            case ast.Call(ast.Name("range"), [ast.Call(ast.Name("len"), [inner])]):
+                return self.repeats(inner)
+            case ast.Call(ast.Name(name), [inner, *_]) if name in _AROUND:
+                return self.repeats(inner)
+            case ast.Call(ast.Attribute(inner, name), []) if name in _OF_ITEMS:
+                return self.repeats(inner)
+            case ast.Subscript(inner, ast.Slice()):
+                return self.repeats(inner)
+        expr = expression(iterable)
+        if expr == UNKNOWN:
+            return False
+        found = evaluate(self.project, facts.Element(expr), Scope(self.function, self.receiver))
+        return any(isinstance(one, Instance) and self.project.is_module(one.ref) for one in found)
+
+    def constant(self, node: ast.expr) -> object:
+        """A literal, or what an attribute of `self` holds unless somebody configures it otherwise."""
+        match node:
+            case ast.Constant(value):
+                return value
+            case ast.Attribute(ast.Name(name), attribute) if name == self.own and self.receiver is not None:
+                return self._attribute(self.receiver, attribute)
+            case ast.Attribute(ast.Attribute(ast.Name(name), holder), attribute) if name == self.own:
+                expr = facts.Attribute(facts.Name(name), holder)
+                return self._configured(expr, attribute, Scope(self.function, self.receiver))
+        return MISSING
+
+    def _attribute(self, owner: ClassRef, name: str) -> object:
+        """What the one line that stores it in a constructor gives it."""
+        stores = [
+            (where, store)
+            for part in self.project.mro(owner)
+            for where, store in self.project.own_stores(part).get(name, ())
+        ]
+        if not stores:
+            return self._in_class(owner, name)
+        where, store = stores[0]
+        if len(stores) > 1 or where.key.rpartition(".")[2] != "__init__" or store.augmented:
+            return MISSING
+        match store.value:
+            case facts.Constant(value):
+                return value
+            case facts.Attribute(facts.Name() as holder, field):
+                return self._configured(holder, field, Scope(where, owner))
+        return MISSING
+
+    def _configured(self, holder: Expr, name: str, scope: Scope) -> object:
+        """What the class of a configuration gives a field."""
+        found = [*evaluate(self.project, holder, scope)]
+        classes = [one.ref for one in found if isinstance(one, Instance)]
+        known = {repr(value): value for value in (self._in_class(ref, name) for ref in classes)}
+        return next(iter(known.values())) if len(known) == 1 and len(classes) == len(found) else MISSING
+
+    def _in_class(self, owner: ClassRef, name: str) -> object:
+        _, given = self.project.member(owner, name)
+        match given:
+            case [facts.Constant(value)]:
+                return value
+        return MISSING
+
+
+def expression(node: ast.expr) -> Expr:
+    """A dotted name in the index's own language."""
+    match node:
+        case ast.Name(name):
+            return facts.Name(name)
+        case ast.Attribute(value, name):
+            inner = expression(value)
+            return UNKNOWN if inner == UNKNOWN else facts.Attribute(inner, name)
+    return UNKNOWN
+
+
+def tensor_parameters(project: Project, ref: FunctionRef, function: Function) -> set[str]:
+    """The parameters that are declared to be tensors, and nothing else."""
+    return {
+        parameter.name
+        for parameter in function.parameters
+        if isinstance(parameter.annotation, facts.Name | facts.Attribute)
+        and parameter.default is None
+        and any(
+            isinstance(one, External) and one.dotted in _TENSORS
+            for one in project.symbols(parameter.annotation, ref.path, function.outer or facts.MODULE_KEY)
+        )
+    }
+
+
+def captures(project: Project) -> bool:
+    """Whether the project lets Dynamo capture what depends on data, or go on after any break."""
+    stored = any(project.stores_of(name) for name in SETTINGS)
+    return stored or any(
+        keyword in SETTINGS for _, site in project.calls_of("patch") for keyword, _ in site.call.keywords
+    )

@@ -1,0 +1,1107 @@
+"""Graph breaks after which Dynamo compiles every layer by itself, and those after which it goes on."""
+
+import logging
+import time
+import warnings
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+logger = logging.getLogger("quiet")
+logger.setLevel(logging.CRITICAL)
+X = torch.linspace(0.1, 1.0, 8).reshape(2, 4)
+
+
+@torch.compiler.disable
+def by_hand(x):
+    return x + 1
+
+
+# %% a print in the loop over the layers
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            print(end="")
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print before the loop over the layers
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        print(end="")
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print after the loop over the layers
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        x = x + 1
+        print(end="")
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a logger in the loop
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            logger.info("layer")
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a warning in the loop
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            warnings.warn("layer", stacklevel=2)
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% the time in the loop
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            began = time.time()
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a disabled function in the loop
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(by_hand(x))
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a disabled function before the loop
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        x = by_hand(x)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% layers that are dropped by a coin
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            coin = torch.rand([])
+            if coin < 0.0:
+                continue
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% layers that are dropped by a coin in training alone
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            drop = False
+            if self.training:
+                coin = torch.rand([])
+                drop = coin < 0.0
+            if not drop:
+                x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a rate that the constructor sets above zero
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+        self.rate = 0.1
+
+    def forward(self, x):
+        for layer in self.layers:
+            skip = False
+            if self.training and self.rate > 0.0:
+                coin = torch.rand([])
+                skip = coin < -1.0
+            if not skip:
+                x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a rate that the constructor sets to zero
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+        self.rate = 0.0
+
+    def forward(self, x):
+        for layer in self.layers:
+            skip = False
+            if self.training and self.rate > 0.0:
+                coin = torch.rand([])
+                skip = coin < -1.0
+            if not skip:
+                x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a rate that a configuration gives by default
+@dataclass
+class Config:
+    rate: float = 0.1
+
+
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+        self.config = Config()
+
+    def forward(self, x):
+        for layer in self.layers:
+            skip = False
+            if self.training and self.config.rate > 0.0:
+                coin = torch.rand([])
+                skip = coin < -1.0
+            if not skip:
+                x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a rate that a configuration leaves at zero
+@dataclass
+class Config:
+    rate: float = 0.0
+
+
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+        self.config = Config()
+
+    def forward(self, x):
+        for layer in self.layers:
+            skip = False
+            if self.training and self.config.rate > 0.0:
+                coin = torch.rand([])
+                skip = coin < -1.0
+            if not skip:
+                x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a coin that is asked for its value
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            coin = torch.rand([]).item()
+            if coin < 0.0:
+                continue
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print that a flag turns off
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+        self.noisy = False
+
+    def forward(self, x):
+        for layer in self.layers:
+            if self.noisy:
+                print("layer")
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print on a path that an argument takes
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            if x.shape[0] > 100:
+                print("layer")
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print while nothing is compiled
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            if not torch.compiler.is_compiling():
+                print("layer")
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print behind a return that is taken
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+        self.quick = True
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        if self.quick:
+            return x
+        for layer in self.layers:
+            print("again")
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print behind a continue that is taken
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+        self.quiet = True
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+            if self.quiet:
+                continue
+            print("layer")
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print for each of no callbacks
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+        self.callbacks = []
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+            for callback in self.callbacks:
+                print(callback)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a loop of other things breaks in a function of its own before the layers
+def report(x):
+    print(end="")
+    return x
+
+
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        x = report(x)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a function that prints is called in the loop
+def report(x):
+    print(end="")
+    return x
+
+
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(report(x))
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print in the layer itself
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        y = x * self.number  # expect: DYN107 per-instance
+        print(end="")
+        return y + x
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print in a part of the layer
+class Part(nn.Module):
+    def forward(self, x):
+        x = x + 1
+        print(end="")
+        return x * 2
+
+
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+        self.part = Part()
+
+    def forward(self, x):
+        return self.part(x) * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print in the layers of a comprehension
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        y = x * self.number  # expect: DYN107 per-instance
+        print(end="")
+        return y + x
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        return sum([layer(x) for layer in self.layers])
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print in layers that are called one by one
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        y = x * self.number  # expect: DYN107 per-instance
+        print(end="")
+        return y + x
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        x = self.layers[0](x)
+        x = self.layers[1](x)
+        return self.layers[2](x)
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print in a try around the layers
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        try:
+            print(end="")
+            for layer in self.layers:
+                x = layer(x)
+        finally:
+            x = x + 1
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a print in a context that Dynamo knows
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        with torch.no_grad():
+            print(end="")
+            x = x + 1
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% positions of what is not zero
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x: torch.Tensor):
+        hits = (x > 0).nonzero()
+        return x * self.number + hits.sum()  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a list of a tensor's numbers
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x: torch.Tensor):
+        counts = (x > 0).sum(0).tolist()
+        return x * self.number + len(counts)  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a test on a tensor
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x: torch.Tensor):
+        if torch.isnan(x).any():
+            x = torch.zeros_like(x)
+        return x * self.number  # expect: DYN107 per-instance
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a test on the shape of a tensor
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x: torch.Tensor):
+        if x.sum(0).shape[0] > 100:
+            x = torch.zeros_like(x)
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a tensor that is there
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x: torch.Tensor):
+        y = x.sum()
+        if y is not None:
+            x = x + y
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% an assertion on a tensor
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x: torch.Tensor):
+        assert x.sum() < 1e9
+        return x * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a test on a parameter that may be a number
+def scaled(x, rate):
+    return x * 2 if rate > 0 else x
+
+
+class Layer(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return scaled(x, 1) * self.number
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
