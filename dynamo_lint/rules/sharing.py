@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -11,6 +11,8 @@ from dynamo_lint.breaks.model import Alone
 from dynamo_lint.findings import Related
 from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.asked import entry_keywords
+from dynamo_lint.regions.evaluate import evaluation_of
+from dynamo_lint.regions.flow import call_sites
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.wrapping import outermost
@@ -38,12 +40,20 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
     """Every function that is the compiled code of more than one of the classes that are compiled together."""
     found: dict[FunctionRef, dict[str, dict[ClassRef, HotFunction]]] = defaultdict(lambda: defaultdict(dict))
     by_target: dict[str, list[int]] = defaultdict(list)
+    choices: dict[tuple[str, int], set[str]] = defaultdict(set)
+    """What each line may compile."""
     for number, entry in enumerate(tables.regions.entries):
         by_target[entry.target].append(number)
+        choices[entry.path, entry.line].add(entry.target)
     for hot in tables.regions.hot:
         if not hot.compiled or hot.receiver is None or not tables.project.is_module(hot.receiver):
             continue
-        entries = [entry for entry in _own(tables, hot, by_target) if _counts(tables, context, entry)]
+        entries = [
+            entry
+            for entry in _own(tables, hot, by_target)
+            if _counts(tables, context, entry)
+            and (len(choices[entry.path, entry.line]) == 1 or _runs_again(tables.project, entry))
+        ]
         name = hot.function.key.rpartition(".")[2]
         code = outermost(tables.project, hot.receiver, name) if entries else None
         if code is not None:
@@ -76,6 +86,18 @@ def _where(tables: Tables, entry: Entry) -> str:
     if entry.idiom not in {"call", "method", "with", "library"}:
         return ""
     return f"{entry.path}::{_around(tables.project, entry.path).get(entry.line, (0, MODULE_KEY))[1]}"
+
+
+def _runs_again(project: Project, entry: Entry) -> bool:
+    """Whether one program may run the line for more than one of the classes that it may compile."""
+    if entry.regional or entry.idiom not in {"call", "method", "with", "library"}:
+        return True
+    _, key = _around(project, entry.path).get(entry.line, (0, MODULE_KEY))
+    if key == MODULE_KEY or key.endswith("__init__"):
+        return key != MODULE_KEY  # objects are made in many places
+    sites = call_sites(evaluation_of(project), FunctionRef(entry.path, key))
+    callers = Counter(scope.function for scope, _ in sites)
+    return any(site.repeated for _, site in sites) or any(number > 1 for number in callers.values())
 
 
 def _around(project: Project, path: str) -> dict[int, tuple[int, str]]:

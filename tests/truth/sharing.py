@@ -327,3 +327,59 @@ def drive():
     plus.compile()
     for _ in range(3):
         yield plus(X)
+
+
+# %% quiet: a forward that two classes inherit, of which a program chooses one to compile
+class Base(nn.Module):
+    def forward(self, x):
+        return self.act(x)
+
+
+class Relu(Base):
+    def act(self, x):
+        return torch.relu(x)
+
+
+class Tanh(Base):
+    def act(self, x):
+        return torch.tanh(x)
+
+
+def make(name):
+    return {"relu": Relu, "tanh": Tanh}[name]()
+
+
+def drive():
+    run = torch.compile(make("tanh"))
+    for _ in range(3):
+        yield run(X)
+
+
+# %% a forward that two classes inherit, compiled by one line that runs for each
+class Base(nn.Module):
+    def forward(self, x):  # expect: DYN108 per-instance
+        return self.act(x)
+
+
+class Relu(Base):
+    def act(self, x):
+        return torch.relu(x)
+
+
+class Tanh(Base):
+    def act(self, x):
+        return torch.tanh(x)
+
+
+def make(name):
+    return {"relu": Relu, "tanh": Tanh}[name]()
+
+
+def compiled(name):
+    return torch.compile(make(name))
+
+
+def drive():
+    first, second = compiled("tanh"), compiled("relu")
+    for _ in range(3):
+        yield second(first(X))
