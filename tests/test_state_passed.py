@@ -111,6 +111,13 @@ def test_calls_of_other_things_are_not_worked_out(monkeypatch: pytest.MonkeyPatc
     assert len(asked) == 1
 
 
+def test_a_model_whose_forward_gives_way_to_its_compiled_self_is_no_mere_original() -> None:
+    driver = "def run(x):\n    m = M()\n    {how}\n    for i in range(3):\n        m(x, i)\n"
+    replaced = "m.forward = torch.compile(m.forward)"
+    assert passed(driver.format(how=replaced)) == [("n", "run")]
+    assert passed(driver.format(how="fast = torch.compile(m)")) == []
+
+
 # --- what may be called -----------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 from dynamo_lint.state.body import body_of
 from dynamo_lint.state.drivers import Drivers
+from dynamo_lint.state.handles import Handles
 from dynamo_lint.state.model import Position
 from dynamo_lint.state.reaching import Reach
 from dynamo_lint.state.telling import Signature, Telling
@@ -57,7 +58,8 @@ def passed(
     if not any(len(project.function(hot.function).parameters) > 1 for hot in compiled.values()):
         return ()
     found: dict[tuple[HotFunction, str], _Sites] = {}
-    for ref, call, target in _calls(project, compiled, drivers):
+    handles = Handles.of(project, regions.entries)
+    for ref, call, target in _calls(project, compiled, drivers, handles):
         _note(project, ref, call, target, read_source(ref.path), found)
     return tuple(
         Passed(
@@ -98,7 +100,7 @@ def _reach(project: Project, compiled: Compiled) -> Reach:
 
 
 def _calls(
-    project: Project, compiled: Compiled, drivers: Drivers
+    project: Project, compiled: Compiled, drivers: Drivers, handles: Handles
 ) -> Iterator[tuple[FunctionRef, facts.Call, HotFunction]]:
     """The calls of whatever is called with something that may change, all of them.
 
@@ -114,7 +116,7 @@ def _calls(
     changed: set[HotFunction] = set()
     for ref in refs:
         for number, shape in telling.calls(ref, reach.may_be_called):
-            called = asked[ref, number] = _called(project, ref, number, compiled, reach)
+            called = asked[ref, number] = _called(project, ref, number, compiled, reach, handles)
             line = project.function(ref).calls[number].call.line
             told = [hot for hot in called if hot not in changed and signatures[hot].tells(shape)]
             if told and drivers.often(ref, line) != "rarely":
@@ -131,7 +133,7 @@ def _calls(
                     continue
                 if not reach.may_be_called(site.call.function, ref.path):
                     continue
-                asked[ref, number] = _called(project, ref, number, compiled, reach)
+                asked[ref, number] = _called(project, ref, number, compiled, reach, handles)
             called = [hot for hot in asked[ref, number] if hot in changed]
             if called and drivers.often(ref, site.call.line) != "rarely":
                 yield from ((ref, site.call, hot) for hot in called)
@@ -153,7 +155,7 @@ def _callers(project: Project, reach: Reach) -> Iterator[FunctionRef]:
 
 
 def _called(
-    project: Project, ref: FunctionRef, number: int, compiled: Compiled, reach: Reach
+    project: Project, ref: FunctionRef, number: int, compiled: Compiled, reach: Reach, handles: Handles
 ) -> list[HotFunction]:
     callee = project.function(ref).calls[number].call.function
     if not reach.may_run(callee, ref):
@@ -168,7 +170,7 @@ def _called(
                 target = compiled.get((function, receiver))
             case _:
                 target = None
-        if target is not None:
+        if target is not None and not handles.is_raw(callee, ref, target):
             found.append(target)
     return found
 

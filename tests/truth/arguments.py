@@ -524,3 +524,68 @@ def drive():
     for i in range(12):
         lengths = torch.tensor([i, i + 1])
         yield run(X, Meta(int(lengths.max())))
+
+
+# %% quiet: a changing number for the function itself, beside its compiled handle
+def scaled(x, factor: int):
+    return x * factor
+
+
+def drive():
+    run = torch.compile(scaled)
+    for i in range(2, 14):
+        scaled(X, i)
+        yield run(X, 2)
+
+
+# %% quiet: a changing number for the model itself, beside its compiled handle
+class Model(nn.Module):
+    def forward(self, x, factor: int):
+        return x * factor
+
+
+def drive():
+    model = Model().eval()
+    run = torch.compile(model)
+    for i in range(2, 14):
+        model(X, i)
+        yield run(X, 2)
+
+
+# %% a changing number for a model that is compiled under its own name
+class Model(nn.Module):
+    def forward(self, x, factor: int):
+        return x * factor  # expect: DYN109 once
+
+
+def drive():
+    model = Model()
+    model = torch.compile(model)
+    for i in range(2, 14):
+        yield model(X, i)
+
+
+# %% a changing number for a function that is compiled under its own name
+def enlarged(x, factor: int):
+    return x * factor  # expect: DYN109 once
+
+
+enlarged = torch.compile(enlarged)
+
+
+def drive():
+    for i in range(2, 14):
+        yield enlarged(X, i)
+
+
+# %% a changing number for a model that is compiled in place
+class Model(nn.Module):
+    def forward(self, x, factor: int):
+        return x * factor  # expect: DYN109 once
+
+
+def drive():
+    model = Model()
+    model.compile()
+    for i in range(2, 14):
+        yield model(X, i)
