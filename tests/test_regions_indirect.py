@@ -268,7 +268,6 @@ HEAD = {"Head.forward", "cold"}
         ('key in ("head", "tail")', HEAD),
         ('not key == "body"', HEAD),
         ('key == "head" or key == "body"', WHOLE | HEAD),
-        ('key.startswith("head")', WHOLE | HEAD),
         ('other == "head"', WHOLE | HEAD),
     ],
 )

@@ -8,20 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from dynamo_lint.index import facts
+from dynamo_lint.index.choosing import choices, note_loop
 from dynamo_lint.index.compiling import truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
+from dynamo_lint.index.implied import REGISTRARS, STORING, stores
 from dynamo_lint.index.narrowing import TELLING, narrowings, note_keys, told
 from dynamo_lint.index.scopes import FunctionScope
 
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
-_APPENDERS = frozenset({"append", "extend", "insert", "add", "appendleft"})
-_REGISTRARS = frozenset({"add_module", "register_module"})
-_STORING = _APPENDERS | _REGISTRARS | {"setattr", "update"}
 _TELLING_ATTRIBUTES = frozenset({"environ", "getenv", "__dict__"})
 LARGEST = 2**63
 _HUGE = facts.Constant(LARGEST)
 """Stands for every number that is larger: nobody counts that far, and its digits would fill pages."""
-_SWAPPERS = frozenset({"setattr", "set_submodule", *_REGISTRARS})
+_SWAPPERS = frozenset({"setattr", "set_submodule", *REGISTRARS})
 _COMPREHENSIONS = {
     ast.ListComp: "<listcomp>",
     ast.SetComp: "<setcomp>",
@@ -169,6 +168,7 @@ class Expressions:
         scope = self.scope
         if value.__class__ is facts.Element:
             note_keys(scope.keys, target, value)
+            note_loop(scope.modules, target, value.iterable)
         match target:
             case ast.Name(id=name):
                 scope.bindings.append(facts.Binding(name, value, target.lineno, augmented))
@@ -198,6 +198,8 @@ class Expressions:
         """From here on `test` is known to be true, or false, until the facts of this scope are cut back."""
         if test.__class__ in TELLING:
             self.scope.narrowed += told(narrowings(test, self.annotation, holds), self.scope.keys)
+        if self.scope.modules:
+            self.scope.narrowed += choices(test, self.scope.modules, holds)
 
     def _narrow(self, name: facts.Name) -> Expr:
         result: Expr = name
@@ -250,35 +252,13 @@ class Expressions:
         elif name in _SWAPPERS and scope.narrowed:
             site = replace(site, narrowed=tuple(fact for fact in scope.narrowed if fact is not None))
         scope.calls.append(site)
-        if name in _STORING:
-            self._implied_store(call, node)
+        if name in STORING:
+            scope.stores += stores(call)
         return call
-
-    def _implied_store(self, call: facts.Call, node: ast.Call) -> None:
-        """Calls that store: `x.append(v)`, `m.add_module("name", v)`, `setattr(m, "name", v)`."""
-        store = self.scope.stores.append
-        match call:
-            case facts.Call(facts.Attribute(owner, name), arguments) if name in _APPENDERS and arguments:
-                item = arguments[-1]
-                value = facts.Element(item) if name == "extend" else item
-                store(facts.Store(owner, facts.ITEM, value, node.lineno))
-            case facts.Call(facts.Attribute(owner, name), (facts.Constant(str() as key), value)) if (
-                name in _REGISTRARS
-            ):
-                store(facts.Store(owner, key, value, node.lineno))
-            case facts.Call(facts.Attribute(owner, name), (_, value)) if name in _REGISTRARS:
-                store(facts.Store(owner, facts.ITEM, value, node.lineno))
-            case facts.Call(facts.Name("setattr"), (owner, facts.Constant(str() as key), value)):
-                store(facts.Store(owner, key, value, node.lineno))
-            case facts.Call(facts.Name("setattr"), (facts.Name("self") as owner, _, value)):
-                store(facts.Store(owner, facts.ITEM, value, node.lineno))
-            case facts.Call(facts.Attribute(owner, "update"), (facts.Display("dict", items, keys),)):
-                for text, item in zip(keys, items, strict=False):
-                    store(facts.Store(owner, facts.ITEM, item, node.lineno, index=facts.Constant(text)))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Expr:
         scope = self.scope
-        outside, depth = scope.within, len(scope.loops)
+        outside, depth, known = scope.within, len(scope.loops), len(scope.narrowed)
         for position, generator in enumerate(node.generators):
             iterable = self.read(generator.iter)
             if position == 0:  # all but the first iterable belong to the comprehension's own code
@@ -288,12 +268,13 @@ class Expressions:
             self.bind_target(generator.target, facts.Element(iterable))
             for test in generator.ifs:
                 self.read(test)
+                self.establish(test)
             scope.loops.append(UNKNOWN if generator.ifs else iterable)
         if isinstance(node, ast.DictComp):
             self.read(node.key)
         result = self.read(node.value if isinstance(node, ast.DictComp) else node.elt)
         over = tuple(scope.loops[depth:])
-        del scope.loops[depth:]
+        del scope.loops[depth:], scope.narrowed[known:]
         scope.within = outside
         return facts.Display("each", (result,), over=over)
 

@@ -272,6 +272,8 @@ class Function:
     """Mentions getattr, setattr, hasattr, delattr, `__dict__` or vars."""
     environment: bool = False
     """Mentions os.environ or os.getenv, under whatever name it was imported."""
+    judgement: str | None = None
+    """Its source, if all it does is to judge a name or a module: kept to be asked which modules it means."""
 
     def runs_eagerly(self, line: int) -> bool:
         """Whether a line runs only when not compiling."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from dynamo_lint.index.choosing import Loops
 from dynamo_lint.index.facts import (
     Attribute,
     Binding,
@@ -45,6 +46,7 @@ class FunctionScope:
     branch_lines: list[tuple[int, int]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
+    judgement: str | None = None
 
     # Where the walk stands inside this function.
     loaded: set[int] = field(default_factory=set)
@@ -56,6 +58,7 @@ class FunctionScope:
     loops: list[Expr] = field(default_factory=list)
     keys: dict[str, tuple[Expr, str]] = field(default_factory=dict)
     """Loop variables that are keys or names: of what, and the variable that holds the value beside them."""
+    modules: Loops = field(default_factory=dict)
     narrowed: list[Narrowed | None] = field(default_factory=list)
     """What tests have shown of names here; None where a name was assigned again since."""
     within: str = ""
@@ -94,6 +97,7 @@ class FunctionScope:
             branches=tuple(self.branch_lines),
             lookups=self.lookups,
             environment=self.environment,
+            judgement=self.judgement,
         )
 
 

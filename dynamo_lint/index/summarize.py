@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynamo_lint.index import facts
+from dynamo_lint.index.choosing import judgement
 from dynamo_lint.index.compiling import exits, truth_when_compiling
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.expressions import Expressions, terminal_name
@@ -199,8 +200,7 @@ class _Reader:
                 scope.calls.append(facts.CallSite(call, scope.eager))
             if item.optional_vars is not None:
                 self._expressions.bind_target(item.optional_vars, manager)
-            name = terminal_name(manager)
-            if name and "compile" in name:
+            if "compile" in (terminal_name(manager) or ""):
                 scope.context = manager
         self._block(node.body)
         scope.context = before
@@ -308,6 +308,7 @@ class _Reader:
             owner=self._class.key if self._class is not None else None,
             outer=self._scope.key,
             decorators=decorators,
+            judgement=judgement(node),
         )
         self.functions[key] = scope
         return scope

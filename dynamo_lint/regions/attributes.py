@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
-from dynamo_lint.regions import abstract, bare, flow, results, swaps
+from dynamo_lint.regions import abstract, bare, flow, submodules, swaps
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, File
+from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.scopes import key_of
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -55,7 +55,7 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
         case Instance(ref) if name == "__call__" and not ev.project.method(ref, name):
             return {owner: Tier.CERTAIN} if ev.project.is_module(ref) else EMPTY
         case Instance(ref) if name == "_modules" and ev.project.is_module(ref):
-            return {Group("each", (freeze(results.children(ev, ref)),)): Tier.CERTAIN}
+            return {Group("each", (freeze(submodules.children(ev, ref)),)): Tier.CERTAIN}
         case Instance(ref):
             return ev.ask(("attribute", ref, name), lambda: _of_instance(ev, ref, name), EMPTY)
         case ClassValue(ref):
@@ -230,7 +230,7 @@ def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:
 def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
     found = []
     for where, store in ev.project.stores_of(name):
-        if _may_hold_code(store) and not ev.project.is_self(store.owner, where):
+        if _may_hold_code(ev, where, store) and not ev.project.is_self(store.owner, where):
             scope = Scope(where, ev.project.owner(where))
             owners = {v.ref for v in ev.value(store.owner, scope) if isinstance(v, Instance)}
             if owners:
@@ -238,8 +238,17 @@ def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
     return tuple(found)
 
 
-def _may_hold_code(store: Store) -> bool:
-    return not isinstance(store.value, facts.Constant | facts.Unknown)
+def _may_hold_code(ev: Evaluation, where: FunctionRef, store: Store) -> bool:
+    """Whether a store may put other code somewhere: `m.forward = torch.compile(m.forward)` does not."""
+    match store.value:
+        case facts.Constant() | facts.Unknown():
+            return False
+        case facts.Call(callee, (facts.Attribute(owner, name), *_)) if (owner, name) == (
+            store.owner,
+            store.name,
+        ):
+            return External(COMPILE) not in ev.project.symbols(callee, where.path, where.key)
+    return True
 
 
 SOME_MODULE = "torch.nn.Module"

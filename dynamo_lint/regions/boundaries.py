@@ -5,8 +5,8 @@ from __future__ import annotations
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.abstract import is_empty
-from dynamo_lint.regions.entries import matches
 from dynamo_lint.regions.model import ClassRef, FunctionRef, RegionOptions
+from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import External, Project, Symbol
 from dynamo_lint.regions.results import DISABLERS
 

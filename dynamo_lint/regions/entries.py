@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
-from dynamo_lint.index.walking import parts
+from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
@@ -20,7 +19,9 @@ from dynamo_lint.regions.contexts import by_call, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
-from dynamo_lint.regions.project import COMPILE, External, Project, Symbol
+from dynamo_lint.regions.patterns import matches, wrapper
+from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.regions.selecting import is_test
 from dynamo_lint.regions.targets import Target, steps_of, targets_of
 from dynamo_lint.regions.values import (
     ClassValue,
@@ -92,7 +93,7 @@ class _Search:
 
     def __init__(self, project: Project, options: RegionOptions) -> None:
         self._project = project
-        self._wrappers = dict(_wrapper(text) for text in options.compile_wrappers)
+        self._wrappers = dict(wrapper(text) for text in options.compile_wrappers)
         self._decorators = options.compile_decorators
         self._outside: list[tuple[FunctionRef, CallSite]] = []
         """Sites that compile a function of a library."""
@@ -155,6 +156,8 @@ class _Search:
         if isinstance(found, Unresolved):
             ways = (way(where, site, name) for way in (self._around, self._hanging))
             return list(more.values()) or next(filter(None, ways), found)
+        if any(isinstance(part, facts.Narrowed) and is_test(part.types) for part in walk(site.call)):
+            more |= {root.entry.target: root for root in self._hanging(where, site, name)}
         known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}
         return [
             *(root for root in found if root.entry.target in known),
@@ -336,28 +339,10 @@ def _at_best_likely(root: Root) -> Root:
     return replace(root, entry=replace(root.entry, tier=tier), targets=targets)
 
 
-def matches(project: Project, symbol: Symbol, patterns: Iterable[str]) -> bool:
-    """Whether a definition is named by one of the patterns `pkg.mod:Qual.name` (or with a dot, or `*`)."""
-    match symbol:
-        case ClassRef(path, key) | FunctionRef(path, key):
-            names = [f"{project.files[path].module}:{key}", f"{project.files[path].module}.{key}"]
-        case External(dotted):
-            module, _, name = dotted.rpartition(".")
-            names = [dotted, f"{module}:{name}"]
-        case _:
-            return False
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
-
-
 def _is_rehearsal(where: FunctionRef) -> bool:
     path = PurePosixPath(where.path)
     name = where.key.partition(".")[0]
     return name.startswith(("probe_", "test_")) or path.name.startswith("test_") or "tests" in path.parts
-
-
-def _wrapper(text: str) -> tuple[str, int]:
-    pattern, _, position = text.partition("#")
-    return pattern, int(position) if position.isdigit() else 0
 
 
 def _switched_off(call: facts.Call) -> bool:

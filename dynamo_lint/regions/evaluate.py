@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions import attributes, flow, keywords, results
+from dynamo_lint.regions import attributes, flow, keywords, results, selecting, submodules
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -98,6 +98,10 @@ class Evaluation:
             self._named = Evaluation(self.project, guesses=self.guesses, hanging=True)
         return self._named
 
+    def plainly(self) -> Evaluation:
+        """The evaluation that all stages share: what is found by names must not depend on itself."""
+        return evaluation_of(self.project)
+
     def anew(self) -> Evaluation:
         """An evaluation without answers: what was given up deep inside another question can be known here."""
         return Evaluation(self.project, swaps=self.swaps, guesses=self.guesses)
@@ -132,7 +136,10 @@ class Evaluation:
             case facts.Constant(str() as text):
                 return {Text(text): Tier.CERTAIN}
             case facts.Narrowed(inner, types, holds):
-                return narrow(self, self.value(inner, scope), types, holds, scope)
+                values = self.value(inner, scope)
+                if selecting.is_test(types):
+                    return selecting.chosen(self, values, types, holds, scope)
+                return narrow(self, values, types, holds, scope)
             case facts.Typed(annotation):
                 return typed(self.project, annotation, scope)
             case facts.Definition(key):
@@ -191,7 +198,7 @@ class Evaluation:
         parts = [elements(values)]
         for value, tier in values.items():
             if isinstance(value, Instance) and self.project.is_container(value.ref):
-                parts.append(union([results.contents(self, value.ref)], tier))
+                parts.append(union([submodules.contents(self, value.ref)], tier))
         return union(parts)
 
     def of_symbols(self, symbols: tuple[Symbol, ...]) -> Values:

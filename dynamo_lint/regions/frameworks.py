@@ -9,7 +9,7 @@ from dynamo_lint.index.facts import CallSite
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.results import descendants
+from dynamo_lint.regions.submodules import descendants
 from dynamo_lint.regions.values import Group, Instance, Scope, Value, Values, elements, union
 
 DECORATORS = frozenset({"vllm.compilation.decorators.support_torch_compile", "megatron.core.jit.jit_fuser"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, Call, Expr
-from dynamo_lint.regions import contexts, keywords
+from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.regions import contexts, keywords, submodules
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built
 from dynamo_lint.regions.factories import offered
@@ -164,6 +164,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
     if last in ("dict", "OrderedDict", "SimpleNamespace") and call.keywords:
         return _keyed(ev, call, scope)
+    if dotted == "dataclasses.field":
+        return _default(ev, call, scope)
     if dotted == "torch.nn.Module":
         return {Bare(scope.function.path, call.line): Tier.CERTAIN}
     if not dotted.startswith("builtins."):
@@ -171,6 +173,16 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         wraps = first is not None and last.endswith(_WRAPPERS) and not dotted.startswith("torch.nn.")
         return union([made, _wrapped(ev, ev.value(first, scope))]) if first and wraps else made
     return _of_builtin(ev, last, call, scope)
+
+
+def _default(ev: Evaluation, call: Call, scope: Scope) -> Values:
+    """What a field of a dataclass holds unless it is given something: `field(default_factory=Part)`."""
+    for name, value in call.keywords:
+        if name == "default":
+            return ev.value(value, scope)
+        if name == "default_factory":
+            return _of_callees(ev, ev.value(value, scope), Call(value), scope)
+    return EMPTY
 
 
 def _wrapped(ev: Evaluation, values: Values) -> Values:
@@ -225,7 +237,7 @@ def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope) -> Values:
     found = union([at_best(ev.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
     if texts:
         return ev.capped(found)
-    inside = [contents(ev, v.ref) for v in owners if isinstance(v, Instance)]
+    inside = [submodules.contents(ev, v.ref) for v in owners if isinstance(v, Instance)]
     return union([*inside, *(offered(ev, v.path) for v in owners if isinstance(v, File))], Tier.LIKELY)
 
 
@@ -283,9 +295,9 @@ def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scop
     if name in _SELF_RETURNING:
         return {Instance(ref): Tier.CERTAIN}
     if name in ("children", "named_children"):
-        found = children(ev, ref)
+        found = submodules.children(ev, ref)
     elif name in ("modules", "named_modules"):
-        found = descendants(ev, ref)
+        found = submodules.descendants(ev, ref)
     elif name == "get_submodule" and isinstance(_first(call), facts.Constant):
         text = str(call.arguments[0].value)  # type: ignore[union-attr]
         found = {Instance(ref): Tier.CERTAIN}
@@ -297,66 +309,10 @@ def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scop
     return _pairs(found) if name.startswith("named_") else _each(found)
 
 
-def contents(ev: Evaluation, ref: ClassRef) -> Values:
-    """What an instance holds without a name of its own: `self.append(…)`, `self.add_module(name, …)`."""
-    return ev.ask(("contents", ref), lambda: _contents(ev, ref), EMPTY)
-
-
-def _contents(ev: Evaluation, ref: ClassRef) -> Values:
-    parts = [
-        ev.value(store.value, Scope(where, ref))
-        for part in ev.project.mro(ref)
-        for where, store in ev.project.own_stores(part).get(ITEM, ())
-    ]
-    init = ev.project.method(ref, "__init__") if ev.project.is_container(ref) else None
-    if init is not None:
-        for site in ev.project.function(init).calls:
-            if isinstance(site.call.function, facts.Attribute) and site.call.function.name == "__init__":
-                scope = Scope(init, ref)
-                given = union(ev.value(argument, scope) for argument in site.call.arguments)
-                parts += [{v: t for v, t in given.items() if isinstance(v, Instance)}, elements(given)]
-    return union(parts)
-
-
 def _built(ev: Evaluation, ref: ClassRef) -> Values:
     """An unknown method of a configuration builds what it configures."""
     built = configured_by(ev.project, ref)
     return {Instance(built): Tier.LIKELY} if built is not None else EMPTY
-
-
-def children(ev: Evaluation, ref: ClassRef) -> Values:
-    """The submodules an instance holds in its attributes: instances, and containers as they are."""
-    return ev.ask(("children", ref), lambda: _children(ev, ref), EMPTY)
-
-
-def _children(ev: Evaluation, ref: ClassRef) -> Values:
-    names = {n for part in ev.project.mro(ref) for n in ev.project.own_stores(part) if not n.endswith("[]")}
-    held = union(ev.attributes({Instance(ref): Tier.CERTAIN}, name) for name in sorted(names))
-    held = union([held, contents(ev, ref)])
-    return {v: tier for v, tier in held.items() if ev.holds_module(v)}
-
-
-def descendants(ev: Evaluation, ref: ClassRef) -> Values:
-    """All submodules below an instance, itself included: what `.modules()` yields."""
-    return ev.ask(("descendants", ref), lambda: _descendants(ev, ref), EMPTY)
-
-
-def _descendants(ev: Evaluation, ref: ClassRef) -> Values:
-    found: dict[Value, Tier] = {}
-    pending: list[tuple[Value, Tier]] = [(Instance(ref), Tier.LIKELY)]
-    while pending:
-        value, tier = pending.pop()
-        if value in found:
-            continue
-        found[value] = tier
-        match value:
-            case Instance(inner):
-                pending += [(v, max(tier, t)) for v, t in children(ev, inner).items()]
-            case Group():
-                pending += [
-                    (v, max(tier, t)) for v, t in elements({value: tier}).items() if ev.holds_module(v)
-                ]
-    return found
 
 
 def _parent(ev: Evaluation, scope: Scope) -> Values:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr
-from dynamo_lint.regions import results
+from dynamo_lint.regions import submodules
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import is_one_of
@@ -120,7 +120,7 @@ def _put_at(ev: Evaluation, place: _Place) -> tuple[frozenset[ClassRef], Swap]:
     if len(owners) > _MANY:
         return nothing, (types, modules)
     if types and place.deep:
-        below = [results.descendants(plain, one) for one in owners]
+        below = [submodules.descendants(plain, one) for one in owners]
         owners |= {v.ref for part in below for v in part if isinstance(v, Instance)}
     return frozenset(owners), (types, modules)
 
