@@ -231,6 +231,7 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
     return [
         *found,
         *(_skipped(project, ref, why) for ref, why in tables.skipped),
+        *(_cut(project, ref) for ref in {h.function: None for h in regions.hot} if project.function(ref).cut),
         *(_not_compared(project, ref, why) for ref, why in tables.units.skipped),
     ]
 
@@ -239,6 +240,12 @@ def _skipped(project: Project, ref: FunctionRef, why: str) -> Finding:
     function = project.function(ref)
     message = f"`{function.qualname}` was not looked into: {why}"
     return _unfinished(ref, function.line, message, "what it does to state was not linted")
+
+
+def _cut(project: Project, ref: FunctionRef) -> Finding:
+    function = project.function(ref)
+    message = f"`{function.qualname}` was not followed to the end: a chain of calls in it has too many links"
+    return _unfinished(ref, function.line, message, "what the first of them run was not linted")
 
 
 def _not_compared(project: Project, ref: ClassRef | FunctionRef, why: str) -> Finding:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import types
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -322,12 +323,46 @@ def blocks(count: int) -> str:
     return "\n".join(["import torch\nfrom torch import nn\n", *parts])
 
 
-def test_the_work_grows_with_the_number_of_compiled_classes_in_a_file_and_no_faster(
+def layers(count: int) -> str:
+    """Functions in layers, each of which hands what it is given to all of the next layer."""
+    parts = []
+    for layer in range(count):
+        calls = "".join(f"        self.f{layer + 1}_{i}(a)\n" for i in range(6))
+        parts += [f"    def f{layer}_{i}(self, a):\n{calls}" for i in range(6)]
+    parts += [f"    def f{count}_{i}(self, a):\n        self.kept = a\n" for i in range(6)]
+    return model("self.f0_0(x)").replace("    def forward", "\n".join([*parts, "    def forward"]))
+
+
+def test_what_goes_through_layers_of_functions_is_asked_of_each_once(
     here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # There are six to the power of twelve ways through them.
+    (here / "a.py").write_text(layers(12))
+    assert "DYN101" in lint(capsys)[1]
+
+
+GROWING = {
+    "compiled classes": blocks,
+    # Along a chain that is followed through a hundred links, work still grows a little with its length.
+    "calls behind each other": lambda count: model("y = x" + "".join(f".m{i}()" for i in range(7 * count))),
+    "the same call behind itself": lambda count: model("y = x" + ".relu()" * 7 * count),
+    "conditions in each other": lambda count: model("y = " + "1 if x else " * 16 * count + "2"),
+    "conditions that are passed": lambda count: (
+        model() + "for x in range(9):\n    compiled(" + "1 if x else " * 16 * count + "2)\n"
+    ),
+    "calls that make a part": lambda count: BLOCKS.replace(
+        "make(dim, i) for", f"make(dim{'.a()' * 16 * count}, i) for"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", GROWING.values(), ids=GROWING)
+def test_the_work_grows_with_the_length_of_a_file_and_no_faster(
+    here: Path, capsys: pytest.CaptureFixture[str], source: Callable[[int], str]
 ) -> None:
     def work(count: int) -> int:
         """How often Python code of ours is entered or resumed."""
-        (here / "many.py").write_text(blocks(count))
+        (here / "many.py").write_text(source(count))
         entered = 0
 
         def note(frame: types.FrameType, event: str, argument: object) -> None:
@@ -337,15 +372,23 @@ def test_the_work_grows_with_the_number_of_compiled_classes_in_a_file_and_no_fas
         threading.setprofile(note)
         sys.setprofile(note)
         try:
-            _, codes, _ = lint(capsys)
+            lint(capsys)
         finally:
             sys.setprofile(None)
             threading.setprofile(None)  # type: ignore[arg-type]
-        assert codes.count("DYN101") == count
         return entered
 
     work(5)
-    assert work(60) < 4.4 * work(15)
+    assert work(60) < (4.4 if source is blocks else 6) * work(15)
+
+
+def test_a_chain_that_is_not_followed_to_its_end_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "a.py").write_text(model("y = x" + ".relu()" * 90))
+    assert "DYN906" not in lint(capsys)[1]
+    (here / "a.py").write_text(model("y = x" + ".relu()" * 190))
+    assert {"DYN101", "DYN906"} <= set(lint(capsys)[1])
 
 
 def test_a_line_of_ten_megabytes_is_passed_over_unless_it_is_named(

@@ -89,6 +89,11 @@ def test_a_span_that_changed_since_it_was_indexed_is_skipped():
     assert open_function("", function) is None
 
 
+def test_a_lambda_is_not_looked_for_in_its_whole_file():
+    # Nor is it taken for the function that begins on its line.
+    assert opened("def f(x): return map(lambda y: y.a, x)\n", "f.<locals>.<lambda>") is None
+
+
 def test_a_project_without_candidates_never_imports_libcst():
     program = textwrap.dedent(
         """

@@ -6,9 +6,11 @@ from dynamo_lint.index.summarize import summarize
 from dynamo_lint.regions.model import ClassRef, FunctionRef, RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.state import passed as passed_module
+from dynamo_lint.state.body import body_of
 from dynamo_lint.state.reaching import Reach
 from dynamo_lint.state.tables import build
 from dynamo_lint.state.telling import Signature, Telling
+from dynamo_lint.state.varying import in_loop
 from dynamo_lint.state.whether import Whether
 
 MODEL = """
@@ -197,3 +199,11 @@ def test_each_question_of_a_ladder_of_circles_is_worked_out_once_or_twice() -> N
 
     assert not of(0)
     assert count <= 100
+
+
+def test_the_names_of_a_function_are_gathered_once_for_all_of_its_calls() -> None:
+    source = "for i in xs:\n    f(i)\n    g(i)\n"
+    body = body_of(summarize("m.py", "m", False, source.encode()).functions["<module>"], source)
+    one, other = (call for calls in body.calls.values() for call in calls if call.args and body.loops[call])
+    assert in_loop(body, one).bound is in_loop(body, other).bound
+    assert in_loop(body, one).known is not in_loop(body, other).known

@@ -17,6 +17,8 @@ from dynamo_lint.index.scopes import FunctionScope
 
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
 _TELLING_ATTRIBUTES = frozenset({"environ", "getenv", "__dict__"})
+MOST_LINKS = 100
+"""Calls, attributes and conditions behind each other that one expression is followed through."""
 LARGEST = 2**63
 _HUGE = facts.Constant(LARGEST)
 """Stands for every number that is larger: nobody counts that far, and its digits would fill pages."""
@@ -45,6 +47,8 @@ class Expressions:
         self._names: dict[str, facts.Name] = {}
         self._constants: dict[object, Expr] = {}
         self._attributes: dict[tuple[int, str], facts.Attribute] = {}
+        self._links = 0
+        """How many links of a chain stand around the expression that is read."""
 
     def read(self, node: ast.expr | None) -> Expr:
         """Translate one expression and note the calls and attribute loads in it."""
@@ -54,6 +58,20 @@ class Expressions:
             return UNKNOWN
         reader = _READERS.get(node.__class__)
         return reader(self, node) if reader is not None else self._parts(node)
+
+    def _link(self, node: ast.expr) -> Expr:
+        """Translate what one more link of a chain hangs on.
+
+        After too many it is unknown: whoever asks what a chain means asks for each of its links.
+        """
+        if node.__class__ is ast.Name:
+            return self.read(node)
+        links = self._links
+        self._links = links + 1 if links < MOST_LINKS else 0
+        result = self.read(node)
+        self._links = links
+        self.scope.cut |= links >= MOST_LINKS
+        return result if links < MOST_LINKS else UNKNOWN
 
     def _parts(self, node: ast.expr) -> Expr:
         """Only what is inside matters: a formatted string, or an expression newer than this code."""
@@ -94,8 +112,8 @@ class Expressions:
     def _subscript(self, node: ast.Subscript) -> Expr:
         index = self.read(node.slice)
         if node.slice.__class__ is ast.Slice:  # part of a container is one of the same things
-            return facts.Choice((self.read(node.value),))
-        return facts.Subscript(self.read(node.value), index)
+            return facts.Choice((self._link(node.value),))
+        return facts.Subscript(self._link(node.value), index)
 
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Expr:
         return facts.Display(_DISPLAYS[node.__class__], tuple([self.read(item) for item in node.elts]))
@@ -220,7 +238,7 @@ class Expressions:
         return self._narrow(known) if self.scope.narrowed else known
 
     def _attribute(self, node: ast.Attribute) -> facts.Attribute:
-        value, name = self.read(node.value), node.attr
+        value, name = self._link(node.value), node.attr
         known = self._attributes.get((id(value), name))
         if known is None:
             # What is kept keeps its value, so that no other object gets the same identity.
@@ -237,7 +255,7 @@ class Expressions:
             # The callee of `x.f()` is no property load worth following: the call itself is.
             function, name = self._attribute(callee), callee.attr
         else:
-            function = read(callee)
+            function = self._link(callee)
             name = terminal_name(function) or ""
         call = facts.Call(
             function,
@@ -304,9 +322,9 @@ class Expressions:
 
     def _maybe_eager(self, node: ast.expr, *, eager: bool) -> Expr:
         if not eager:
-            return self.read(node)
+            return self._link(node)
         before, self.scope.eager = self.scope.eager, True
-        result = self.read(node)
+        result = self._link(node)
         self.scope.eager = before
         return result
 

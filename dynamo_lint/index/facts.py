@@ -274,6 +274,8 @@ class Function:
     """Mentions os.environ or os.getenv, under whatever name it was imported."""
     judgement: str | None = None
     """Its source, if all it does is to judge a name or a module: kept to be asked which modules it means."""
+    cut: bool = False
+    """Some expression has more links than are followed."""
 
     def runs_eagerly(self, line: int) -> bool:
         """Whether a line runs only when not compiling."""

@@ -47,6 +47,7 @@ class FunctionScope:
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
+    cut: bool = False
 
     # Where the walk stands inside this function.
     loaded: set[int] = field(default_factory=set)
@@ -98,6 +99,7 @@ class FunctionScope:
             lookups=self.lookups,
             environment=self.environment,
             judgement=self.judgement,
+            cut=self.cut,
         )
 
 

@@ -26,6 +26,12 @@ class Body:
     """By the line of the tree that they begin on."""
     loops: dict[ast.AST, list[Loop]] = field(default_factory=lambda: defaultdict(list))
     """The loops that hold a call, outer before inner."""
+    bound: dict[str, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
+    """What is assigned to a name, anywhere in the function."""
+    growing: list[tuple[str, ast.expr]] = field(default_factory=list)
+    """What is added to a name by `+=`."""
+    outer: set[str] = field(default_factory=set)
+    """Names that belong to the code around."""
 
     def call(self, wanted: facts.Call) -> ast.Call | None:
         """The node of a call, at columns that are true for the file."""
@@ -61,6 +67,12 @@ def _body(source: str, first: int, last: int) -> Body | None:
                 for inner in ast.walk(node):
                     if isinstance(inner, ast.Call):
                         body.loops[inner].append(node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                body.bound[name].append(value)
+            case ast.AugAssign(target=ast.Name(id=name), value=value):
+                body.growing.append((name, value))
+            case ast.Nonlocal(names=names) | ast.Global(names=names):
+                body.outer.update(names)
     return body
 
 

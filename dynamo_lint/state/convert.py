@@ -7,23 +7,25 @@ from functools import lru_cache
 
 import libcst as cst
 
-from dynamo_lint.index.expressions import LARGEST
+from dynamo_lint.index.expressions import LARGEST, MOST_LINKS
 from dynamo_lint.index.facts import UNKNOWN, Attribute, Call, Constant, Element, Expr, Name, Subscript
 
 
-def to_expr(node: cst.BaseExpression) -> Expr:
-    """Names, attribute chains, calls, subscripts and literals; anything else is unknown."""
+def to_expr(node: cst.BaseExpression, links: int = MOST_LINKS) -> Expr:
+    """Names, attribute chains, calls, subscripts and literals; anything else, or deeper, is unknown."""
+    if not links:
+        return UNKNOWN
     match node:
         case cst.Name(value="True" | "False" | "None"):
             return Constant({"True": True, "False": False, "None": None}[node.value])
         case cst.Name(value=name):
             return Name(name)
         case cst.Attribute(value=value, attr=cst.Name(value=name)):
-            return Attribute(to_expr(value), name)
+            return Attribute(to_expr(value, links - 1), name)
         case cst.Call():
-            return to_call(node)
+            return to_call(node, links)
         case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
-            return Subscript(to_expr(value), to_expr(index))
+            return Subscript(to_expr(value, links - 1), to_expr(index))
         case cst.SimpleString() | cst.Integer() | cst.Float():
             literal = literal_of(node)
             return Constant(literal) if isinstance(literal, str | int | float) else UNKNOWN
@@ -31,11 +33,11 @@ def to_expr(node: cst.BaseExpression) -> Expr:
             return UNKNOWN
 
 
-def to_call(node: cst.Call) -> Call:
+def to_call(node: cst.Call, links: int = MOST_LINKS) -> Call:
     """A call; what is passed by `**` is left out."""
     named = [a for a in node.args if a.star != "**"]
     return Call(
-        to_expr(node.func),
+        to_expr(node.func, links - 1),
         tuple(Element(to_expr(a.value)) if a.star else to_expr(a.value) for a in named if a.keyword is None),
         tuple((a.keyword.value, to_expr(a.value)) for a in named if a.keyword is not None),
     )

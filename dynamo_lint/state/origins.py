@@ -36,6 +36,7 @@ class Origins:
     )
     known: dict[tuple[HotFunction, str, int], frozenset[Origin]] = field(default_factory=dict)
     held: dict[tuple[HotFunction, str, int], frozenset[str]] = field(default_factory=dict)
+    given: dict[tuple[HotFunction, str, int], Kinds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.passed = defaultdict(list)
@@ -92,11 +93,22 @@ class Origins:
         if value.kinds or depth > _MAX_DEPTH or value.derived or len(value.pending) != 1:
             return value.kinds
         (load,) = value.pending
-        passed = self.passed.get((hot.function, hot.receiver, load.place[0]), ())
         if hot.compiled or len(load.place) != 1:
             return value.kinds
-        found = [self.kinds(caller, given, depth + 1) for caller, given in passed]
-        return frozenset().union(*found) if found and all(found) else K.UNKNOWN
+        asked = (hot, load.place[0], depth)
+        if asked not in self.given:
+            self.given[asked] = self._given(*asked)
+        return self.given[asked]
+
+    def _given(self, hot: HotFunction, name: str, depth: int) -> Kinds:
+        """The kinds of what the callers pass for a parameter, if that is known of all of them."""
+        found: Kinds = frozenset()
+        for caller, value in self.passed.get((hot.function, hot.receiver, name), ()):
+            kinds = self.kinds(caller, value, depth + 1)
+            if not kinds:
+                return K.UNKNOWN
+            found |= kinds
+        return found
 
     def value(self, hot: HotFunction, value: Value, depth: int = 0) -> frozenset[Origin]:
         """The origins of a value, with parameters replaced by what callers pass for them."""

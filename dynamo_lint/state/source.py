@@ -16,7 +16,7 @@ from dynamo_lint.state.model import Position
 from dynamo_lint.state.positions import Offsets
 
 _DEEPEST = 1000
-_NESTING = "+-*/%@|&^.[("
+_NESTING = (*"+-*/%@|&^.[(", " else ")
 
 
 class TooDeep(Exception):
@@ -47,8 +47,11 @@ class Opened:
 def open_function(source: str, function: Function) -> Opened | None:
     """Parse a function's own lines; the whole file only if they do not parse alone.
 
-    None if there is no such function any more; raises TooDeep if it cannot be parsed in reasonable time.
+    None for a lambda, which has no statements, and if there is no such function any more; raises TooDeep if
+    it cannot be parsed in reasonable time.
     """
+    if function.qualname.endswith("<lambda>"):
+        return None
     span = _lines(source)[function.first_line - 1 : function.end_line]
     if not span:
         return None
@@ -65,7 +68,7 @@ def _too_deep(text: str) -> bool:
     Its time grows with the cube of the depth (libcst 1.9: a sum of 1000 terms takes a second, one of 3000
     takes 18), while `ast` takes milliseconds.
     """
-    # Each level takes one of these characters; most functions have fewer in all.
+    # Each level takes one of these; most functions have fewer in all.
     if sum(map(text.count, _NESTING)) < _DEEPEST:
         return False
     try:

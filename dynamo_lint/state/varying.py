@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.body import Body
+from dynamo_lint.state.body import Body, Loop
 from dynamo_lint.state.model import SCALARS, Kind, Kinds
 
 CASTS: dict[str, Kinds] = {
@@ -62,7 +63,7 @@ class Varying:
 class Env:
     """The names of one function, seen from inside a loop."""
 
-    bound: dict[str, list[ast.expr]] = field(default_factory=dict)
+    bound: Mapping[str, list[ast.expr]]
     """What is assigned to a name, anywhere in the function."""
     turning: dict[str, Varying] = field(default_factory=dict)
     """Loop variables, and names that the loop rebinds by `+=` or grows."""
@@ -197,21 +198,18 @@ def _reduces(node: ast.expr) -> bool:
 
 def in_loop(body: Body, call: ast.Call) -> Env:
     """The names of a function, seen from the loop that holds the call; without one, from the whole of it."""
-    env = Env()
-    outer: set[str] = set()
-    growing: list[tuple[str, ast.expr]] = []
-    for node in body.nodes:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                env.bound.setdefault(name, []).append(value)
-            case ast.AugAssign(target=ast.Name(id=name), value=value):
-                growing.append((name, value))
-            case ast.Nonlocal(names=names) | ast.Global(names=names):
-                outer.update(names)
-    for name, value in growing:
-        if name in outer:
+    env = _inside(body, tuple(body.loops.get(call, ())))
+    return replace(env, known=dict(env.known))
+
+
+@lru_cache(maxsize=16)
+def _inside(body: Body, loops: tuple[Loop, ...]) -> Env:
+    """Kept, because one loop may hold a thousand calls."""
+    env = Env(body.bound)
+    for name, value in body.growing:
+        if name in body.outer:
             env.turning[name] = Varying(env.value(value).kinds, True)
-    for loop in body.loops.get(call, ()):
+    for loop in loops:
         for node in ast.walk(loop):
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)]):
