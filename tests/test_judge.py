@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bench.oracle.born import from_birth
 from bench.oracle.join import Outcome, by_subject, outcome
 from bench.oracle.paths import path_of
 from dynamo_lint.confirm.receipt import Cause, Frame, Receipt, Recompile
@@ -235,3 +236,32 @@ def test_what_many_architectures_show_comes_first() -> None:
     rare = recompile(replace(LAYER, attribute="scale"))
     table = by_subject([joined([], recompile(LAYER), rare), joined([], recompile(LAYER))], "missed")
     assert list(table) == ["Attention.layer_idx", "Attention.scale"]
+
+
+BORN = """class Pair:
+    def __init__(self, first, second):
+        self.first = first
+        self.second = second
+        self.rounds = 0
+
+    def swap(self):
+        self.second = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("owner", "attribute", "expected"),
+    [
+        ("library.caches.Pair", "first", True),
+        ("library.caches.Pair", "second", False),
+        ("library.caches.Pair", "third", False),
+        ("library.other.Pair", "first", False),
+        ("Pair", "first", False),
+    ],
+    ids=["constructor", "changed-later", "never-stored", "no-such-file", "no-module"],
+)
+def test_an_object_has_from_birth_what_constructors_alone_store(
+    owner: str, attribute: str, expected: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "caches.py").write_text(BORN)
+    assert from_birth(owner, attribute, tmp_path) is expected

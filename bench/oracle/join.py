@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.oracle.born import from_birth
 from bench.oracle.paths import path_of
 from dynamo_lint.confirm.receipt import Cause, Recompile, receipt_from_json
 from dynamo_lint.confirm.verdicts import of_mode, spoken_of
@@ -16,6 +17,9 @@ from dynamo_lint.findings import Finding
 
 ARGUMENT = re.compile(r"L\['(?!self')\w+'\](?:\[[^\]]*\])*\Z")
 """A value that the caller of the compiled function handed over, by itself or in a tuple or dict."""
+
+PASSED = re.compile(r"L\['(?!self')\w+'\](?:\[[^\]]*\])*\.")
+"""Something in an object that the caller handed over."""
 
 RETURNED = re.compile(r"L\['___stack\d+'\](?:\.\w+|\[[^\]]*\])\Z")
 """A part of what code that a graph break left to Python returned: new in every call, as an argument is."""
@@ -84,11 +88,11 @@ def outcome(
                 explained.add(finding.fingerprint)
                 speaking.setdefault((_bare(cause.owner), cause.attribute), finding)
         follows = frozenset(record.get("sized", {}).get(recompile.function, ()))
-        sort = _sort(recompile, follows)
+        sort = _sort(recompile, follows, root)
         if sort != "state":
             setattr(found, sort, getattr(found, sort) + 1)
             continue
-        states.update(dict.fromkeys(_states(recompile, follows)))
+        states.update(dict.fromkeys(_states(recompile, follows, root)))
     for state in states:
         if (state.owner, state.attribute) in speaking:
             found.true[state] = speaking[state.owner, state.attribute]
@@ -141,7 +145,7 @@ def _others(
         (found.unknown if still or finding.fingerprint not in ran else found.false).append(finding)
 
 
-def _sort(recompile: Recompile, follows: frozenset[str]) -> str:
+def _sort(recompile: Recompile, follows: frozenset[str], root: Path) -> str:
     """`state` if Python state is part of the best explanation; else what it consists of.
 
     Where weights of another shape are part of it, no other state could have spared the compile; state that
@@ -150,11 +154,11 @@ def _sort(recompile: Recompile, follows: frozenset[str]) -> str:
     The receipt puts the smallest explanation first, and of equal ones that of the version used last:
     older versions, from another mode or for other shapes, could always explain a compile as well.
     """
-    kinds = {_kind(cause, follows) for joint in recompile.causes[:1] for cause in joint}
+    kinds = {_kind(cause, follows, root) for joint in recompile.causes[:1] for cause in joint}
     return next((sort for sort in ("weights", "state", "arguments", "modes") if sort in kinds), "inputs")
 
 
-def _kind(cause: Cause, follows: frozenset[str]) -> str:
+def _kind(cause: Cause, follows: frozenset[str], root: Path) -> str:
     if path_of(cause.source) in follows:
         return "weights"
     if cause.kind == "TENSOR_MATCH" and "_parameters[" in cause.source and cause.aspect in ("size", "rank"):
@@ -168,15 +172,18 @@ def _kind(cause: Cause, follows: frozenset[str]) -> str:
         return "modes"  # whether there was a backward pass already
     if not cause.bases and ARGUMENT.match(cause.source):
         return "arguments"
+    classes = cause.kind in ("TYPE_MATCH", "ID_MATCH") and PASSED.match(cause.source)
+    if classes and from_birth(cause.owner, cause.attribute, root):
+        return "arguments"  # another object, made of other parts: no code that is compiled chose them
     if RETURNED.match(cause.source) and not {"builtins.dict", "builtins.tuple"}.isdisjoint(cause.bases):
         return "arguments"
     return "state"
 
 
-def _states(recompile: Recompile, follows: frozenset[str]) -> Iterator[State]:
+def _states(recompile: Recompile, follows: frozenset[str], root: Path) -> Iterator[State]:
     """The Python state of the best explanation."""
     for cause in recompile.causes[0]:
-        if _kind(cause, follows) == "state":
+        if _kind(cause, follows, root) == "state":
             yield State(_bare(cause.owner), cause.attribute, cause.kind, cause.path, cause.line)
 
 

@@ -16,8 +16,8 @@ HEAD = """# How right the linter is on models that people use
 
 Written by `python -m bench.oracle run`, then `report`; do not edit. Each architecture is built from a tiny
 random configuration, each of its repeated blocks is compiled (`blocks`) or the whole model (`whole`), and it
-lives through training steps, another batch size and length, evaluation without gradients and, for causal
-language models, generation with a dynamic and a static cache. What Dynamo did is heard by the witness of
+lives through training steps, another batch size and length, evaluation without gradients and, where it
+writes texts, generation with a dynamic and a static cache. What Dynamo did is heard by the witness of
 `dynamo-lint confirm`; the same sources are linted with what was compiled declared as regions, and the two are
 joined.
 
@@ -32,11 +32,11 @@ joined.
 
 Recompiles for anything else have columns of their own: shapes and types of input tensors, weights of another
 shape, modes (train or eval, gradients on or off), and arguments of another kind (None or not, another class,
-other keywords), which the caller decides; where a graph break cuts a function in two, what the code between
-returned, by itself or in a tuple or dict, is an argument of the second half. Weights count where instances of
-one class differ in size, so that nothing could spare the compile: a weight's guard is part of the
-explanation, or the state in it never differs between two instances without a difference in some weight's
-shape, as measured on the model itself.
+other keywords, or made of parts of another class, which only constructors choose), which the caller decides;
+where a graph break cuts a function in two, what the code between returned, by itself or in a tuple or dict,
+is an argument of the second half. Weights count where instances of one class differ in size, so that nothing
+could spare the compile: a weight's guard is part of the explanation, or the state in it never differs between
+two instances without a difference in some weight's shape, as measured on the model itself.
 """
 
 
