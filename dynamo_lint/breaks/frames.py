@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from dynamo_lint.breaks.model import Alone, Break
 from dynamo_lint.breaks.names import TELLING
 from dynamo_lint.breaks.reading import Place, Reading
-from dynamo_lint.breaks.values import Values, captures, tensor_parameters
+from dynamo_lint.breaks.values import Values, captures, moves_messages, tensor_parameters
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.regions.asked import entry_keywords
 from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Regions, Tier
@@ -29,6 +29,7 @@ class _Frames:
     calls: Mapping[Node, tuple[Call, ...]]
     callers: dict[Node, list[Node]]
     captures_nothing: bool
+    writing_breaks: bool
     readings: dict[Node, Reading | None] = field(default_factory=dict)
     broken: dict[Node, Break] = field(default_factory=dict)
     """Functions whose graph certainly breaks, and where."""
@@ -95,7 +96,8 @@ class _Frames:
         body = None if self._replaced(ref, receiver) else self.bodies.of(ref)
         if body is None:
             return None
-        values = Values(self.project, ref, receiver, self.project.self_name(ref), self.captures_nothing)
+        own = self.project.self_name(ref)
+        values = Values(self.project, ref, receiver, own, self.captures_nothing, self.writing_breaks)
         reading = Reading(values, tensor_parameters(self.project, ref, self.project.function(ref)))
         try:
             reading.block(body, False)
@@ -117,7 +119,9 @@ def alone(project: Project, regions: Regions, bodies: Bodies) -> tuple[Alone, ..
     for caller, calls in regions.calls.items():
         for target in dict.fromkeys(call.target for call in calls if call.tier < Tier.ASSUMED):
             callers[target].append(caller)
-    frames = _Frames(project, bodies, regions.calls, callers, not captures(project))
+    frames = _Frames(
+        project, bodies, regions.calls, callers, not captures(project), not moves_messages(project)
+    )
     frames.climb(list(nodes))
     return tuple(
         one

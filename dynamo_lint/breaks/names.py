@@ -46,6 +46,14 @@ SHAPE_METHODS = frozenset({"nonzero", "masked_select", "unique", "bincount"})
 SETTINGS = frozenset({"capture_scalar_outputs", "capture_dynamic_output_shape_ops", "nested_graph_breaks"})
 """With any of these in torch._dynamo.config, the breaks are others."""
 
+LOG_SETTINGS = frozenset(
+    {"reorderable_logging_functions", "ignore_logging_functions", "ignore_logger_methods"}
+)
+"""With any of these, what writes a message need not break (torch/_dynamo/config.py)."""
+
+WRITING = frozenset({"builtins.print", "warnings.warn"})
+"""Of those functions, the ones that write a message; those of `logging` do as well."""
+
 MAKERS = frozenset(
     {
         *("arange", "bernoulli", "empty", "empty_like", "full", "full_like", "linspace", "ones", "ones_like"),
@@ -101,6 +109,9 @@ OPERATIONS = frozenset(
     }
 )
 """Methods of a tensor, and functions of `torch` that are given one, that give one tensor back."""
+
+WHOLE = frozenset({"max", "min", "median"})
+"""... that give one tensor if they are asked for no dimension."""
 
 PAIRS = frozenset({"topk", "sort"})
 """... and that give a tuple of tensors."""

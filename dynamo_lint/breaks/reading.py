@@ -20,6 +20,8 @@ from dynamo_lint.breaks.names import (
     SCALAR_METHODS,
     SHAPE_METHODS,
     SKIPPED,
+    WHOLE,
+    WRITING,
 )
 from dynamo_lint.breaks.values import Values
 from dynamo_lint.breaks.whether import Truth, truth
@@ -213,14 +215,14 @@ class Reading:
         """Whether a call breaks the graph itself."""
         match node.func:
             case ast.Attribute(ast.Name(owner), method) if method in LOGGING and self.values.is_logger(owner):
-                return True
+                return self.values.writing_breaks
             case ast.Attribute(_, method) if method in SCALAR_METHODS | SHAPE_METHODS and self._on_tensor(
                 node
             ):
                 return self.values.captures_nothing
         dotted = self.values.dotted(node.func)
         if dotted in SKIPPED:
-            return True
+            return self.values.writing_breaks or not (dotted in WRITING or dotted.startswith("logging."))
         if dotted in CONVERSIONS:
             return len(node.args) == 1 and self._is_tensor(node.args[0]) and self.values.captures_nothing
         package, _, name = dotted.rpartition(".")
@@ -236,7 +238,7 @@ class Reading:
             case ast.Name(name):
                 return name in self.tensors
             case ast.Call(ast.Attribute(_, method)) if self._on_tensor(node):
-                return method in OPERATIONS
+                return method in OPERATIONS or (method in WHOLE and not (node.args or node.keywords))
             case ast.Call(function):
                 package, _, name = self.values.dotted(function).rpartition(".")
                 return package in ("torch", "torch.nn.functional") and name in MAKERS | OPERATIONS

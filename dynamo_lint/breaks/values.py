@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from dynamo_lint.breaks.names import LOGGER, SETTINGS
+from dynamo_lint.breaks.names import LOG_SETTINGS, LOGGER, SETTINGS
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import UNKNOWN, Expr, Function
 from dynamo_lint.regions.evaluate import evaluate
@@ -30,6 +30,8 @@ class Values:
     own: str | None
     captures_nothing: bool
     """No setting of Dynamo lets it capture what depends on the values in tensors."""
+    writing_breaks: bool
+    """No setting of Dynamo lets it move or drop messages."""
 
     def dotted(self, node: ast.expr) -> str:
         """`torch.rand` for what is defined outside the project; empty for anything else."""
@@ -136,6 +138,19 @@ def tensor_parameters(project: Project, ref: FunctionRef, function: Function) ->
             for one in project.symbols(parameter.annotation, ref.path, function.outer or facts.MODULE_KEY)
         )
     }
+
+
+def moves_messages(project: Project) -> bool:
+    """Whether the project lets Dynamo write messages after the graph, or not at all."""
+    if any(project.stores_of(name) for name in LOG_SETTINGS):
+        return True
+    calls = (site.call.function for method in ("add", "update") for _, site in project.calls_of(method))
+    return any(
+        isinstance(function, facts.Attribute)
+        and isinstance(function.value, facts.Attribute)
+        and function.value.name in LOG_SETTINGS
+        for function in calls
+    )
 
 
 def captures(project: Project) -> bool:
