@@ -135,7 +135,8 @@ def said(folder: Path, body: str, top: str = "", options: str = "") -> list[str]
 @pytest.mark.parametrize("body", CERTAIN)
 def test_a_certain_break_in_the_loop_makes_units_of_the_layers(body: str, tmp_path: Path) -> None:
     (message,) = said(tmp_path, body)
-    assert "the graph breaks at `" in message and "`Model.forward`" in message
+    assert "the graph breaks at `" in message
+    assert "`Model.forward`" in message
 
 
 @pytest.mark.parametrize("body", UNCERTAIN)

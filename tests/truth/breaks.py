@@ -1105,3 +1105,133 @@ def drive():
     model = torch.compile(Model())
     for _ in range(3):
         yield model(X)
+
+
+# %% two classes of layers under one wrapper, with a break in both loops
+class Wrapped(nn.Module):
+    noisy = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        forward = cls.forward
+
+        def around(self, x):  # expect: DYN108 per-instance
+            if self.noisy and self.training:
+                x = x + 0.1
+            return forward(self, x)
+
+        cls.forward = around
+
+
+class First(Wrapped):
+    def forward(self, x):
+        return x + 1
+
+
+class Second(Wrapped):
+    def forward(self, x):
+        return x * 2
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(First() for _ in range(2))
+
+    def forward(self, x):
+        for layer in self.layers:
+            print(end="")
+            x = layer(x)
+        return x
+
+
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Second() for _ in range(2))
+
+    def forward(self, x):
+        for layer in self.layers:
+            print(end="")
+            x = layer(x)
+        return x
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder()
+        self.decoder = Decoder()
+
+    def forward(self, x):
+        return self.decoder(self.encoder(x))
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(3):
+        yield model(X)
+
+
+# %% two classes of layers under one wrapper, of which a model has one
+class Wrapped(nn.Module):
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        forward = cls.forward
+
+        def around(self, x):
+            return forward(self, x) * 2
+
+        cls.forward = around
+
+
+class First(Wrapped):
+    def forward(self, x):
+        return x + 1
+
+
+class Second(Wrapped):
+    def forward(self, x):
+        return x * 2
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(First() for _ in range(2))
+
+    def forward(self, x):
+        for layer in self.layers:
+            print(end="")
+            x = layer(x)
+        return x
+
+
+class Stable(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Second() for _ in range(2))
+
+    def forward(self, x):
+        for layer in self.layers:
+            print(end="")
+            x = layer(x)
+        return x
+
+
+class Model(nn.Module):
+    def __init__(self, stable):
+        super().__init__()
+        if stable:
+            self.encoder = Stable()
+        else:
+            self.encoder = Plain()
+
+    def forward(self, x):
+        return self.encoder(x)
+
+
+def drive():
+    model = torch.compile(Model(False))
+    for _ in range(3):
+        yield model(X)
