@@ -109,6 +109,68 @@ def test_backward_hooks_and_hooks_of_a_compiled_forward_are_not_traced() -> None
     assert set(hot(HOOKED.format(register="register_forward_hook") + bound)) == {"Net.forward"}
 
 
+LOOKED_INTO = """
+class Net(nn.Module):
+    def forward(self, x): return x
+def sizes(net: Net, x):
+    found = []
+    handle = net.register_forward_hook(lambda m, a, o: found.append(o.shape))
+    {then}
+    handle.remove()
+    return found
+"""
+
+
+def test_a_hook_that_is_taken_off_again_belongs_to_whoever_looks_into_the_model() -> None:
+    source = LOOKED_INTO.format(then="net(x)") + "m = torch.compile(Net())\n"
+    assert set(hot(source)) == {"Net.forward"}
+
+
+def test_a_hook_that_is_taken_off_after_what_is_compiled_beneath_it_has_run_is_traced() -> None:
+    source = LOOKED_INTO.format(then="torch.compile(net)(x)")
+    assert set(hot(source)) == {"Net.forward", "sizes.<locals>.<lambda>"}
+
+
+TESTED = {
+    "lib.py": """
+        class Net(nn.Module):
+            def __init__(self, act):
+                super().__init__()
+                self.act = act
+            def forward(self, x): return self.act(x)
+        def fast(model): return torch.compile(model)
+    """,
+    "test_a.py": """
+        from lib import Net
+        def test_plain():
+            def act(x): return x
+            Net(act)(torch.ones(2))
+    """,
+    "test_b.py": """
+        from lib import Net, fast
+        def test_compiled():
+            def act(x): return x * 2
+            fast(Net(act))(torch.ones(2))
+        def test_plain():
+            def act(x): return x * 3
+            Net(act)(torch.ones(2))
+    """,
+}
+
+
+def test_what_a_test_makes_is_run_by_no_code_that_its_file_does_not_call() -> None:
+    found = set(hot(TESTED))
+    assert {"lib.py::Net.forward", "test_b.py::test_compiled.<locals>.act"} <= found
+    assert "test_a.py::test_plain.<locals>.act" not in found
+
+
+def test_what_a_test_makes_is_not_compiled_by_another_test() -> None:
+    source = TESTED["test_b.py"].replace("fast(Net(act))", "torch.compile(Net(act))")
+    found = set(hot(TESTED | {"test_b.py": source}))
+    assert "test_b.py::test_compiled.<locals>.act" in found
+    assert "test_b.py::test_plain.<locals>.act" not in found
+
+
 SWAPPED = """
 class Int8Linear(nn.Module):
     def forward(self, x): return x

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
@@ -21,6 +20,7 @@ from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.regions.rehearsals import is_rehearsal
 from dynamo_lint.regions.selecting import is_test
 from dynamo_lint.regions.targets import Target, steps_of, targets_of
 from dynamo_lint.regions.values import (
@@ -55,6 +55,8 @@ class Root:
     """The class of the module that is compiled as a whole, so that its forward hooks are too."""
     rehearsal: bool = False
     """The entry stands in a probe or a test: evidence, but not what a user runs."""
+    site: FunctionRef | None = None
+    """The function around the call that compiles, if it is one."""
 
 
 def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], list[Unresolved]]:
@@ -315,7 +317,7 @@ class _Search:
             if targets:
                 entry = Entry(where.path, line, idiom, _name_of(value), tier, regional, site.condition, count)
                 module = value.ref if isinstance(value, Instance) else None
-                roots.append(Root(entry, targets, where.id, module, _is_rehearsal(where)))
+                roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
         outside = all(isinstance(v, Foreign | External | Compiled) for v in values)
@@ -337,12 +339,6 @@ def _at_best_likely(root: Root) -> Root:
     tier = max(root.entry.tier, Tier.LIKELY)
     targets = tuple(replace(target, tier=max(target.tier, tier)) for target in root.targets)
     return replace(root, entry=replace(root.entry, tier=tier), targets=targets)
-
-
-def _is_rehearsal(where: FunctionRef) -> bool:
-    path = PurePosixPath(where.path)
-    name = where.key.partition(".")[0]
-    return name.startswith(("probe_", "test_")) or path.name.startswith("test_") or "tests" in path.parts
 
 
 def _switched_off(call: facts.Call) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import COMPILE, External
@@ -25,7 +26,7 @@ def _table(ev: Evaluation) -> dict[ClassRef, Values]:
             function = site.call.function
             if not isinstance(function, facts.Attribute) or not site.call.arguments or site.eager:
                 continue
-            if _is_compiled_already(ev, where, function.value, site.call.line):
+            if _is_compiled_already(ev, where, function.value, site.call.line) or _is_for_now(ev, where):
                 continue
             scope = Scope(where, ev.project.owner(where))
             owners = ev.value(function.value, scope)
@@ -41,6 +42,19 @@ def _table(ev: Evaluation) -> dict[ClassRef, Values]:
                     known = found.get(module.ref, EMPTY)
                     found[module.ref] = union([known, union([hooks], max(tier, Tier.LIKELY))])
     return found
+
+
+def _is_for_now(ev: Evaluation, where: FunctionRef) -> bool:
+    """Whether a function that compiles nothing takes its hooks off again: it looks into a model, once."""
+    calls = [site.call for site in ev.project.function(where).calls]
+    names = {terminal_name(call.function) for call in calls}
+    removes = any(
+        isinstance(call.function, facts.Attribute)
+        and call.function.name == "remove"
+        and not (call.arguments or call.keywords)
+        for call in calls
+    )
+    return removes and "compile" not in names
 
 
 def _is_compiled_already(ev: Evaluation, where: FunctionRef, module: facts.Expr, line: int) -> bool:

@@ -23,6 +23,7 @@ from dynamo_lint.regions.flow import call_sites, passed_by
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, RegionOptions, Step, Tier
 from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.rehearsals import may_meet
 from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.targets import targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value
@@ -105,6 +106,9 @@ class _Walk:
         def follow(node: Node, visit: _Visit, edge: Edge, rehearsal: bool) -> None:
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
             tier, chain = max(visit.tier, edge.tier), (*visit.chain, step)
+            site = roots[visit.first].site
+            if site is not None and not may_meet(self._project, site, edge.target.function):
+                return
             push(edge.target, _Visit(tier, chain, visit.entries, visit.first, compiled=False), rehearsal)
 
         self._entered = frozenset(target.function for root in roots for target in root.targets)
@@ -113,6 +117,8 @@ class _Walk:
             for target in root.targets:
                 step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here")
                 visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
+                if root.site is not None and not may_meet(self._project, root.site, target.function):
+                    continue
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
             if root.module is not None:
                 step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here, with its hooks")

@@ -1,0 +1,41 @@
+"""Probes and tests: code that shows how other code is used, each function of it a program of its own."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.project import Project
+
+
+def is_rehearsal(where: FunctionRef) -> bool:
+    """Whether code stands in a probe or a test: evidence, but not what a user runs."""
+    path = PurePosixPath(where.path)
+    name = where.key.partition(".")[0]
+    return name.startswith(("probe_", "test_")) or path.name.startswith("test_") or "tests" in path.parts
+
+
+def test_of(where: FunctionRef) -> str:
+    """The identity of the test function that a function stands in, or is; empty if there is none.
+
+    What one test makes, no other ever sees.
+    """
+    parts = where.key.split(".")
+    number = next((n for n, part in enumerate(parts) if part.startswith("test_")), None)
+    return "" if number is None else f"{where.path}::{'.'.join(parts[: number + 1])}"
+
+
+def may_meet(project: Project, site: FunctionRef, target: FunctionRef) -> bool:
+    """Whether one program may run a compile site and a function.
+
+    What stands in a test is run by that test alone: by what it compiles itself, or by code that its file
+    calls to have something compiled.
+    """
+    test = test_of(target)
+    if not test or test == test_of(site):
+        return True
+    if test_of(site):
+        return False
+    names = [part for part in site.key.split(".") if not part.startswith("<")]
+    callers = {where.path for name in names for where, _ in project.calls_of(name)}
+    return target.path == site.path or target.path in callers
