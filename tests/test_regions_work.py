@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dynamo_lint.regions.model import RegionOptions, Regions
+from dynamo_lint.regions.model import FunctionRef, HotFunction, RegionOptions, Regions, Tier
 from dynamo_lint.regions.questions import Questions
 from dynamo_lint.regions.resolve import resolve
 from tests.programs import facts_of
@@ -99,3 +99,11 @@ def test_what_a_base_is_given_is_asked_once_for_all_its_heirs(asked: Asked) -> N
     many, regions = asked({"m.py": OUTPUT + "".join(HEIR.format(i=i) for i in range(40))})
     assert "Part.check" in {one.function.key for one in regions.hot}
     assert many <= 8 * few * 1.2
+
+
+def test_a_hot_function_is_found_in_a_table_without_a_look_at_its_chain() -> None:
+    class Step:
+        __hash__ = None  # type: ignore[assignment]
+
+    one = HotFunction(FunctionRef("m.py", "f"), None, Tier.CERTAIN, (0,), (Step(),))  # type: ignore[arg-type]
+    assert {one: "found"}[one] == "found"

@@ -12,9 +12,9 @@ from dynamo_lint.fixes.workbench import OpenFile, Workbench
 def fix(finding: Finding, bench: Workbench) -> Fix:
     """`torch.compile(model)` becomes `model = torch.compile(model)`; `self` compiles itself in place."""
     file = bench.file(finding.span.path)
-    for node in ast.walk(file.tree) if file is not None else ():
-        if file is None or not isinstance(node, ast.Expr | ast.Assign) or node.lineno != finding.span.line:
-            continue
+    if file is None:
+        raise Unclear("its file cannot be read")
+    for node in file.by_line.get(finding.span.line, ()):
         match node:
             case ast.Expr(value=ast.Call(args=[ast.Name(id=name), *_])):
                 return _assigned(file, node, name)

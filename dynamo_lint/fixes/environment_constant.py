@@ -80,7 +80,7 @@ def _at_the_top(bench: Workbench, file: OpenFile, whole: ast.expr, key: str, val
 
 def _node(file: OpenFile, finding: Finding) -> ast.expr | None:
     """The expression that the finding underlines."""
-    for node in ast.walk(file.tree):
+    for node in file.by_line.get(finding.span.line, ()):
         if isinstance(node, ast.Call | ast.Subscript | ast.Compare) and file.span(node) == finding.span:
             return node
     return None
@@ -122,11 +122,11 @@ def _check_never_set(bench: Workbench, key: str) -> None:
         other = bench.file(path)
         if other is None:
             raise Unclear(f"{path} mentions it and cannot be read")
-        for node in ast.walk(other.tree):
-            if isinstance(node, ast.Constant) and node.value == key and _may_set(other, node):
-                raise Unclear(f"{path}:{node.lineno} may change it")
-            if isinstance(node, ast.keyword) and node.arg == key:
+        for node in other.texts.get(key, ()):
+            if isinstance(node, ast.keyword):
                 raise Unclear(f"{path}:{node.value.lineno} may change it")
+            if _may_set(other, node):
+                raise Unclear(f"{path}:{node.lineno} may change it")
 
 
 def _may_set(file: OpenFile, node: ast.Constant) -> bool:

@@ -40,6 +40,8 @@ class OpenFile:
     """The nodes that begin on a line, outermost first."""
     speaking: dict[str, list[ast.AST]]
     """By a name, the attributes called so and the calls that are given it as a text."""
+    texts: dict[str, list[ast.Constant | ast.keyword]]
+    """By a text, the literals and the keywords that are it."""
     reflecting: list[ast.AST]
     """Where objects are looked into without the name of an attribute, in the order of lines."""
 
@@ -258,12 +260,15 @@ class Workbench:
             for child in ast.iter_child_nodes(node):
                 parents[child] = node
                 nodes.append(child)
-        file = OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), {}, {}, {}, {}, [])
+        file = OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), {}, {}, {}, {}, {}, [])
         for function in self.tables.project.files[path].functions.values():
             file.keys.setdefault(function.line, function.key)
         for node in nodes:
             if isinstance(node, ast.expr | ast.stmt):
                 _file_away(node, file)
+            match node:
+                case ast.Constant(value=str() as word) | ast.keyword(arg=str() as word):
+                    file.texts.setdefault(word, []).append(node)
         file.reflecting.sort(key=lambda node: node.lineno)  # type: ignore[attr-defined]
         return file
 

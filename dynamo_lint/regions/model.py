@@ -119,6 +119,11 @@ class HotFunction:
     """From the compile entry to the call of this function."""
     compiled: bool = False
     """The function is itself what was handed to the compiler: its arguments come from eager code."""
+
+    def __hash__(self) -> int:
+        # The key of many tables, with one for each pair: a chain and a thousand entries take long to hash.
+        return hash((self.function, self.receiver))
+
     callers: tuple[tuple[FunctionRef, ClassRef | None], ...] = ()
     """What calls it in a region, each with the class of its `self`."""
 

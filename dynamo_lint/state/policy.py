@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Call, Constant, Expr
@@ -36,6 +37,8 @@ class Policies:
 
     project: Project
     regions: Regions
+    compiling: dict[str, dict[int, list[Call]]] = field(default_factory=dict)
+    """For each file with entries, the calls and decorators that compile something, by line."""
 
     def of(self, hot: HotFunction) -> Policy:
         """The settings that hold in a hot function: of its first entry, its decorators, and the project."""
@@ -60,13 +63,24 @@ class Policies:
 
     def _options(self, entry: Entry) -> Iterator[tuple[str, object]]:
         """Literal keywords of the compile call or decorator on the entry's line."""
-        for function in self.project.files[entry.path].functions.values():
-            calls = [site.call for site in function.calls if site.call.line == entry.line]
-            if function.first_line <= entry.line <= function.line:
-                calls += [d for d in function.decorators if isinstance(d, Call)]
-            for call in calls:
+        if entry.path not in self.compiling:
+            self.compiling[entry.path] = self._compiling(entry.path)
+        for call in self.compiling[entry.path].get(entry.line, ()):
+            yield from _literals(call)
+
+    def _compiling(self, path: str) -> dict[int, list[Call]]:
+        found: dict[int, list[Call]] = defaultdict(list)
+        for function in self.project.files[path].functions.values():
+            places: list[tuple[Call, Iterable[int]]] = [
+                (site.call, (site.call.line,)) for site in function.calls
+            ]
+            header = range(function.first_line, function.line + 1)
+            places += [(one, header) for one in function.decorators if isinstance(one, Call)]
+            for call, lines in places:
                 if "compile" in (terminal_name(call) or ""):
-                    yield from _literals(call)
+                    for line in lines:
+                        found[line].append(call)
+        return found
 
     def _decorated(self, hot: HotFunction) -> Iterator[tuple[str, object]]:
         """`@torch._dynamo.patch_dynamo_config(name=value)` on the function itself."""
