@@ -198,6 +198,61 @@ def main(x): model(x)
 def run(x): return torch.compiler.disable(helper)(x) + 1
 def main(x): run(x)
 """,
+    "modules whose forward is disabled": """
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block()])
+    def forward(self, x):
+        for block in self.blocks: x = block(x)
+        return other(x)
+model = M()
+for block in model.blocks:
+    block.forward = torch.compiler.disable(block.forward)
+fast = torch.compile(model)
+def main(x): fast(x)
+""",
+    "a forward that is put in place and undone": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+def exported(model, x):
+    def flat(x): return other(x)
+    original = model.forward
+    model.forward = flat
+    try:
+        model(x)
+    finally:
+        model.forward = original
+model = M()
+exported(model, torch.ones(2))
+fast = torch.compile(model)
+def main(x): fast(x)
+""",
+    "modules that the conditions of their class name": """
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class Last(nn.Module):
+    def forward(self, x): return other(x)
+class M(nn.Module):
+    conditions = [lambda n, m: "blocks" in n and str.isdigit(n.split(".")[-1])]
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block()])
+        self.last = Last()
+    def forward(self, x):
+        for block in self.blocks: x = block(x)
+        return self.last(x)
+def apply(model: nn.Module):
+    conditions = getattr(model, "conditions", None)
+    for name, part in model.named_modules():
+        if any(one(name, part) for one in conditions):
+            part.forward = torch.compile(part.forward)
+    return model
+model = apply(M())
+def main(x): model(x)
+""",
     "an attribute that a wrapper passes on": """
 class Wrapper(nn.Module):
     def __init__(self, module):

@@ -12,6 +12,7 @@ from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.scopes import key_of
+from dynamo_lint.regions.temporary import is_undone
 from dynamo_lint.regions.values import (
     EMPTY,
     Bare,
@@ -148,7 +149,11 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
             break
     for part in project.mro(ref):
         stores = project.own_stores(part)
-        parts += [ev.value(s.value, Scope(where, ref)) for where, s in stores.get(name, ())]
+        parts += [
+            ev.value(s.value, Scope(where, ref))
+            for where, s in stores.get(name, ())
+            if name != "forward" or not is_undone(project, where, s)
+        ]
         puts = stores.get(name + ITEM, ())
         parts.append(stored((key_of(put), ev.value(put.value, Scope(where, ref))) for where, put in puts))
         outer = Scope(FunctionRef(part.path, project.class_(part).outer or MODULE_KEY))
@@ -248,7 +253,7 @@ def _may_hold_code(ev: Evaluation, where: FunctionRef, store: Store) -> bool:
             store.name,
         ):
             return External(COMPILE) not in ev.project.symbols(callee, where.path, where.key)
-    return True
+    return not is_undone(ev.project, where, store)
 
 
 SOME_MODULE = "torch.nn.Module"

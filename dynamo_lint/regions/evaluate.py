@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions import attributes, flow, keywords, results, selecting, submodules
+from dynamo_lint.regions import attributes, choices, flow, keywords, results, selecting, submodules
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -306,11 +306,16 @@ class Evaluation:
             for v, tier in values.items()
             if isinstance(v, Instance | ClassValue) and tier < Tier.ASSUMED and self.project.is_module(v.ref)
         }
-        if len(tiers) <= FAN_OUT:
+        if len(tiers) <= FAN_OUT or self._is_choice(tiers):
             return values
         certain: Values = {v: tier for v, tier in tiers.items() if tier == Tier.CERTAIN}
         others: Values = {v: tier for v, tier in values.items() if v not in tiers}
         return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
+
+    def _is_choice(self, values: Values) -> bool:
+        """Whether one place names all the classes, for a configuration to pick one."""
+        refs = frozenset(value.ref for value in values if isinstance(value, Instance | ClassValue))
+        return choices.named_together(self.project, refs)
 
     def guessed(self, values: Values) -> Values:
         """The values as a mere guess; nothing if guesses are not followed."""

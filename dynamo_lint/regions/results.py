@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
-from dynamo_lint.regions import contexts, keywords, submodules
+from dynamo_lint.regions import contexts, keywords, registries, submodules
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built
 from dynamo_lint.regions.factories import offered
@@ -104,6 +104,8 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
     owners = ev.value(method.value, scope)
     callees = ev.attributes(owners, method.name)
     found = _of_callees(ev, callees, call, scope)
+    if method.name in registries.METHODS:
+        found = union([found, registries.built(ev, method, owners, scope)])
     return union([found, _of_method(ev, method, owners, call, scope, resolved=bool(callees))])
 
 

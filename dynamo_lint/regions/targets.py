@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.temporary import kept_eager
 from dynamo_lint.regions.values import (
     ClassValue,
     FunctionValue,
@@ -42,6 +43,10 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
             case Instance(ref) | ClassValue(ref):
                 add(project.method(ref, "__call__"), ref, tier)
                 if project.is_module(ref):
+                    if isinstance(value, Instance) and ref in kept_eager(evaluation_of(project)):
+                        if evaluation_of(project).guesses:  # not all of its instances need be
+                            add(project.method(ref, "forward"), ref, Tier.ASSUMED)
+                        continue
                     add(project.method(ref, "forward"), ref, tier)
                     for stored in _put_in_place(project, value):
                         add(stored.ref, stored.receiver, max(tier, Tier.LIKELY))

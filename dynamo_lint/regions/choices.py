@@ -1,0 +1,85 @@
+"""Classes that one place of the code names together, so that a configuration picks one of them.
+
+A slot that very different classes flow into says little; a table of models, the branches of one factory or a
+registry says exactly which classes there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import Expr
+from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.regions.project import Project
+
+_MOST = 40
+"""More models than this are a library: its users choose, whatever a place of it names."""
+
+
+def named_together(project: Project, refs: frozenset[ClassRef]) -> bool:
+    """Whether one table, one factory or one registering decorator names all of some classes.
+
+    A base of some of them is what these are declared as, and need not be named.
+    """
+    key = ("named together", refs)
+    if key not in project.memo:
+        bases = {base for ref in refs for base in project.mro(ref)[1:]}
+        ends = refs - bases
+        project.memo[key] = len(refs) <= _MOST and (
+            _in_table(project, ends) or _in_factory(project, ends) or _registered(project, ends)
+        )
+    return bool(project.memo[key])
+
+
+def _in_table(project: Project, refs: frozenset[ClassRef]) -> bool:
+    names = {ref.name for ref in refs}
+    return any(
+        names <= called and refs <= _classes(project, table, path) for path, table, called in _tables(project)
+    )
+
+
+def _tables(project: Project) -> list[tuple[str, facts.Display, frozenset[str]]]:
+    """The displays that files bind at their top level, with the names in them."""
+    key = "tables of classes"
+    if key not in project.memo:
+        project.memo[key] = [
+            (path, value, frozenset(_names(value)))
+            for path in project.files
+            for values in project.global_bindings(path).values()
+            for value in values
+            if isinstance(value, facts.Display)
+        ]
+    return project.memo[key]  # type: ignore[return-value]
+
+
+def _names(table: Expr) -> Iterator[str]:
+    for part in walk(table):
+        if isinstance(part, facts.Name | facts.Attribute):
+            yield terminal_name(part) or ""
+
+
+def _classes(project: Project, table: facts.Display, path: str) -> frozenset[ClassRef]:
+    parts = (part for part in walk(table) if isinstance(part, facts.Name | facts.Attribute))
+    return frozenset(s for part in parts for s in project.symbols(part, path) if isinstance(s, ClassRef))
+
+
+def _in_factory(project: Project, refs: frozenset[ClassRef]) -> bool:
+    """Whether one function constructs all of them, or gives them back."""
+    first = min(refs)
+    names = {ref.name for ref in refs}
+    for where in dict.fromkeys(where for where, _ in project.calls_of(first.name)):
+        if names <= {terminal_name(site.call.function) for site in project.function(where).calls}:
+            return True
+    return False
+
+
+def _registered(project: Project, refs: frozenset[ClassRef]) -> bool:
+    """Whether one function, or one method of one object, decorates all of them."""
+    common: set[Expr] | None = None
+    for ref in refs:
+        mine = {d.function if isinstance(d, facts.Call) else d for d in project.class_(ref).decorators}
+        common = mine if common is None else common & mine
+    return any("regist" in (terminal_name(one) or "") for one in common or ())

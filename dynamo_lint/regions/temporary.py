@@ -1,0 +1,69 @@
+"""Stores that say less than they seem to: what is undone again, and what is stored to run eagerly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Binding, Call, Expr, Function, Store
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.results import DISABLERS
+from dynamo_lint.regions.values import Instance, Scope
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+
+def is_undone(project: Project, where: FunctionRef, store: Store) -> bool:
+    """Whether a function, or its class, stores back what an attribute held before: `m.forward = original`."""
+    around = [project.function(where)]
+    owner = project.owner(where)
+    if owner is not None:
+        functions = project.files[owner.path].functions.values()
+        around += [function for function in functions if function.owner == owner.key]
+    saved = {name for function in around for name in _saved(function, store.name)}
+    if not saved or _name_of(store.value) in saved:
+        return False
+    return any(
+        other.name == store.name and _name_of(other.value) in saved
+        for function in around
+        for other in function.stores
+    )
+
+
+def _saved(function: Function, name: str) -> set[str]:
+    """The names that a function keeps an attribute of an object under."""
+    stores: list[Binding | Store] = [*function.bindings, *function.stores]
+    return {one.name for one in stores if isinstance(one.value, facts.Attribute) and one.value.name == name}
+
+
+def _name_of(value: Expr) -> str:
+    return getattr(value, "id", getattr(value, "name", "")) if isinstance(value, _NAMES) else ""
+
+
+_NAMES = (facts.Name, facts.Attribute)
+
+
+def kept_eager(ev: Evaluation) -> frozenset[ClassRef]:
+    """The classes of modules that get a `forward` which is disabled: `m.forward = disable(m.forward)`."""
+    key = "kept eager"
+    if key not in ev.project.memo:
+        ev.project.memo[key] = frozenset(
+            value.ref
+            for where, store in ev.project.stores_of("forward")
+            if _disables(ev.project, store.value, where)
+            for value in ev.value(store.owner, Scope(where, ev.project.owner(where)))
+            if isinstance(value, Instance)
+        )
+    return ev.project.memo[key]  # type: ignore[return-value]
+
+
+def _disables(project: Project, value: Expr, where: FunctionRef) -> bool:
+    """Whether a value is what a disabling call gives, with its callees: not `disable(f, recursive=False)`."""
+    if not isinstance(value, Call) or ("recursive", facts.Constant(False)) in value.keywords:
+        return False
+    symbols = project.symbols(value.function, where.path, where.key)
+    if isinstance(value.function, Call):  # `disable(recursive=True)(m.forward)`
+        symbols = project.symbols(value.function.function, where.path, where.key)
+    return any(isinstance(symbol, External) and symbol.dotted in DISABLERS for symbol in symbols)
