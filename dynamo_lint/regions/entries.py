@@ -160,6 +160,8 @@ class _Search:
             return list(more.values()) or next(filter(None, ways), found)
         if any(isinstance(part, facts.Narrowed) and is_test(part.types) for part in walk(site.call)):
             more |= {root.entry.target: root for root in self._hanging(where, site, name)}
+        if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
+            return self._hanging(where, site, name)  # blocks of a model that nothing says the class of
         known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}
         return [
             *(root for root in found if root.entry.target in known),

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions import attributes, choices, flow, keywords, results, selecting, submodules
+from dynamo_lint.regions import attributes, choices, flow, keywords, results, selecting, structure, submodules
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -22,6 +22,7 @@ from dynamo_lint.regions.scopes import Local
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
+    Foreign,
     FunctionValue,
     Group,
     Held,
@@ -116,7 +117,9 @@ class Evaluation:
             case facts.Attribute(owner, name):
                 owners = self.value(owner, scope)
                 found = self.attributes(owners, name)
-                return hung_on_unknown(self, owners, name) if self.hanging and not found else found
+                if not self.hanging or any(not isinstance(value, Foreign) for value in found):
+                    return found
+                return hung_on_unknown(self, owners, name) or structure.identified(self, expr, scope) or found
             case facts.Call():
                 taken = keywords.taken(self, expr, scope)
                 return results.of_call(self, expr, scope) if taken is None else taken

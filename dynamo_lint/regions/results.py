@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.regions import contexts, keywords, registries, submodules
+from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import COMPILE, External, File
-from dynamo_lint.regions.texts import LOCATORS, SPLITTERS, located, parts_of
+from dynamo_lint.regions.texts import LOCATORS, SPLITTERS, by_class_name, located, parts_of
 from dynamo_lint.regions.values import (
     EMPTY,
     Bare,
@@ -227,18 +228,18 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
         case "getattr", (owner, name_expr, *default):
             # The default is for when the attribute is missing; nothing says that it ever is.
             fallback = (ev.guessed(ev.value(d, scope)) for d in default)
-            return union([named(ev, ev.value(owner, scope), name_expr, scope), *fallback])
+            return union([named(ev, ev.value(owner, scope), name_expr, scope, owner), *fallback])
     return EMPTY
 
 
-def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope) -> Values:
-    """`getattr(owners, name)`, by the texts that the name is known to be."""
+def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope, owner: Expr = facts.UNKNOWN) -> Values:
+    """`getattr(owner, name)`, by the texts that the name is known to be."""
     texts = {v.value: tier for v, tier in ev.value(name, scope).items() if isinstance(v, Text)}
     if isinstance(name, facts.Attribute):  # a configuration field: any text it is given anywhere
         texts |= {text: Tier.LIKELY for text in ev.project.texts_of(name.name) if text not in texts}
     found = union([at_best(ev.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
     if texts:
-        return ev.capped(found)
+        return ev.capped(found or by_class_name(ev, owner, texts, scope))
     inside = [submodules.contents(ev, v.ref) for v in owners if isinstance(v, Instance)]
     return union([*inside, *(offered(ev, v.path) for v in owners if isinstance(v, File))], Tier.LIKELY)
 
@@ -254,6 +255,9 @@ def _of_method(
                 parts.append(union([_of_module_method(ev, ref, method.name, call, scope)], tier))
             case ClassValue(ref) if method.name in _ALTERNATIVES and not resolved:
                 parts.append({Instance(ref): max(tier, Tier.LIKELY)} if ev.project.is_module(ref) else EMPTY)
+            case ClassValue(ref) if method.name == "__subclasses__":
+                below: Values = {ClassValue(heir): Tier.LIKELY for heir in heirs(ev.project, ref)}
+                parts.append(_each(ev.capped(below)))
             case Group() if method.name in ("values", "copy", *_SELF_RETURNING):
                 parts.append({owner: tier})
             case Group() if method.name in ("children", "modules"):

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call
+from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.project import File
-from dynamo_lint.regions.values import EMPTY, Group, Held, Text, Value, Values, at_best, union
+from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.values import (
+    EMPTY,
+    ClassValue,
+    Group,
+    Held,
+    Scope,
+    Text,
+    Value,
+    Values,
+    at_best,
+    union,
+)
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -41,6 +53,34 @@ def _named(ev: Evaluation, dotted: str, path: str) -> Values:
     package, _, name = dotted.rpartition(".")
     inside = ev.project.find_module(package, path) if package else None
     return EMPTY if inside is None else ev.attributes({File(inside): Tier.CERTAIN}, name)
+
+
+def by_class_name(ev: Evaluation, owner: Expr, names: Iterable[str], scope: Scope) -> Values:
+    """The classes that a name means in a module which is imported by a name that only the run knows.
+
+    Only those that are called so alone in the project: which of several is meant depends on the module.
+    """
+    if not _is_imported_by_name(ev.project, owner, scope):
+        return EMPTY
+    found: dict[Value, Tier] = {}
+    for name in sorted(names):
+        classes = [ref for ref in ev.project.classes() if ref.name == name and "." not in ref.key]
+        if len(classes) == 1:
+            found[ClassValue(classes[0])] = Tier.LIKELY
+    return found
+
+
+def _is_imported_by_name(project: Project, owner: Expr, scope: Scope) -> bool:
+    where = scope.function
+    bound = [owner]
+    if isinstance(owner, facts.Name):
+        local = project.locals_of(where).get(owner.id)
+        bound = local.bound if local is not None else project.global_bindings(where.path).get(owner.id, [])
+    return any(
+        External("importlib.import_module") in project.symbols(value.function, where.path, where.key)
+        for value in bound
+        if isinstance(value, Call)
+    )
 
 
 def parts_of(text: str, method: str, call: Call) -> Values:
