@@ -101,3 +101,27 @@ def test_the_heirs_that_a_class_lists_are_built() -> None:
     pick = "def pick(name):\n    for cls in Base.__subclasses__():\n        if cls.__name__ == name: return cls()\n"
     assert found(heirs + pick + "torch.compile(pick('X'))") == {"X.forward"}
     assert found(heirs + pick.replace("__subclasses__", "known") + "torch.compile(pick('X'))") == set()
+
+
+@pytest.mark.parametrize(
+    "base", ["import tensorflow as tf\nBase = tf.keras.Model", "from pydantic import BaseModel as Base"]
+)
+def test_a_base_that_is_only_called_a_model_makes_no_module(base: str) -> None:
+    code = (
+        f"{base}\nclass K(Base):\n    def forward(self, x): return x\nk = K()\nk.compile(optimizer='adam')\n"
+    )
+    assert found(code) == set()
+
+
+def test_a_class_that_is_a_module_by_the_name_of_its_base_is_never_certain() -> None:
+    code = "class K(Base):\n    def forward(self, x): return x\ntorch.compile(K())\n"
+    assert hot("from elsewhere import BaseModel as Base\n" + code) == {"K.forward": "likely"}
+    assert hot("Base = nn.Module\n" + code) == {"K.forward": "certain"}
+
+
+@pytest.mark.parametrize("kinds", ["(Block, Model)", "[Block]", "{Block}"])
+def test_a_variable_lists_the_classes_that_a_test_leaves(kinds: str) -> None:
+    wanted = BLOCK | ({"Model.forward"} if "Model" in kinds else set())
+    loop = "for m in Model().modules():\n    if isinstance(m, tuple(KINDS)): m.compile()"
+    direct = loop.replace("tuple(KINDS)", "KINDS")
+    assert found(f"{MODEL}KINDS = {kinds}\n{direct}") == wanted

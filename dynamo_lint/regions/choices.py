@@ -67,13 +67,26 @@ def _classes(project: Project, table: facts.Display, path: str) -> frozenset[Cla
 
 
 def _in_factory(project: Project, refs: frozenset[ClassRef]) -> bool:
-    """Whether one function constructs all of them, or gives them back."""
+    """Whether one function gives all of them back, or binds one name or attribute to all of them."""
     first = min(refs)
     names = {ref.name for ref in refs}
     for where in dict.fromkeys(where for where, _ in project.calls_of(first.name)):
-        if names <= {terminal_name(site.call.function) for site in project.function(where).calls}:
+        if any(names <= alternatives for alternatives in _alternatives(project.function(where))):
             return True
     return False
+
+
+def _alternatives(function: facts.Function) -> list[set[str]]:
+    """What is called for the values that one place of a function may get: its result, or a name."""
+    made: dict[str, set[str]] = {}
+    pairs = [("", value) for value in function.returns]
+    bound: list[facts.Binding | facts.Store] = [*function.bindings, *function.stores]
+    pairs += [(one.name, one.value) for one in bound]
+    for name, value in pairs:
+        for part in walk(value):
+            if isinstance(part, facts.Call):
+                made.setdefault(name, set()).add(terminal_name(part) or "")
+    return list(made.values())
 
 
 def _registered(project: Project, refs: frozenset[ClassRef]) -> bool:

@@ -18,6 +18,7 @@ from dynamo_lint.regions.contexts import by_call, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
+from dynamo_lint.regions.modules import is_surely_module
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
 from dynamo_lint.regions.rehearsals import is_rehearsal
@@ -289,7 +290,8 @@ class _Search:
                 case Instance(ref) if self._project.method(ref, "compile"):
                     return {}  # its own method: whatever that compiles is found there
                 case Instance(ref) if self._project.is_module(ref):
-                    found[value] = tier
+                    sure = is_surely_module(self._project, ref)
+                    found[value] = tier if sure else max(tier, Tier.LIKELY)
                 case Foreign(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
                     found[value] = tier
         return found

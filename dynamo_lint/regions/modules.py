@@ -10,22 +10,40 @@ if TYPE_CHECKING:
 
 _NAMES = ("Module", "Layer", "Model", "Linear", "ModelMixin", "MessagePassing")
 """What bases are called that are modules themselves, in torch, transformers, diffusers, PyG and others."""
-_NO_MODULES = ("abc.", "builtins.", "collections.", "dataclasses.", "enum.", "typing.", "torch.autograd.")
-"""Where bases come from that never are."""
+_NO_MODULES = (
+    *("abc.", "builtins.", "collections.", "dataclasses.", "enum.", "typing.", "torch.autograd."),
+    *("pydantic.", "pydantic_settings.", "django.", "sqlmodel.", "peewee.", "keras.", "tensorflow."),
+)
+"""Where bases come from that never are, whatever they are called."""
+_OF_TORCH = (
+    *("torch.", "torchvision.", "torchaudio.", "torch_geometric.", "torchrl.", "tensordict.", "torchao."),
+    *("transformers.", "diffusers.", "timm.", "lightning.", "pytorch_lightning.", "accelerate.", "peft."),
+    *("megatron.", "vllm.", "mmengine.", "torchtune.", "torchtitan.", "einops."),
+)
+"""Packages whose bases of such names are known to be modules."""
 
 
 def is_module(project: Project, ref: ClassRef) -> bool:
     """Whether instances are `nn.Module`s; an outside base is believed by its name."""
     key = ("is module", ref)
     if key not in project.memo:
-        bases = project.external_bases(ref)
+        bases = _possible(project, ref)
         named = any(base.startswith("torch.nn.") or base.endswith(_NAMES) for base in bases)
         project.memo[key] = named or (_may_derive(bases) and _runs_forward(project, ref))
     return bool(project.memo[key])
 
 
+def is_surely_module(project: Project, ref: ClassRef) -> bool:
+    """Whether a class is known to be a module, and not only called like one."""
+    return any(base.startswith(_OF_TORCH) for base in _possible(project, ref))
+
+
+def _possible(project: Project, ref: ClassRef) -> tuple[str, ...]:
+    return tuple(base for base in project.external_bases(ref) if not base.startswith(_NO_MODULES))
+
+
 def _may_derive(bases: tuple[str, ...]) -> bool:
-    return any("." in base and not base.startswith(_NO_MODULES) for base in bases)
+    return any("." in base for base in bases)
 
 
 def _runs_forward(project: Project, ref: ClassRef) -> bool:

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Choice, Constant, Display, Expr, Narrowed, Subscript
+from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
 from dynamo_lint.index.narrowing import lists_texts
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.values import Foreign, Group, Held, Instance, Scope, Text, Value, Values, union
+from dynamo_lint.regions.values import (
+    EMPTY,
+    ClassValue,
+    Foreign,
+    Group,
+    Held,
+    Instance,
+    Scope,
+    Text,
+    Value,
+    Values,
+    union,
+)
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -27,7 +39,7 @@ def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scop
     names = _class_names(types)
     if names:
         return _by_name(ev, values, names, holds)
-    wanted = typed(ev.project, types, scope)
+    wanted = typed(ev.project, types, scope) or _listed(ev, types, scope)
     if not wanted:
         return values
     if not holds:
@@ -42,6 +54,18 @@ def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scop
         and (value.ref in known or not any(value.ref in ev.project.mro(ref) for ref in known))
     }
     return union([proven, inside]) or wanted
+
+
+def _listed(ev: Evaluation, types: Expr, scope: Scope) -> Values:
+    """Instances of the classes that a variable lists, if it lists nothing else: `BLOCKS = (Block, Layer)`."""
+    if not isinstance(types, Name | Attribute):
+        return EMPTY
+    lists = ev.value(types, scope)
+    held = [inner for group in lists if isinstance(group, Group) for item in group.items for inner, _ in item]
+    known = all(isinstance(group, Group) and all(group.items) for group in lists)
+    if not known or not all(isinstance(inner, ClassValue) for inner in held):
+        return EMPTY
+    return {Instance(inner.ref): Tier.LIKELY for inner in held if isinstance(inner, ClassValue)}
 
 
 def texts_in(types: Expr) -> frozenset[str]:

@@ -47,6 +47,8 @@ DISABLERS = frozenset(
         "torch._disable_dynamo",
     }
 )
+_TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize")
+"""What gives a function that calls the one it is given (torch/_functorch/apis.py)."""
 _PASS_FIRST = frozenset(
     {
         COMPILE,
@@ -64,6 +66,8 @@ _PASS_FIRST = frozenset(
         "torch.compiler.nested_compile_region",
         "torch._higher_order_ops.invoke_subgraph.mark_compile_region",
         "typing.cast",
+        *(f"{package}.{name}" for package in ("torch.func", "functorch") for name in _TRANSFORMS),
+        "torch.vmap",
     }
 )
 _COLLECTIONS = frozenset(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.project import External, File
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -60,7 +60,7 @@ def by_class_name(ev: Evaluation, owner: Expr, names: Iterable[str], scope: Scop
 
     Only those that are called so alone in the project: which of several is meant depends on the module.
     """
-    if not _is_imported_by_name(ev.project, owner, scope):
+    if not _is_imported_by_name(ev, owner, scope):
         return EMPTY
     found: dict[Value, Tier] = {}
     for name in sorted(names):
@@ -70,17 +70,19 @@ def by_class_name(ev: Evaluation, owner: Expr, names: Iterable[str], scope: Scop
     return found
 
 
-def _is_imported_by_name(project: Project, owner: Expr, scope: Scope) -> bool:
-    where = scope.function
+def _is_imported_by_name(ev: Evaluation, owner: Expr, scope: Scope) -> bool:
+    """Whether a value is a module that is imported by a name of which nothing is known."""
+    where, project = scope.function, ev.project
     bound = [owner]
     if isinstance(owner, facts.Name):
         local = project.locals_of(where).get(owner.id)
         bound = local.bound if local is not None else project.global_bindings(where.path).get(owner.id, [])
-    return any(
-        External("importlib.import_module") in project.symbols(value.function, where.path, where.key)
-        for value in bound
-        if isinstance(value, Call)
-    )
+    for value in bound:
+        if isinstance(value, Call) and value.arguments:
+            symbols = project.symbols(value.function, where.path, where.key)
+            if External("importlib.import_module") in symbols and not ev.value(value.arguments[0], scope):
+                return True
+    return False
 
 
 def parts_of(text: str, method: str, call: Call) -> Values:
