@@ -98,10 +98,12 @@ def heirs_of_abstract(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
 
     Such a class has no instances of its own.
     """
-    if External("abc.ABC") not in project.bases(ref) and not _declares(project, ref):
-        return ()
-    below = heirs(project, ref)
-    return below if len(below) <= _MAX_HEIRS else ()
+    key = ("heirs of abstract", ref)
+    if key not in project.memo:
+        abstract = External("abc.ABC") in project.bases(ref) or _declares(project, ref)
+        below = heirs(project, ref) if abstract else ()
+        project.memo[key] = below if len(below) <= _MAX_HEIRS else ()
+    return project.memo[key]  # type: ignore[return-value]
 
 
 def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:

@@ -104,6 +104,8 @@ class _Walk:
             heapq.heappush(queue, (visit.tier, rehearsal, len(visit.chain), next(count), node, visit))
 
         def follow(node: Node, visit: _Visit, edge: Edge, rehearsal: bool) -> None:
+            if edge.target in self._visits:
+                return  # by better evidence
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
             tier, chain = max(visit.tier, edge.tier), (*visit.chain, step)
             site = roots[visit.first].site
