@@ -459,3 +459,71 @@ def f(x): return inner(x)
 def test_an_object_that_decorates_only_eager_functions_is_cold() -> None:
     code = GUARD + "@Guard\ndef inner(x): return helper(x)\n@torch.compile\ndef f(x): return helper(x)\n"
     assert names(code) == {"f", "helper"}
+
+
+def test_a_function_of_a_library_that_is_compiled_under_its_own_name_still_runs_what_it_is_given() -> None:
+    assert set(
+        hot("""
+        from torch.nn.attention.flex_attention import flex_attention
+        flex_attention = torch.compile(flex_attention)
+        def inner(q, k, v, mask):
+            def score_mod(score, b, h, i, j): return torch.where(mask[b, i], score, -1.0)
+            return flex_attention(q, k, v, score_mod=score_mod)
+    """)
+    ) == {"inner.<locals>.score_mod"}
+
+
+def test_an_engine_that_is_compiled_compiles_the_model_it_was_given() -> None:
+    assert hot("""
+        import deepspeed
+        class Critic(nn.Module):
+            def forward(self, x): return x
+        def prepare(model):
+            engine, *_ = deepspeed.initialize(model=model, config={})
+            engine.compile()
+            return engine
+        prepare(Critic())
+    """) == {"Critic.forward": "likely"}
+
+
+def test_what_a_wrapper_gives_back_is_not_what_it_was_given_under_the_same_name() -> None:
+    assert set(
+        hot("""
+        def warm(*args):
+            model = args[0]
+            compiled = torch.compile(model)
+            def run(*a): return compiled(*a)
+            return run
+        def main():
+            def update(x): return x + 1
+            update = warm(update)
+            return update(torch.ones(2))
+    """)
+    ) == {"main.<locals>.update"}
+
+
+def test_a_call_that_hands_on_what_a_model_need_not_be_given_is_not_certain() -> None:
+    source = """
+        def cached(x, cache): return x
+        def plain(x, scale): return x
+        class Model(nn.Module):
+            def forward(self, x, cache=None, scale=1.0):
+                if cache is None:
+                    return plain(x, scale)
+                else:
+                    return cached(x, cache)
+        model = torch.compile(Model())
+    """
+    assert hot(source) == {"Model.forward": "certain", "plain": "certain", "cached": "likely"}
+
+
+def test_names_that_are_wrapped_twice_end() -> None:
+    source = """
+        def same(f): return f
+        def main():
+            def update(x): return x
+            update = same(update)
+            update = torch.compile(same(update))
+            update = same(update)
+    """
+    assert set(hot(source)) == {"main.<locals>.update"}

@@ -230,6 +230,8 @@ class CallSite:
     """The types that tests around the call established, kept for calls that may replace a module."""
     context: Expr | None = None
     """The `with` item around the call whose name mentions compiling, if there is one."""
+    given: tuple[str, ...] = ()
+    """Names that tests around the call have shown not to be None."""
 
 
 @quickly_made

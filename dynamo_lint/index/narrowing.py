@@ -93,6 +93,17 @@ def lists_texts(types: Expr) -> bool:
     return all(isinstance(option, Display) and option.kind == TEXT for option in options)
 
 
+def not_none(tests: list[tuple[ast.expr, bool]]) -> tuple[str, ...]:
+    """The names that tests around a place, each with whether it holds there, show not to be None."""
+    found = []
+    for test, holds in tests:
+        match test:
+            case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot() as operator], [ast.Constant(None)]):
+                if holds == isinstance(operator, ast.IsNot):
+                    found.append(name)
+    return tuple(found)
+
+
 def _by_class_name(test: ast.Compare, name: str | None, holds: bool) -> Iterator[Narrowed]:
     """What `type(x).__name__ == "Block"` says, also with `in` and a literal list, or denied."""
     texts = _texts(test.comparators[0]) if len(test.ops) == 1 else ()

@@ -36,7 +36,7 @@ def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
             continue
         argument = argument_for(parameter, function, call)
         if argument is not None and not isinstance(argument, facts.Unknown):
-            found.append((parameter.name, freeze(union([ev.value(argument, scope)], Tier.LIKELY))))
+            found.append((parameter.name, freeze(union([ev.before(argument, scope, call)], Tier.LIKELY))))
     return tuple(found)
 
 

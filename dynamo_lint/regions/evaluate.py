@@ -16,7 +16,7 @@ from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import by_key, is_keyed, narrow
-from dynamo_lint.regions.project import External, File, Project, Symbol
+from dynamo_lint.regions.project import COMPILE, External, File, Project, Symbol
 from dynamo_lint.regions.questions import Questions
 from dynamo_lint.regions.scopes import Local
 from dynamo_lint.regions.values import (
@@ -217,6 +217,18 @@ class Evaluation:
                     found[symbol] = Tier.CERTAIN
         return found
 
+    def before(self, expr: Expr, scope: Scope, call: facts.Call) -> Values:
+        """An argument of a call: not what the call gives, in `f = wrap(f)`."""
+        local = self.project.locals_of(scope.function).get(expr.id) if isinstance(expr, facts.Name) else None
+        if local is None or local.parameter is not None or call not in local.bound:
+            return self.value(expr, scope)
+        others = [value for value in local.bound if value != call]
+        return self.ask(
+            ("before", scope, expr, call.line),
+            lambda: union(self.value(value, scope) for value in others),
+            EMPTY,
+        )
+
     # --- names ------------------------------------------------------------------------------------------
 
     def _name(self, name: str, scope: Scope) -> Values:
@@ -273,19 +285,24 @@ class Evaluation:
 
     def _assigned(self, name: str, bound: list[Expr], scope: Scope) -> Values:
         """The union over all assignments; none if one of them disables what the others bind."""
+        compiled: list[int] = []
         for value in bound:
             if isinstance(value, facts.Call) and value.arguments[:1] == (facts.Name(name),):
-                callees = self.value(value.function, scope)
-                if any(isinstance(c, External) and c.dotted in results.DISABLERS for c in callees):
+                callees = {c.dotted for c in self.value(value.function, scope) if isinstance(c, External)}
+                if callees & results.DISABLERS:
                     return EMPTY
+                if COMPILE in callees:
+                    compiled.append(value.line)
         puts = self.project.items_of(scope.function).get(name, ())
         parts = [(key, self.value(value, scope)) for key, value in puts]
         if scope.function.key == MODULE_KEY:
             stores = self.project.filled_in(scope.function.path).get(name, ())
             put = union((self.value(v, Scope(at, self.project.owner(at))) for at, v in stores), Tier.LIKELY)
             parts.append((None, self.capped(put)))
-        held = stored(parts)
-        return union([*[self.value(value, scope) for value in bound], held])
+        found = union([*[self.value(value, scope) for value in bound], stored(parts)])
+        for line in compiled:  # `f = torch.compile(f)`, of what `f` is by its other assignments
+            found = union([found, results.compiled(found, scope.function.path, line)])
+        return found
 
     # --- attributes and functions -----------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ def passed_by(
     given = argument_for(parameter, facts_of_it, site.call)
     if given is None:
         return keywords.unpacked(ev, parameter.name, caller, site.call)
-    values = ev.value(given, caller)
+    values = ev.before(given, caller, site.call)
     if values and terminal_name(site.call.function) != facts_of_it.qualname.rpartition(".")[2]:
         return _paired(ev, values, function)
     return values

@@ -81,7 +81,7 @@ def rest(ev: Evaluation, parameter: Parameter, function: Function, caller: Scope
     """What `*rest` or `**rest` holds in one call: what no other parameter takes."""
     if parameter.kind == "vararg":
         first = sum(p.kind == "positional" for p in function.parameters) - flow.is_bound(function)
-        items = [ev.value(argument, caller) for argument in call.arguments[max(first, 0) :]]
+        items = [ev.before(argument, caller, call) for argument in call.arguments[max(first, 0) :]]
         return {Group("each", (freeze(union(items)),)): Tier.CERTAIN} if any(items) else EMPTY
     named = {p.name for p in function.parameters}
     given = [(key, ev.value(value, caller)) for key, value in call.keywords if key and key not in named]

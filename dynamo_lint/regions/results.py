@@ -84,6 +84,8 @@ _ALTERNATIVES = frozenset(
 )
 """Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_ENGINE = "deepspeed.initialize"
+"""Gives, before other things, an engine that stands for the model it is given, also when it is compiled."""
 _WRAPPING = frozenset(
     {"weight_norm", "spectral_norm", "checkpoint_wrapper", "convert_sync_batchnorm", "replicate"}
     | {"parallelize_module", "get_peft_model", "prepare_model_for_kbit_training"}
@@ -155,7 +157,12 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return typed(ev.project, call.arguments[0], scope)
     if (dotted in _PASS_FIRST or last in _WRAPPING) and first is not None:
         passed = ev.value(first, scope)
-        return _compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
+        return compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
+    if dotted == _ENGINE:
+        model = dict(call.keywords).get(
+            "model", call.arguments[1] if len(call.arguments) > 1 else facts.UNKNOWN
+        )
+        return {Group("tuple", (freeze(ev.value(model, scope)),)): Tier.LIKELY}
     if dotted in BUILDERS and first is not None:
         return built(ev, ev.value(first, scope), scope.function.path)
     if dotted in LOCATORS and first is not None:
@@ -200,7 +207,7 @@ def _wrapped(ev: Evaluation, values: Values) -> Values:
     return {v: max(values[v], Tier.LIKELY) for v in ours}
 
 
-def _compiled(values: Values, path: str, line: int) -> Values:
+def compiled(values: Values, path: str, line: int) -> Values:
     """What torch.compile makes of values: of our own code nothing new, of a library's function a place."""
     outside = [value for value in values if isinstance(value, External) and value.dotted != COMPILE]
     if not outside:

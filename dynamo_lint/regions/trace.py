@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
+from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.regions import contexts, decorating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
@@ -206,7 +206,8 @@ class _Walk:
         scope = Scope(node.function, node.receiver)
         for site in function.calls:
             if not site.eager:
-                yield from self._call(site, scope)
+                weakest = Tier.LIKELY if _is_optional(function, site) else Tier.CERTAIN
+                yield from (replace(e, tier=max(e.tier, weakest)) for e in self._call(site, scope))
         for run in protocols.runs(evaluation_of(self._project), function, scope, self._protocols):
             name = self._project.function(run.method).qualname
             yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
@@ -350,6 +351,11 @@ class _Walk:
             if function.key in self._project.files[function.path].functions:
                 qualname = self._project.function(function).qualname
                 yield Edge(Node(function, value.ref), tier, line, f"{verb} the property {qualname}")
+
+
+def _is_optional(function: Function, site: CallSite) -> bool:
+    """Whether a call is only made if the function is given something for a parameter that may be None."""
+    return bool(site.given) and any(parameter.name in site.given for parameter in function.parameters)
 
 
 def _calls_back(dotted: str) -> bool:
