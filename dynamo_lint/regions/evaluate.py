@@ -74,6 +74,7 @@ class Evaluation:
         self._questions = Questions()
         self._plain: Evaluation | None = None
         self._named: Evaluation | None = None
+        self._aside: Evaluation | None = None
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
         """The remembered answer to a question that may depend on itself."""
@@ -99,9 +100,15 @@ class Evaluation:
             self._named = Evaluation(self.project, guesses=self.guesses, hanging=True)
         return self._named
 
-    def plainly(self) -> Evaluation:
-        """The evaluation that all stages share: what is found by names must not depend on itself."""
-        return evaluation_of(self.project)
+    def aside(self) -> Evaluation:
+        """One evaluation for what is only looked for where nothing is known otherwise.
+
+        Its questions reach far: what they give up at their depth must not stay unknown to all others.
+        """
+        main = evaluation_of(self.project)
+        if main._aside is None:
+            main._aside = main.anew()
+        return main._aside
 
     def anew(self) -> Evaluation:
         """An evaluation without answers: what was given up deep inside another question can be known here."""

@@ -43,7 +43,7 @@ def chosen(ev: Evaluation, values: Values, test: Expr, holds: bool, scope: Scope
                 left = _left(ev, values, _named(ev, iterable, scope) if name else {}, names, scope)
             if not ev.hanging:
                 return left
-            plain, key = ev.plainly(), ("declared", scope.function, test, holds)
+            plain, key = ev.aside(), ("declared", scope.function, test, holds)
             if key not in plain.project.memo:
                 plain.project.memo[key] = _declared(plain, iterable, names, scope)
             return union([left, plain.project.memo[key]])  # type: ignore[list-item]

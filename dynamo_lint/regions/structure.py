@@ -28,9 +28,7 @@ def identified(ev: Evaluation, attribute: Attribute, scope: Scope) -> Values:
     if not _is_handed_in(ev, attribute.value, scope):
         return EMPTY
     nothing: Values = EMPTY
-    return ev.plainly().ask(
-        ("identified", attribute.name), lambda: _lists(ev.plainly(), attribute.name), nothing
-    )
+    return ev.aside().ask(("identified", attribute.name), lambda: _lists(ev.aside(), attribute.name), nothing)
 
 
 def _lists(ev: Evaluation, name: str) -> Values:
@@ -77,7 +75,7 @@ def _is_handed_in(ev: Evaluation, owner: Expr, scope: Scope, depth: int = 0) -> 
         return False
     return not any(
         given is not None and _is_of_library(ev, given, caller.function)
-        for caller, site in call_sites(ev.plainly(), scope.function)
+        for caller, site in call_sites(ev.aside(), scope.function)
         for given in (argument_for(local.parameter, function, site.call),)
     )
 
