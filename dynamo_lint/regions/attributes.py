@@ -235,7 +235,7 @@ def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:
 def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
     found = []
     for where, store in ev.project.stores_of(name):
-        if _may_hold_code(ev, where, store) and not ev.project.is_self(store.owner, where):
+        if not ev.project.is_self(store.owner, where) and _may_hold_code(ev, where, store):
             scope = Scope(where, ev.project.owner(where))
             owners = {v.ref for v in ev.value(store.owner, scope) if isinstance(v, Instance)}
             if owners:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -22,7 +23,7 @@ def is_undone(project: Project, where: FunctionRef, store: Store) -> bool:
     if owner is not None:
         functions = project.files[owner.path].functions.values()
         around += [function for function in functions if function.owner == owner.key]
-    saved = {name for function in around for name in _saved(function, store.name)}
+    saved = _saved(project, where, around).get(store.name)
     if not saved or _name_of(store.value) in saved:
         return False
     return any(
@@ -32,10 +33,18 @@ def is_undone(project: Project, where: FunctionRef, store: Store) -> bool:
     )
 
 
-def _saved(function: Function, name: str) -> set[str]:
-    """The names that a function keeps an attribute of an object under."""
-    stores: list[Binding | Store] = [*function.bindings, *function.stores]
-    return {one.name for one in stores if isinstance(one.value, facts.Attribute) and one.value.name == name}
+def _saved(project: Project, where: FunctionRef, around: list[Function]) -> Mapping[str, set[str]]:
+    """By attribute, the names that these functions, one and those of its class, keep it under."""
+    key = ("saved", where)
+    if key not in project.memo:
+        found: dict[str, set[str]] = {}
+        for function in around:
+            stores: list[Binding | Store] = [*function.bindings, *function.stores]
+            for one in stores:
+                if isinstance(one.value, facts.Attribute):
+                    found.setdefault(one.value.name, set()).add(one.name)
+        project.memo[key] = found
+    return project.memo[key]  # type: ignore[return-value]
 
 
 def _name_of(value: Expr) -> str:
