@@ -107,3 +107,37 @@ def test_a_hot_function_is_found_in_a_table_without_a_look_at_its_chain() -> Non
 
     one = HotFunction(FunctionRef("m.py", "f"), None, Tier.CERTAIN, (0,), (Step(),))  # type: ignore[arg-type]
     assert {one: "found"}[one] == "found"
+
+
+CHOSEN = """
+class Block{i}(nn.Module):
+    def forward(self, x): return x
+class Model{i}(nn.Module):
+    conditions = [lambda n, m: "blocks" in n and n.split(".")[-1].isdigit()]
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block{i}() for _ in range(3)])
+    def forward(self, x): return x
+"""
+APPLY = """
+def apply(model: nn.Module):
+    for name, part in model.named_modules():
+        if any(one(name, part) for one in model.conditions):
+            part.forward = torch.compile(part.forward)
+"""
+
+
+def test_what_classes_say_of_their_modules_is_asked_once_for_each_of_them(asked: Asked) -> None:
+    few, _ = asked({"m.py": "".join(CHOSEN.format(i=i) for i in range(5)) + APPLY})
+    many, regions = asked({"m.py": "".join(CHOSEN.format(i=i) for i in range(40)) + APPLY})
+    assert {one.function.key for one in regions.hot} == {f"Block{i}.forward" for i in range(40)}
+    assert many <= 8 * few * 1.2
+
+
+def test_a_site_of_an_unknown_model_costs_the_same_however_many_helpers_there_are(asked: Asked) -> None:
+    model = CHOSEN.format(i=0)
+    helper = "def apply{i}(model):\n    for block in model.blocks: block.compile()\n"
+    few, _ = asked({"m.py": model + "".join(helper.format(i=i) for i in range(5))})
+    many, regions = asked({"m.py": model + "".join(helper.format(i=i) for i in range(40))})
+    assert {one.function.key for one in regions.hot} == {"Block0.forward"}
+    assert many <= 8 * few * 1.2
