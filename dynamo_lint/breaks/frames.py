@@ -12,12 +12,9 @@ from dynamo_lint.breaks.reading import Place, Reading
 from dynamo_lint.breaks.values import Values, captures, moves_messages, tensor_parameters
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.regions.asked import entry_keywords
-from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Regions, Tier
+from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Node, Regions, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.units.source import Bodies
-
-Node = tuple[FunctionRef, ClassRef | None]
-"""A function on one class of `self`."""
 
 
 @dataclass(slots=True)
@@ -114,11 +111,8 @@ class _Frames:
 def alone(project: Project, regions: Regions, bodies: Bodies) -> tuple[Alone, ...]:
     """The classes whose instances are compiled by themselves for a break, though nobody asks for it."""
     whole = [hot for hot in regions.hot if _breakable(project, regions, hot)]
-    nodes: dict[Node, HotFunction] = {(hot.function, hot.receiver): hot for hot in whole}
-    callers: dict[Node, list[Node]] = defaultdict(list)
-    for caller, calls in regions.calls.items():
-        for target in dict.fromkeys(call.target for call in calls if call.tier < Tier.ASSUMED):
-            callers[target].append(caller)
+    nodes = {Node(hot.function, hot.receiver): hot for hot in whole}
+    callers = regions.callers(Tier.LIKELY)
     frames = _Frames(
         project, bodies, regions.calls, callers, not captures(project), not moves_messages(project)
     )

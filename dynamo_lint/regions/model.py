@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -124,15 +125,19 @@ class HotFunction:
         # The key of many tables, with one for each pair: a chain and a thousand entries take long to hash.
         return hash((self.function, self.receiver))
 
-    callers: tuple[tuple[FunctionRef, ClassRef | None], ...] = ()
-    """What calls it in a region, each with the class of its `self`."""
+
+class Node(NamedTuple):
+    """A function on one class of `self`."""
+
+    function: FunctionRef
+    receiver: ClassRef | None
 
 
 class Call(NamedTuple):
     """One call out of a hot function."""
 
-    target: tuple[FunctionRef, ClassRef | None]
-    """The function that it reaches, and the class of its `self`."""
+    target: Node
+    """The function that it reaches."""
     tier: Tier
     line: int
     callee: str | None
@@ -165,5 +170,14 @@ class Regions:
     entries: tuple[Entry, ...]
     hot: tuple[HotFunction, ...]
     unresolved: tuple[Unresolved, ...]
-    calls: Mapping[tuple[FunctionRef, ClassRef | None], tuple[Call, ...]] = field(default_factory=dict)
+    calls: Mapping[Node, tuple[Call, ...]] = field(default_factory=dict)
     """What each hot function calls."""
+
+    def callers(self, weakest: Tier = Tier.ASSUMED) -> dict[Node, list[Node]]:
+        """What calls each hot function, by calls of no weaker tier."""
+        found: dict[Node, dict[Node, None]] = defaultdict(dict)
+        for caller, calls in self.calls.items():
+            for call in calls:
+                if call.tier <= weakest:
+                    found[call.target][caller] = None
+        return {target: list(callers) for target, callers in found.items()}

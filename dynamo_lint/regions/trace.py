@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
@@ -21,7 +20,16 @@ from dynamo_lint.regions.entries import Root
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.flow import call_sites, passed_by
 from dynamo_lint.regions.hooks import hooks_of
-from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, RegionOptions, Step, Tier
+from dynamo_lint.regions.model import (
+    Call,
+    ClassRef,
+    FunctionRef,
+    HotFunction,
+    Node,
+    RegionOptions,
+    Step,
+    Tier,
+)
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import may_meet
 from dynamo_lint.regions.results import DISABLERS
@@ -31,13 +39,6 @@ from dynamo_lint.regions.wrapping import wrappers
 
 _HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
 """What of `builtins` and `torch` itself calls the functions that it is given."""
-
-
-class Node(NamedTuple):
-    """A function on one class of `self`."""
-
-    function: FunctionRef
-    receiver: ClassRef | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class _Visit:
     compiled: bool
 
 
-Calls = dict[tuple[FunctionRef, ClassRef | None], tuple[Call, ...]]
+Calls = dict[Node, tuple[Call, ...]]
 
 
 def trace(
@@ -155,10 +156,6 @@ class _Walk:
         found = []
         # Thousands of entries reach the same helpers: what many functions have alike is one object.
         known: dict[tuple[int, int], tuple[int, ...]] = {}
-        callers: dict[Node, dict[tuple[FunctionRef, ClassRef | None], None]] = defaultdict(dict)
-        for node, edges in self._edges.items():
-            for edge in edges:
-                callers[edge.target][node.function, node.receiver] = None
         for node, visit in self._visits.items():
             if self._boundaries.of(node.function) == "skip":
                 continue
@@ -174,7 +171,6 @@ class _Walk:
                     known[asked],
                     visit.chain,
                     visit.compiled,
-                    tuple(callers[node]),
                 )
             )
         return tuple(found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dynamo_lint.regions.model import HotFunction
+from collections.abc import Mapping, Sequence
+
+from dynamo_lint.regions.model import HotFunction, Node
 from dynamo_lint.state.circles import circles
 from dynamo_lint.state.model import CallEvent, FunctionState, Guard, Key
 
@@ -23,9 +25,11 @@ def absent(guards: frozenset[Guard]) -> frozenset[Key]:
     return frozenset(guard.key for guard in guards if guard.missing)
 
 
-def entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Facts]:
-    """What certainly holds whenever a hot function is entered, over all hot calls of it."""
-    incoming = _incoming(states)
+def entry_facts(
+    states: dict[HotFunction, FunctionState], callers: Mapping[Node, Sequence[Node]]
+) -> dict[HotFunction, Facts]:
+    """What certainly holds whenever a hot function is entered, over all its `callers` in regions."""
+    incoming = _incoming(states, callers)
     # Only what hot code fills can be absent once and there for ever; the rest would only tell ways apart.
     filled = frozenset(key for state in states.values() for write in state.writes for key in write.keys)
     found: dict[HotFunction, Facts] = {}
@@ -45,7 +49,9 @@ def entry_facts(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, F
     return found
 
 
-def _incoming(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Calls]:
+def _incoming(
+    states: dict[HotFunction, FunctionState], callers: Mapping[Node, Sequence[Node]]
+) -> dict[HotFunction, Calls]:
     """Who calls each function; none where nothing is known of a call, as of those that torch makes."""
     by_pair = {(hot.function, hot.receiver): hot for hot in states}
     incoming: dict[HotFunction, Calls] = {hot: [] for hot in states}
@@ -55,8 +61,9 @@ def _incoming(states: dict[HotFunction, FunctionState]) -> dict[HotFunction, Cal
             if callee is not None and callee != caller and not callee.compiled:
                 incoming[callee].append((caller, event))
     for hot, calls in incoming.items():
-        told = {(caller.function, caller.receiver) for caller, _ in calls}
-        if not told.issuperset({*hot.callers} - {(hot.function, hot.receiver)}):
+        node = Node(hot.function, hot.receiver)
+        told = {node, *(Node(caller.function, caller.receiver) for caller, _ in calls)}
+        if not told.issuperset(callers.get(node, ())):
             incoming[hot] = []
     return incoming
 

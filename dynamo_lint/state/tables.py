@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,10 @@ from dynamo_lint.breaks.frames import alone
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Function
 from dynamo_lint.regions.itempath import item_path
-from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
+from dynamo_lint.regions.model import FunctionRef, HotFunction, Node, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.between import Between
-from dynamo_lint.state.entered import absent, entry_facts
+from dynamo_lint.state.entered import Facts, absent, entry_facts
 from dynamo_lint.state.fields import filled
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import (
@@ -65,11 +65,14 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
     watched = names | units.names | between.names | {one.key.attribute for one in fields}
     wanted = _wanted(project, regions, watched, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
-    interpretation = _Interpretation(project, wanted, regions, watched, initial, read_source)
+    callers = regions.callers()
+    interpretation = _Interpretation(project, wanted, regions, callers, watched, initial, read_source)
     states = interpretation.run()
+    entered = entry_facts(states, callers)
     origins = Origins(project, states, scopes)
     found = tuple(
-        between.annotate(state, read_source) for state in _attributes(initial, origins, states, between)
+        between.annotate(state, read_source)
+        for state in _attributes(initial, origins, states, entered, between)
     )
     owned = tuple(state for state in found if state.root in {"state", "bound", "argument"})
     shared = tuple(state for state in found if state.root in {"global", "closure"})
@@ -155,17 +158,17 @@ def _fed(project: Project, regions: Regions, given: tuple[Passed, ...]) -> froze
 
 def _wanted(
     project: Project, regions: Regions, names: frozenset[str], mentioning: frozenset[FunctionRef]
-) -> dict[tuple[FunctionRef, ClassRef | None], HotFunction]:
+) -> dict[Node, HotFunction]:
     """Hot functions that can matter, with the functions on the way to them."""
-    found: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = {}
+    found: dict[Node, HotFunction] = {}
     on_the_way: set[str] = set()
     for hot in regions.hot:
         if hot.function in mentioning or _matters(project.function(hot.function), names):
-            found[hot.function, hot.receiver] = hot
+            found[Node(hot.function, hot.receiver)] = hot
             on_the_way.update(step.symbol for step in hot.chain)
     for hot in regions.hot:
         if hot.function.id in on_the_way:
-            found.setdefault((hot.function, hot.receiver), hot)
+            found.setdefault(Node(hot.function, hot.receiver), hot)
     return found
 
 
@@ -192,16 +195,17 @@ class _Interpretation:
     """Interprets hot functions, callees before callers where calls do not form a cycle."""
 
     project: Project
-    wanted: dict[tuple[FunctionRef, ClassRef | None], HotFunction]
+    wanted: dict[Node, HotFunction]
     regions: Regions
+    callers: Mapping[Node, Sequence[Node]]
     watched: frozenset[str]
     """Names of attributes whose reads matter: whoever is handed one is opened as well."""
     initial: Initial
     read_source: Callable[[str], str]
-    states: dict[tuple[FunctionRef, ClassRef | None], FunctionState | None] = field(default_factory=dict)
+    states: dict[Node, FunctionState | None] = field(default_factory=dict)
     opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
     """The functions that were parsed last: the trees of all of them would take gigabytes."""
-    hot: dict[tuple[FunctionRef, ClassRef | None], HotFunction] = field(init=False)
+    hot: dict[Node, HotFunction] = field(init=False)
     created: dict[Key, Kinds] = field(default_factory=dict)
     """What attributes and items hold that only hot code gives a first value."""
     skipped: dict[FunctionRef, str] = field(default_factory=dict)
@@ -211,32 +215,32 @@ class _Interpretation:
     depth: int = 0
 
     def __post_init__(self) -> None:
-        self.hot = {(hot.function, hot.receiver): hot for hot in self.regions.hot}
+        self.hot = {Node(hot.function, hot.receiver): hot for hot in self.regions.hot}
 
     def run(self) -> dict[HotFunction, FunctionState]:
-        for function, receiver in tuple(self.wanted):
-            self.state_of(Callee(function, receiver))
+        for node in tuple(self.wanted):
+            self.state_of(Callee(*node))
         while others := self._other_callers():
-            for function, receiver in others:
-                self.wanted[function, receiver] = self.hot[function, receiver]
-                self.state_of(Callee(function, receiver))
+            for node in others:
+                self.wanted[node] = self.hot[node]
+                self.state_of(Callee(*node))
         self._again()
         return {
             hot: state for pair, hot in self.wanted.items() if (state := self.states.get(pair)) is not None
         }
 
-    def _other_callers(self) -> list[tuple[FunctionRef, ClassRef | None]]:
+    def _other_callers(self) -> list[Node]:
         """Who else calls what is called under a condition, somewhere: there it need not hold."""
         calls = {pair: state.calls for pair, state in self.states.items() if state is not None}
         under = [event.callee for one in calls.values() for event in one if event.written or event.guards]
-        reached: dict[tuple[FunctionRef, ClassRef | None], None] = {}
+        reached: dict[Node, None] = {}
         while under:
             callee = under.pop()
-            pair = callee.function, callee.receiver
+            pair = Node(callee.function, callee.receiver)
             if pair in self.hot and pair not in reached:
                 reached[pair] = None
                 under += (event.callee for event in calls.get(pair, ()))
-        callers = (caller for pair in reached for caller in self.hot[pair].callers)
+        callers = (caller for pair in reached for caller in self.callers.get(pair, ()))
         return list(dict.fromkeys(one for one in callers if one in self.hot and one not in self.wanted))
 
     def _again(self) -> None:
@@ -246,10 +250,10 @@ class _Interpretation:
             for key in write.keys if write.value.constants else ():
                 if not self.initial.outside(key):
                     self.created[key] = self.created.get(key, frozenset()) | write.value.kinds
-        for (function, receiver), state in tuple(self.states.items()):
+        for node, state in tuple(self.states.items()):
             computed = [w for w in state.writes if not w.value.kinds and w.value.derived] if state else []
             if any(write.keys & self.created.keys() for write in computed):
-                self.states[function, receiver] = self._interpret(Callee(function, receiver))
+                self.states[node] = self._interpret(Callee(*node))
 
     def _kinds(self, key: Key) -> Kinds:
         return self.initial.kinds(key) or self.created.get(key, frozenset())
@@ -259,7 +263,7 @@ class _Interpretation:
 
         `given` is what the call hands on; in a parameter of the caller may be whatever that was given.
         """
-        pair = (callee.function, callee.receiver)
+        pair = Node(callee.function, callee.receiver)
         matters = any(len(place) == 1 or place[-1] in self.watched for place in given)
         if matters and pair not in self.wanted and pair in self.hot:
             self.wanted[pair] = self.hot[pair]
@@ -332,10 +336,13 @@ class _Interpretation:
 
 
 def _attributes(
-    initial: Initial, origins: Origins, states: dict[HotFunction, FunctionState], between: Between
+    initial: Initial,
+    origins: Origins,
+    states: dict[HotFunction, FunctionState],
+    entered: dict[HotFunction, Facts],
+    between: Between,
 ) -> tuple[AttributeState, ...]:
     """One table per attribute that hot code writes, or reads while other code rebinds it between calls."""
-    entry = entry_facts(states)
     reads: dict[Key, list[ReadSite]] = defaultdict(list)
     writes: dict[Key, list[WriteSite]] = defaultdict(list)
     mutations: dict[Key, list[MutationSite]] = defaultdict(list)
@@ -343,7 +350,7 @@ def _attributes(
     for hot, state in states.items():
         if _constructs(hot.function):
             continue
-        written, guards, ways = entry[hot]
+        written, guards, ways = entered[hot]
         for write in state.writes:
             for key in write.keys:
                 root = origins.root(hot, write.place, key)
