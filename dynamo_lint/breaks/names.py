@@ -55,58 +55,20 @@ WRITING = frozenset({"builtins.print", "warnings.warn"})
 """Of those functions, the ones that write a message; those of `logging` do as well."""
 
 MAKERS = frozenset(
-    {
-        *("arange", "bernoulli", "empty", "empty_like", "full", "full_like", "linspace", "ones", "ones_like"),
-        *("rand", "rand_like", "randint", "randn", "randn_like", "randperm", "tensor", "zeros", "zeros_like"),
-    }
+    {"arange", "bernoulli", "empty", "empty_like", "full", "full_like", "linspace", "ones"}
+    | {"ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "randperm", "tensor"}
+    | {"zeros", "zeros_like"}
 )
 """Functions of `torch` that make a tensor of anything."""
 
 OPERATIONS = frozenset(
-    {
-        *(
-            "abs",
-            "all",
-            "any",
-            "argmax",
-            "argmin",
-            "bitwise_and",
-            "bitwise_not",
-            "bitwise_or",
-            "ceil",
-            "clamp",
-        ),
-        *("clone", "contiguous", "cumsum", "detach", "eq", "exp", "expand", "flatten", "float", "floor"),
-        *(
-            "gather",
-            "ge",
-            "greater",
-            "gt",
-            "int",
-            "isfinite",
-            "isinf",
-            "isnan",
-            "le",
-            "less",
-            "log",
-            "lt",
-            "not_equal",
-        ),
-        *(
-            "logical_and",
-            "logical_not",
-            "logical_or",
-            "long",
-            "masked_fill",
-            "mean",
-            "mul",
-            "ne",
-            "norm",
-            "not_equal",
-        ),
-        *("permute", "prod", "relu", "reshape", "round", "scatter", "sigmoid", "softmax", "sqrt", "squeeze"),
-        *("sub", "sum", "tanh", "transpose", "type_as", "unsqueeze", "view", "bool", "double", "half", "to"),
-    }
+    {"abs", "all", "any", "argmax", "argmin", "bitwise_and", "bitwise_not", "bitwise_or", "bool"}
+    | {"ceil", "clamp", "clone", "contiguous", "cumsum", "detach", "double", "eq", "exp", "expand"}
+    | {"flatten", "float", "floor", "gather", "ge", "greater", "gt", "half", "int", "isfinite"}
+    | {"isinf", "isnan", "le", "less", "log", "logical_and", "logical_not", "logical_or", "long"}
+    | {"lt", "masked_fill", "mean", "mul", "ne", "norm", "not_equal", "permute", "prod", "relu"}
+    | {"reshape", "round", "scatter", "sigmoid", "softmax", "sqrt", "squeeze", "sub", "sum", "tanh"}
+    | {"to", "transpose", "type_as", "unsqueeze", "view"}
 )
 """Methods of a tensor, and functions of `torch` that are given one, that give one tensor back."""
 
