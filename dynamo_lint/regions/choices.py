@@ -6,8 +6,6 @@ registry says exactly which classes there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Expr
@@ -35,30 +33,8 @@ def named_together(project: Project, refs: frozenset[ClassRef]) -> bool:
 
 
 def _in_table(project: Project, refs: frozenset[ClassRef]) -> bool:
-    names = {ref.name for ref in refs}
-    return any(
-        names <= called and refs <= _classes(project, table, path) for path, table, called in _tables(project)
-    )
-
-
-def _tables(project: Project) -> list[tuple[str, facts.Display, frozenset[str]]]:
-    """The displays that files bind at their top level, with the names in them."""
-    key = "tables of classes"
-    if key not in project.memo:
-        project.memo[key] = [
-            (path, value, frozenset(_names(value)))
-            for path in project.files
-            for values in project.global_bindings(path).values()
-            for value in values
-            if isinstance(value, facts.Display)
-        ]
-    return project.memo[key]  # type: ignore[return-value]
-
-
-def _names(table: Expr) -> Iterator[str]:
-    for part in walk(table):
-        if isinstance(part, facts.Name | facts.Attribute):
-            yield terminal_name(part) or ""
+    tables = project.named("listed").get(min(refs).name, ())
+    return any(refs <= _classes(project, table, path) for path, table in tables)
 
 
 def _classes(project: Project, table: facts.Display, path: str) -> frozenset[ClassRef]:

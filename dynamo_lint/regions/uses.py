@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, CallSite, Expr, FileFacts, Store
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.itempath import item_path
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import (
@@ -275,6 +276,16 @@ def _called_as(file: FileFacts, called_as: Table) -> None:
     found.put_into(called_as)
 
 
+def _listed(file: FileFacts, listed: Table) -> None:
+    """The lists and tables that a file binds at its top level, by each name in them."""
+    for values in global_bindings(file).values():
+        for value in values:
+            if isinstance(value, facts.Display):
+                parts = (part for part in walk(value) if isinstance(part, facts.Name | facts.Attribute))
+                for name in {terminal_name(part) or "" for part in parts}:
+                    listed[name].append((file.path, value))
+
+
 READINGS = (
     Reading(("calls", "passed", "stores", "keywords", "texts"), _uses),
     Reading(("aliases", "rows", "lookups"), _aliases),
@@ -289,6 +300,7 @@ READINGS = (
     Reading(("bodies", "plain methods", "annotations", "globals", "kept", "nested"), _slots),
     Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), _called_as),
+    Reading(("listed",), _listed),
 )
 
 
