@@ -178,3 +178,20 @@ def apply(model):
 )
 def test_conditions_that_nothing_compiles_by_compile_nothing(apply: str) -> None:
     assert found(CONDITIONS + apply) == set()
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "a?" * 40 + "a" * 40, ".*" * 12 + "b"])
+def test_a_pattern_that_matches_for_ages_is_not_tried(pattern: str) -> None:
+    source = f"""
+class Part(nn.Module):
+    def forward(self, x): return x
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.{"a" * 60}c = Part()
+def prepare(model: Whole):
+    for name, part in model.named_modules():
+        if re.match({pattern!r}, name):
+            part.compile()
+"""
+    assert "Part.forward" not in found(source)

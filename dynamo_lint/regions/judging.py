@@ -31,30 +31,13 @@ class _Open:
 
 OPEN = _Open()
 _TEXT_METHODS = frozenset(
-    {
-        "startswith",
-        "endswith",
-        "split",
-        "rsplit",
-        "isdigit",
-        "isnumeric",
-        "isdecimal",
-        "lower",
-        "upper",
-        "strip",
-    }
-    | {
-        "lstrip",
-        "rstrip",
-        "partition",
-        "rpartition",
-        "replace",
-        "count",
-        "find",
-        "removeprefix",
-        "removesuffix",
-    }
+    {"startswith", "endswith", "split", "rsplit", "partition", "rpartition", "removeprefix", "removesuffix"}
+    | {"isdigit", "isnumeric", "isdecimal", "lower", "upper", "strip", "lstrip", "rstrip"}
+    | {"replace", "count", "find"}
 )
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
+_MOST_REPEATS, _LONGEST_NAME = 3, 200
+"""Matching takes at most about the length of the name to the power of the repeats."""
 _REGEX = {"match": re.match, "search": re.search, "fullmatch": re.fullmatch}
 _COMPARING: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -221,9 +204,9 @@ class Judge:
             match bound:
                 case [CallFact(_, (Constant(str() as pattern), *_))]:
                     texts.insert(0, pattern)
-        return (
-            _tried(lambda pattern, name: find(pattern, name) is not None, *texts) if len(texts) == 2 else OPEN
-        )
+        if len(texts) != 2 or not _is_tame(*texts):
+            return OPEN
+        return _tried(lambda pattern, name: find(pattern, name) is not None, *texts)
 
     # --- what only the project knows --------------------------------------------------------------------
 
@@ -285,6 +268,12 @@ class Judge:
                 case _:
                     return OPEN
         return None
+
+
+def _is_tame(pattern: str, name: str) -> bool:
+    """Whether matching surely ends soon: the pattern is the linted code's, and it may be hostile."""
+    repeats = sum(pattern.count(sign) for sign in "*+?{")
+    return len(name) <= _LONGEST_NAME and repeats <= _MOST_REPEATS and not _REPEATED_GROUP.search(pattern)
 
 
 def _given(parameters: ast.arguments, arguments: list[Any], *, bound: bool) -> dict[str, Any]:
