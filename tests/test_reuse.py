@@ -183,6 +183,54 @@ def test_a_verdict_is_kept_over_many_edits(
         assert edited(project, "cold.py", "LIMIT", f"# {number}\nLIMIT", judged, capsys) == 0
 
 
+KIND = """
+class Kind{i}(torch.nn.Module):
+    def forward(self, x):
+        return x + {i}
+"""
+ZOO = (
+    "import torch\n"
+    + "".join(KIND.format(i=i) for i in range(10))
+    + f"KINDS = {{{', '.join(f'{i}: Kind{i}' for i in range(10))}}}\n"
+    + """
+def build(name):
+    return KINDS[name]()
+
+def prepare(model):
+    for name, part in model.named_modules():
+        if "head" in name:
+            part.compile()
+    for block in model.blocks:
+        block.compile()
+
+class Wrapped(torch.nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+
+    def forward(self, x):
+        return self.part(x)
+
+torch.compile(Wrapped(build(3)))
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("LIMIT = 10", "LIMIT = 10\nMOST = 20"),
+        ("LIMIT = 10", "LIMIT = 10\nMOST = [LIMIT, 20]"),
+        ("result = 0", "result = 0\n        first = result"),
+    ],
+)
+def test_an_edit_beside_a_table_of_models_and_helpers_for_any_model_is_not_judged(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], old: str, new: str
+) -> None:
+    (project / "zoo.py").write_text(ZOO)
+    assert edited(project, "cold.py", old, new, judged, capsys) == 0
+
+
 @pytest.mark.parametrize(("comment", "times"), [("not .steps", 1), ("not the steps", 0), ("'steps'", 1)])
 def test_an_attribute_that_a_fix_would_have_to_rename_is_looked_for_in_the_changed_file(
     project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], comment: str, times: int
