@@ -285,3 +285,31 @@ class Model(nn.Module):
 
 def drive():
     return torch.compile(Model()), [(X,)]
+
+
+# %% quiet: a part that a base replaces in those of its heirs that have one
+class Wrapping(nn.Module):
+    def replace(self, part):
+        self.wrapped = part
+
+    def forward(self, x):
+        wrapped = getattr(self, "wrapped", None)
+        return x * 2 if wrapped is None else wrapped(x)
+
+
+class WithPart(Wrapping):
+    def __init__(self):
+        super().__init__()
+        self.wrapped = nn.Identity()
+
+
+class Model(Wrapping):
+    pass
+
+
+def drive():
+    other, run = WithPart(), torch.compile(Model())
+    for i in range(12):
+        if i == 4:
+            other.replace(nn.ReLU())
+        yield run(X)
