@@ -80,6 +80,7 @@ class Project:
         self.global_bindings = scopes.global_bindings
         self.class_bindings = scopes.class_bindings
         self.locals_of = scopes.locals_of
+        self.home_of = scopes.home_of
         self.items_of = scopes.items_of
         self.filled_in = scopes.filled_in
         self.own_names = scopes.own_names

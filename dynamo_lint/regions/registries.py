@@ -107,12 +107,11 @@ def _place(project: Project, expr: Expr, path: str, key: str) -> _Place | None:
 
 
 def _global(project: Project, name: str, path: str, key: str) -> _Place | None:
-    while key != MODULE_KEY:
-        local = project.locals_of(FunctionRef(path, key)).get(name)
-        if local is not None:
-            imported = [value for value in local.bound if isinstance(value, Import)]
-            return _imported(project, imported, path) if imported and local.parameter is None else None
-        key = project.files[path].functions[key].outer or MODULE_KEY
+    home = project.home_of(name, FunctionRef(path, key))
+    if home.key != MODULE_KEY:
+        local = project.locals_of(home)[name]
+        imported = [value for value in local.bound if isinstance(value, Import)]
+        return _imported(project, imported, path) if imported and local.parameter is None else None
     for _ in range(_DEEPEST):
         bound = project.global_bindings(path).get(name, [])
         imported = [value for value in bound if isinstance(value, Import)]

@@ -25,14 +25,14 @@ def test_of(where: FunctionRef) -> str:
     return "" if number is None else f"{where.path}::{'.'.join(parts[: number + 1])}"
 
 
-def may_meet(project: Project, site: FunctionRef, target: FunctionRef) -> bool:
-    """Whether one program may run a compile site and a function.
+def may_meet(project: Project, site: FunctionRef | None, target: FunctionRef) -> bool:
+    """Whether one program may run a compile site and a function; what is declared meets everything.
 
     What stands in a test is run by that test alone: by what it compiles itself, or by code that its file
     calls to have something compiled.
     """
     test = test_of(target)
-    if not test or test == test_of(site):
+    if site is None or not test or test == test_of(site):
         return True
     if test_of(site):
         return False

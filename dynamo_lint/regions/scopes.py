@@ -99,6 +99,12 @@ class Scopes:
             known = self._locals[ref] = self._read("locals", ref.path, ref.key)
         return known
 
+    def home_of(self, name: str, ref: FunctionRef) -> FunctionRef:
+        """The function that a name belongs to, as seen from a function, or else the top level of the file."""
+        while ref.key != MODULE_KEY and name not in self.locals_of(ref):
+            ref = FunctionRef(ref.path, self._seen[ref.path].functions[ref.key].outer or MODULE_KEY)
+        return ref
+
     def items_of(self, ref: FunctionRef) -> Mapping[str, Items]:
         """What a function puts into containers, by the name of the container: `name[…] = value`."""
         known = self._items.get(ref)

@@ -107,21 +107,20 @@ class _Walk:
         def follow(node: Node, visit: _Visit, edge: Edge, rehearsal: bool) -> None:
             if edge.target in self._visits:
                 return  # by better evidence
+            if not may_meet(self._project, roots[visit.first].site, edge.target.function):
+                return
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
             tier, chain = max(visit.tier, edge.tier), (*visit.chain, step)
-            site = roots[visit.first].site
-            if site is not None and not may_meet(self._project, site, edge.target.function):
-                return
             push(edge.target, _Visit(tier, chain, visit.entries, visit.first, compiled=False), rehearsal)
 
         self._entered = frozenset(target.function for root in roots for target in root.targets)
         hot: dict[FunctionRef, bool] = {}
         for index, root in enumerate(roots):
             for target in root.targets:
+                if not may_meet(self._project, root.site, target.function):
+                    continue
                 step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here")
                 visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
-                if root.site is not None and not may_meet(self._project, root.site, target.function):
-                    continue
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
             if root.module is not None:
                 step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here, with its hooks")

@@ -20,6 +20,8 @@ from dynamo_lint.rules.base import Claim, Context
 from dynamo_lint.rules.instances import broken_apart
 from dynamo_lint.state.origins import Tables
 
+_BY_CALL = frozenset({"call", "method", "with", "library"})
+"""The idioms of entries that compile where they stand; the others declare."""
 _NAMED = 3
 """So many classes are named; of more, the number says enough."""
 
@@ -83,14 +85,14 @@ def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, HotFunction]]:
 
 def _where(tables: Tables, entry: Entry) -> str:
     """The function that compiles; empty for what is declared, wherever it is compiled."""
-    if entry.idiom not in {"call", "method", "with", "library"}:
+    if entry.idiom not in _BY_CALL:
         return ""
     return f"{entry.path}::{_around(tables.project, entry.path).get(entry.line, (0, MODULE_KEY))[1]}"
 
 
 def _runs_again(project: Project, entry: Entry) -> bool:
     """Whether one program may run the line for more than one of the classes that it may compile."""
-    if entry.regional or entry.idiom not in {"call", "method", "with", "library"}:
+    if entry.regional or entry.idiom not in _BY_CALL:
         return True
     _, key = _around(project, entry.path).get(entry.line, (0, MODULE_KEY))
     if key == MODULE_KEY or key.endswith("__init__"):

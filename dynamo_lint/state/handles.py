@@ -10,6 +10,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
 from dynamo_lint.regions.project import Project
+from dynamo_lint.state.settled import told
 
 _GIVES_ITSELF = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
@@ -45,12 +46,8 @@ class Handles:
 
     def _is_defined(self, callee: Expr, where: FunctionRef) -> bool:
         """A name that nothing but a definition binds, here and where it is imported from."""
-        found = self.project.symbols(callee, where.path, where.key)
-        if not (len(found) == 1 and isinstance(found[0], FunctionRef)):
-            return False
-        here = self._bound(callee.id, where) if isinstance(callee, facts.Name) else []
-        there = self.project.global_bindings(found[0].path).get(found[0].key, here)
-        return all(isinstance(value, facts.Definition | facts.Import) for value in (*here, *there))
+        found = told(self.project, callee, where) or ()
+        return len(found) == 1 and isinstance(found[0], FunctionRef)
 
     def _is_made(self, callee: Expr, where: FunctionRef) -> bool:
         """A name that stands for a module as its class makes it."""
@@ -66,13 +63,11 @@ class Handles:
 
     def _bound(self, name: str, where: FunctionRef) -> list[Expr]:
         """All that a name is bound to in the scope where it is found; nothing for a parameter."""
-        key = where.key
-        while key != MODULE_KEY:
-            local = self.project.locals_of(FunctionRef(where.path, key)).get(name)
-            if local is not None:
-                return local.bound if local.parameter is None else []
-            key = self.project.files[where.path].functions[key].outer or MODULE_KEY
-        return self.project.global_bindings(where.path).get(name, [])
+        home = self.project.home_of(name, where)
+        if home.key == MODULE_KEY:
+            return self.project.global_bindings(home.path).get(name, [])
+        local = self.project.locals_of(home)[name]
+        return local.bound if local.parameter is None else []
 
 
 def _itself(value: Expr) -> Expr:

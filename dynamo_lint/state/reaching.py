@@ -23,6 +23,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.swaps import swaps_of
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.state import settled
 from dynamo_lint.state.whether import Whether
 
 _ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
@@ -72,7 +73,7 @@ class Reach:
 
     def may_run(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether what is called in a function may be one of the functions or an instance of a class."""
-        told = self._told(callee, where)
+        told = settled.told(self._project, callee, where)
         if told is not None:
             return any(symbol in self._functions for symbol in told)
         match callee:
@@ -86,15 +87,12 @@ class Reach:
 
     def _name(self, name: str, where: FunctionRef, test: _Test) -> bool:
         """Whether a name, as a function sees it, may hold what is asked for."""
-        path, key = where.path, where.key
-        while key != MODULE_KEY:
-            ref = FunctionRef(path, key)
-            local = self._project.locals_of(ref).get(name)
-            if local is not None:
-                return self._bound(ref, name, local.bound, local.parameter, test)
-            key = self._project.files[path].functions[key].outer or MODULE_KEY
-        bound = self._project.global_bindings(path).get(name, [])
-        return not bound or self._bound(FunctionRef(path, MODULE_KEY), name, bound, None, test)
+        home = self._project.home_of(name, where)
+        if home.key != MODULE_KEY:
+            local = self._project.locals_of(home)[name]
+            return self._bound(home, name, local.bound, local.parameter, test)
+        bound = self._project.global_bindings(home.path).get(name, [])
+        return not bound or self._bound(home, name, bound, None, test)
 
     def _bound(
         self, ref: FunctionRef, name: str, bound: list[Expr], parameter: Parameter | None, test: _Test
@@ -215,7 +213,7 @@ class Reach:
                 return self._is(ClassRef(where.path, key), test)
             case facts.Import():
                 return self._imported(value, where.path, test)
-        told = self._told(value, where)
+        told = settled.told(self._project, value, where)
         if told is not None:
             return any(self._is(symbol, test) for symbol in told)
         match value:
@@ -238,7 +236,7 @@ class Reach:
 
     def _result(self, callee: Expr, given: tuple[Expr, ...], where: FunctionRef, test: _Test) -> bool:
         """Whether a call may give it: what is called makes it, or hands on what it gets or hangs on."""
-        told = self._told(callee, where)
+        told = settled.told(self._project, callee, where)
         if told is not None:
             return any(self._gives(symbol, given, where, test) for symbol in told)
         handed = (*given, callee.value) if isinstance(callee, facts.Attribute) else given
@@ -289,51 +287,6 @@ class Reach:
         """Whether instances hold others as a container does."""
         project = self._project
         return project.is_container(ref) or any(ITEM in project.own_stores(part) for part in project.mro(ref))
-
-    # --- what bindings alone tell -----------------------------------------------------------------------
-
-    def _told(self, expr: Expr, where: FunctionRef) -> tuple[Symbol, ...] | None:
-        """What a dotted name means, if only imports and definitions bind it; None where flow decides."""
-        match expr:
-            case facts.Name(name) if self._is_bound_by_import(name, where):
-                pass
-            case facts.Attribute(owner, name):
-                owners = self._told(owner, where)
-                if owners is None or not all(isinstance(one, File | External) for one in owners):
-                    return None
-                if any(isinstance(one, File) and not self._is_settled(name, one.path) for one in owners):
-                    return None
-            case _:
-                return None
-        return self._project.symbols(expr, where.path, where.key) or None
-
-    def _is_bound_by_import(self, name: str, where: FunctionRef) -> bool:
-        """A name whose every binding, in the scope that it belongs to, is an import or a definition."""
-        path, key = where.path, where.key
-        while key != MODULE_KEY:
-            local = self._project.locals_of(FunctionRef(path, key)).get(name)
-            if local is not None:
-                return local.parameter is None and all(self._is_fixed(value, path) for value in local.bound)
-            key = self._project.files[path].functions[key].outer or MODULE_KEY
-        return self._is_settled(name, path)
-
-    def _is_settled(self, name: str, path: str) -> bool:
-        """The same of a name of a module, and of wherever it is imported from."""
-        settled: dict[tuple[str, str], bool] = self._project.memo.setdefault("settled", {})  # type: ignore[assignment]
-        if (name, path) not in settled:
-            settled[name, path] = True  # imports may be circular
-            bound = self._project.global_bindings(path).get(name, ())
-            settled[name, path] = all(self._is_fixed(value, path) for value in bound)
-        return settled[name, path]
-
-    def _is_fixed(self, value: Expr, path: str) -> bool:
-        if not isinstance(value, facts.Import) or value.name is None:
-            return isinstance(value, facts.Import | facts.Definition)
-        return all(
-            self._is_settled(value.name, source.path)
-            for source in self._project.imported_modules(value, path)
-            if isinstance(source, File) and source.path != path
-        )
 
     def _gives_any_name(self, ref: ClassRef) -> bool:
         """Whether the `__getattr__` of a class may give what is asked for whatever it is asked."""
