@@ -8,8 +8,10 @@ reports on that file alone: so a hook that passes changed files agrees with a ru
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from dynamo_lint.findings import FileError
@@ -17,6 +19,12 @@ from dynamo_lint.ignoring import Ignores, patterns
 
 LARGEST = 1_000_000
 """Bytes; larger files are generated or data, and are passed over unless they are named."""
+
+SETTINGS = (".yaml", ".yml", ".json")
+"""How the names of configurations end."""
+LARGEST_SETTINGS = 200_000
+"""Bytes; nobody writes so much configuration by hand."""
+_MOST_SETTINGS = 5000
 
 PROJECT_MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
 
@@ -43,6 +51,8 @@ class Discovered:
     """Folders that could not be listed."""
     given: Mapping[str, bytes] = field(default_factory=dict)
     """Content that stands in for what is on the disk, by path."""
+    settings: Callable[[], tuple[str, ...]] = tuple
+    """Looks for the configurations beside the files: only if the code builds something from such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,8 @@ class Walked:
     files: tuple[str, ...]
     passed_over: tuple[str, ...]
     unlistable: tuple[tuple[str, str], ...]
+    folders: tuple[tuple[str, Ignores], ...]
+    """Where they were looked for, and what is left out there."""
 
 
 def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
@@ -110,6 +122,7 @@ def discover(
             FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)
         ),
         given={_relative(str(_absolute(path)), top): text for path, text in given.items()},
+        settings=partial(_settings, tuple(walks.values()), top),
     )
 
 
@@ -125,6 +138,7 @@ def _walk(folder: Path, excludes: Ignores) -> Walked:
     files: list[str] = []
     passed_over: list[str] = []
     unlistable: list[tuple[str, str]] = []
+    searched: list[tuple[str, Ignores]] = []
     seen: set[str] = set()
     pending = [(top, ignores)]
     links: list[tuple[str, Ignores]] = []
@@ -140,6 +154,7 @@ def _walk(folder: Path, excludes: Ignores) -> Walked:
         except OSError as error:
             unlistable.append((here, error.strerror or str(error)))
             continue
+        searched.append((here, Ignores((*inner.specs, *excludes.specs))))
         for entry in entries:
             try:
                 is_folder = entry.is_dir()
@@ -154,7 +169,19 @@ def _walk(folder: Path, excludes: Ignores) -> Walked:
                 (links if entry.is_symlink() else pending).append((entry.path, inner))
             else:
                 (files if size <= LARGEST else passed_over).append(entry.path)
-    return Walked(tuple(files), tuple(passed_over), tuple(unlistable))
+    return Walked(tuple(files), tuple(passed_over), tuple(unlistable), tuple(searched))
+
+
+def _settings(walks: tuple[Walked, ...], top: str) -> tuple[str, ...]:
+    """The configurations in the folders that were walked, sorted; what is large is data."""
+    found: set[str] = set()
+    for here, left_out in (folder for walk in walks for folder in walk.folders):
+        with suppress(OSError):  # gone by now
+            for entry in os.scandir(here):
+                wanted = entry.name.endswith(SETTINGS) and entry.is_file()
+                if wanted and entry.stat().st_size <= LARGEST_SETTINGS:
+                    found.update(() if left_out.match(entry.path, False) else (_relative(entry.path, top),))
+    return tuple(sorted(found)[:_MOST_SETTINGS])
 
 
 def _gitignores_above(path: Path) -> Ignores:

@@ -33,6 +33,10 @@ _WORTH_A_POOL = 600_000
 """Bytes to summarise, about a third of a second, from which a second process saves time."""
 _ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
 """What every suppression holds: a quick look that spares most files the tokenizer."""
+_BUILDING = re.compile(rb"instantiate\w*\(|LightningCLI|jsonargparse")
+"""What stands in code that builds what YAML or JSON describes; where none does, no such file is read."""
+_OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse")
+"""A part of each of these: a quick look that spares most files the expression."""
 _SAVED_AT_ONCE = 200
 """New entries; a run that is broken off loses no more."""
 
@@ -58,9 +62,14 @@ class Place:
     module: str
     is_package: bool
     region_comment: str | None
+    is_code: bool = True
 
     def summarize(self, source: bytes) -> FileFacts:
         """The facts of this file."""
+        if not self.is_code:
+            from dynamo_lint.index.settings import summarize_settings
+
+            return summarize_settings(self.path, source)
         from dynamo_lint.index.summarize import summarize  # late, like all that a cached run never needs
 
         return summarize(self.path, self.module, self.is_package, source, self.region_comment)
@@ -98,6 +107,7 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
     keys: dict[str, bytes] = {}
     unreadable: dict[str, str] = {}
     commented: set[str] = set()
+    builds = False
     for path in found.files:
         module, is_package = _module(path, packages, around)
         places[path] = place = Place(path, module, is_package, region_comment)
@@ -109,6 +119,16 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
         keys[path] = key("facts", place, source)
         if _ADDRESSED.search(source):
             commented.add(path)
+        quick = not builds and any(word in source for word in _OF_BUILDING)
+        builds = builds or (quick and _BUILDING.search(source) is not None)
+    for path in found.settings() if builds else ():
+        if path in places:
+            continue  # somebody named it, as if it were code
+        places[path] = place = Place(path, path, False, None, is_code=False)
+        try:
+            keys[path] = key("facts", place, sources.raw(path))
+        except OSError as error:
+            unreadable[path] = f"cannot be read: {error.strerror}"
     return Content(places, keys, unreadable, frozenset(commented))
 
 

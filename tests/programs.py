@@ -5,8 +5,10 @@ from __future__ import annotations
 import textwrap
 from pathlib import PurePosixPath
 
+from dynamo_lint.discovery import SETTINGS
 from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.index.modules import module_name
+from dynamo_lint.index.settings import summarize_settings
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.regions.model import RegionOptions, Regions
 from dynamo_lint.regions.project import Project
@@ -19,7 +21,9 @@ def facts_of(files: dict[str, str], region_comment: str | None = None) -> dict[s
     """The facts of a project given as path -> source; `import torch` and `nn` are supplied."""
     packages = {str(PurePosixPath(path).parent) for path in files if path.endswith("__init__.py")}
     return {
-        path: summarize(
+        path: summarize_settings(path, textwrap.dedent(text).encode())
+        if path.endswith(SETTINGS)
+        else summarize(
             path, *module_name(path, packages), (HEADER + textwrap.dedent(text)).encode(), region_comment
         )
         for path, text in files.items()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.config import DEFAULT_EXCLUDE
-from dynamo_lint.discovery import LARGEST, Discovered, DiscoveryError, base, discover
+from dynamo_lint.discovery import LARGEST, LARGEST_SETTINGS, Discovered, DiscoveryError, base, discover
 
 
 @pytest.fixture
@@ -39,6 +39,27 @@ def test_python_files_are_found_sorted_and_nothing_else_is(here: Path) -> None:
     assert found.root == here
     assert found.files == ("a/b/c.py", "a/z.py", "b.py")
     assert found.reported == set(found.files)
+
+
+def test_configurations_are_found_on_request_and_read_as_no_code(here: Path) -> None:
+    make(here, "a.py", "conf/b.yaml", "conf/c.yml", "d.json", "e.toml", "conf/deep/f.yaml", "build/g.yaml")
+    (here / "large.json").write_bytes(b" " * (LARGEST_SETTINGS + 1))
+    (here / "folder.yaml").mkdir()
+    (here / ".gitignore").write_text("conf/deep/\nc.yml\n")
+    found = find(".")
+    assert found.files == ("a.py",)
+    assert found.settings() == ("conf/b.yaml", "d.json")
+    assert find("a.py").settings() == ()  # no project
+    (here / "pyproject.toml").touch()
+    assert find("a.py").settings() == ("conf/b.yaml", "d.json")
+
+
+def test_a_folder_that_is_gone_by_then_has_no_configurations(here: Path) -> None:
+    make(here, "a.py", "conf/b.yaml")
+    found = find(".")
+    (here / "conf" / "b.yaml").unlink()
+    (here / "conf").rmdir()
+    assert found.settings() == ()
 
 
 def test_deleted_working_folder_is_an_error_that_says_so(here: Path) -> None:

@@ -53,6 +53,16 @@ def test_the_function_of_a_library_is_named_wherever_its_value_goes(code: str) -
     assert said(code)[0][0] == "it comes from library.build_model, which is not part of this project"
 
 
+def test_what_no_configuration_describes_can_be_declared() -> None:
+    code = "from hydra.utils import instantiate\ndef run(cfg): torch.compile(instantiate(cfg.encoder))\n"
+    ((why, way_out),) = said(code)
+    assert (
+        why
+        == "hydra.utils.instantiate builds it, and no YAML or JSON file says of which class of this project"
+    )
+    assert way_out == 'declare what it compiles, for example: regions = ["m:Encoder"]'
+
+
 SITE = "def run(encoder): return torch.compile(encoder)\n"
 
 

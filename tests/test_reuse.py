@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint import cli, judging, reuse
+from dynamo_lint import cli, discovery, judging, reuse
 from dynamo_lint.cache.store import Store
 from dynamo_lint.index import facts
 from dynamo_lint.index.summarize import summarize
@@ -244,6 +244,70 @@ def test_a_new_file_is_judged(project: Path, judged: list[str], capsys: pytest.C
     judged.clear()
     assert lint(capsys) == lint(capsys, "--no-cache")
     assert len(judged) == 2
+
+
+LAUNCH = """
+import torch
+from hydra.utils import instantiate
+
+def launch(cfg):
+    torch.compile(instantiate(cfg.block))(torch.ones(2))
+"""
+SETTINGS = """
+# How it is built.
+block:
+  _target_: model.Block
+logger:
+  _target_: cold.Table
+"""
+
+
+def found_in(report: object) -> list[str]:
+    return [finding["path"] for finding in report["findings"]]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "times"),
+    [
+        ("# How", "# This is how", 0),
+        ("cold.Table", "cold.Tables", 0),
+        ("block:\n", "\nblock:\n", 0),
+        ("model.Block", "model.Blocks", 1),
+        ("block:", "blocks:", 1),
+        ("block:", "block: &b\n  scale: 2", 1),
+        ("model.Block", "{model.Block", 1),
+    ],
+)
+def test_an_edit_of_a_configuration_is_judged_if_it_describes_something_else(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], old: str, new: str, times: int
+) -> None:
+    (project / "train.py").write_text(LAUNCH)
+    (project / "conf.yaml").write_text(SETTINGS)
+    assert found_in(lint(capsys)) == ["model.py"]
+    assert edited(project, "conf.yaml", old, new, judged, capsys) == times
+
+
+def test_a_configuration_that_comes_or_goes_is_judged(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "train.py").write_text(LAUNCH)
+    assert found_in(lint(capsys)) == []
+    (project / "conf.yaml").write_text(SETTINGS)
+    assert found_in(lint(capsys)) == ["model.py"]
+    (project / "conf.yaml").unlink()
+    assert found_in(lint(capsys)) == []
+    assert len(judged) == 2  # the first verdict is known
+
+
+def test_a_configuration_of_code_that_builds_nothing_is_not_even_looked_for(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[object] = []
+    monkeypatch.setattr(discovery, "_settings", lambda *given: looked.append(given))
+    lint(capsys)
+    (project / "conf.yaml").write_text(SETTINGS)
+    lint(capsys)
+    assert (len(judged), looked) == (1, [])
 
 
 @pytest.mark.parametrize("seed", range(16))

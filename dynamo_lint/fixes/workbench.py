@@ -236,15 +236,18 @@ class Workbench:
 
     def files_with(self, text: str) -> tuple[str, ...]:
         """The project's files that hold a text, whatever it means there."""
-        return self.sources.holding("text", text, self.tables.project.files)
+        return self.sources.holding("text", text, self._code())
 
     def files_naming(self, name: str) -> tuple[str, ...]:
         """The project's files that may speak of an attribute: as `.name`, or as the text `"name"`."""
-        return self.sources.holding("attribute", name, self.tables.project.files)
+        return self.sources.holding("attribute", name, self._code())
 
     def has_word(self, name: str) -> bool:
         """Some file of the project uses a name, for whatever."""
-        return bool(self.sources.holding("word", name, self.tables.project.files))
+        return bool(self.sources.holding("word", name, self._code()))
+
+    def _code(self) -> Iterator[str]:
+        return (path for path, file in self.tables.project.files.items() if file.is_code)
 
     def _open(self, path: str) -> OpenFile | None:
         try:

@@ -316,6 +316,18 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """What a configuration says is to be built, as the call that it stands for."""
+
+    name: str
+    """The key that it stands under; that of a whole file is what the file or its folder is called."""
+    call: Call
+    line: int
+    outer: bool
+    """It is not an argument of another."""
+
+
+@dataclass(frozen=True, slots=True)
 class FileFacts:
     """Everything the later stages know of one file."""
 
@@ -332,3 +344,7 @@ class FileFacts:
     markers: tuple[Marker, ...] = ()
     error: tuple[int, str] | None = None
     """Line and message if the file could not be read or parsed; then nothing else is known."""
+    is_code: bool = True
+    """It is Python: else it is a configuration, which has no definitions."""
+    settings: tuple[Setting, ...] = ()
+    """What a configuration says is to be built."""

@@ -1,17 +1,23 @@
-"""Functions of libraries that build what a description names: hydra's `_target_`, Megatron's ModuleSpec."""
+"""Functions of libraries that build what a description names: hydra's `_target_`, Megatron's ModuleSpec.
+
+Where the description stands in a YAML file, that is a call of the class, with the arguments beside it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Expr
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import File
+from dynamo_lint.regions.settings import described
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
     Group,
     Instance,
+    Scope,
     Text,
     Value,
     Values,
@@ -28,6 +34,8 @@ BUILDERS = frozenset(
         "hydra.utils.instantiate",
         "hydra.utils.call",
         "hydra._internal.instantiate._instantiate2.instantiate",
+        "torchtune.config.instantiate",
+        "torchtune.config._instantiate.instantiate",
         "megatron.core.transformer.spec_utils.build_module",
     }
 )
@@ -35,21 +43,26 @@ DESCRIPTIONS = frozenset({"omegaconf.OmegaConf.create", "megatron.core.transform
 """What only wraps a description: its first argument, or `module`, says what is built."""
 
 
-def built(ev: Evaluation, descriptions: Values, path: str) -> Values:
-    """What a builder makes of the descriptions it may be given, called in a file.
+def built(ev: Evaluation, description: Expr, scope: Scope) -> Values:
+    """What a builder makes of a description.
 
-    Of a configuration that only the run knows it builds one of the modules that the project's `_target_`s
-    name, if they are few.
+    Of a configuration that only the run knows it builds what the project's files describe under that key, or
+    else one of the modules that the `_target_`s in its code name, if they are few.
     """
+    path = scope.function.path
     found: list[Values] = []
-    for value, tier in descriptions.items():
+    for value, tier in ev.value(description, scope).items():
         match value:
             case ClassValue(ref):
                 found.append({Instance(ref): tier})
+            case Instance(ref) if ev.project.is_module(ref):  # as a file describes it: an argument of another
+                found.append({value: max(tier, Tier.LIKELY)})
             case Group("dict") if TARGET in value.keys:
                 named = union(dict(item) for item in value.at(TARGET))
                 found.append(union([_instances(ev, named, path)], tier))
     if not found:
+        found.append(described(ev, description, scope))
+    if not any(found):
         texts: Values = {Text(text): Tier.LIKELY for text in ev.project.texts_of(TARGET)}
         found.append(ev.capped(_instances(ev, union([texts, _structured(ev)]), path)))
     return union(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
+from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project
 
@@ -37,6 +38,8 @@ def reason(maker: str | None, *, bare: bool, empty: list[ClassRef]) -> str:
         return f"{empty[0].name} defines no forward, so nothing that could run is compiled here"
     if bare:
         return "it is only known to be some torch.nn.Module"
+    if maker in BUILDERS:
+        return f"{maker} builds it, and no YAML or JSON file says of which class of this project"
     if maker is not None:
         return f"it comes from {maker}, which is not part of this project"
     return "its value is not known to be any module or function of this project"

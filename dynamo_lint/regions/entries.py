@@ -12,6 +12,7 @@ from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
+from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
 from dynamo_lint.regions.contexts import by_call, depends_on
@@ -334,7 +335,7 @@ class _Search:
         maker = maker_of(self._project, where, target)
         why = reason(maker, bare=_bare_module(values), empty=empty)
         meant = () if empty else candidates(self._project, where, target)
-        lacks = "forward" if empty else "code" if maker else ""
+        lacks = "forward" if empty else "code" if maker and maker not in BUILDERS else ""
         others = () if lacks or meant else examples(self._project, where)
         return Unresolved(where.path, line, describe(site.call), why, meant, others, lacks)
 

@@ -9,7 +9,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions import keywords
+from dynamo_lint.regions import keywords, settings
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project, Symbol
@@ -100,6 +100,8 @@ def passed_by(
         return keywords.rest(ev, parameter, facts_of_it, caller, site.call)
     given = argument_for(parameter, facts_of_it, site.call)
     if given is None:
+        if not ev.project.files[caller.function.path].is_code:
+            return settings.of_group(ev, caller.function.path, parameter.name)
         return keywords.unpacked(ev, parameter.name, caller, site.call)
     values = ev.before(given, caller, site.call)
     if values and terminal_name(site.call.function) != facts_of_it.qualname.rpartition(".")[2]:
@@ -176,7 +178,7 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
 
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
     project = ev.project
-    found: list[tuple[Scope, CallSite]] = []
+    found = list(settings.completed(ev, wanted)) if project.named("described").get(name) else []
     for called in sorted({name, *project.aliases_of(name)}):
         told, rest = _by_definition(project, called)
         for ref in sorted(wanted & told.keys(), key=_place):
@@ -248,7 +250,7 @@ def _by_definition(project: Project, called: str) -> tuple[dict[Symbol, _Sites],
     if key not in project.memo:
         told: dict[Symbol, _Sites] = defaultdict(list)
         rest: _Sites = []
-        for where, site in project.calls_of(called):
+        for where, site in (*project.calls_of(called), *project.named("described").get(called, ())):
             symbols = project.symbols(site.call.function, where.path, where.key)
             called_in = (Scope(where, project.owner(where)), site)
             for symbol in symbols:

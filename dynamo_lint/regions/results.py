@@ -163,8 +163,9 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
             "model", call.arguments[1] if len(call.arguments) > 1 else facts.UNKNOWN
         )
         return {Group("tuple", (freeze(ev.value(model, scope)),)): Tier.LIKELY}
-    if dotted in BUILDERS and first is not None:
-        return built(ev, ev.value(first, scope), scope.function.path)
+    if dotted in BUILDERS:
+        description = first or dict(call.keywords).get("config")
+        return built(ev, description, scope) if description is not None else EMPTY
     if dotted in LOCATORS and first is not None:
         return located(ev, ev.value(first, scope), scope.function.path)
     if dotted == "types.MethodType" and len(call.arguments) == 2:

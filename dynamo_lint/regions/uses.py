@@ -286,6 +286,20 @@ def _listed(file: FileFacts, listed: Table) -> None:
                     listed[name].append((file.path, value))
 
 
+def _settings(file: FileFacts, settings: Table, described: Table) -> None:
+    """What files that are no code say is to be built: by their keys, and by what is called."""
+    where = FunctionRef(file.path, MODULE_KEY)
+    seen: set[facts.Call] = set()
+    for one in file.settings:
+        settings[one.name].append((where, one))
+        if one.call not in seen:
+            seen.add(one.call)
+            partly = one.call.function == facts.Import("functools", "partial")
+            callee = one.call.arguments[0] if partly else one.call.function
+            call = replace(one.call, function=callee, arguments=one.call.arguments[partly:])
+            described[terminal_name(callee) or ""].append((where, CallSite(call)))
+
+
 READINGS = (
     Reading(("calls", "passed", "stores", "keywords", "texts"), _uses),
     Reading(("aliases", "rows", "lookups"), _aliases),
@@ -301,6 +315,7 @@ READINGS = (
     Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), _called_as),
     Reading(("listed",), _listed),
+    Reading(("settings", "described"), _settings),
 )
 
 

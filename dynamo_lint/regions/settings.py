@@ -1,0 +1,133 @@
+"""What a program builds of a configuration in YAML or JSON, by the key that it takes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index.facts import Attribute, Call, CallSite, Constant, Expr, Name, Setting, Subscript
+from dynamo_lint.regions import flow
+from dynamo_lint.regions.keywords import TAKING
+from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.regions.project import External, Symbol
+from dynamo_lint.regions.values import EMPTY, Scope, Values, union
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+_MOST = 40
+"""More models than this under one key are a library: its users choose."""
+_DEEPEST = 5
+_COPYING = frozenset({"copy.deepcopy", "copy.copy", "omegaconf.OmegaConf.to_container"})
+
+_BUILDING = ("instantiate", "call")
+"""What the functions of hydra that build from descriptions are called."""
+
+_Completed = Mapping[Symbol, list[tuple[Scope, CallSite]]]
+_NOTHING: _Completed = {}
+_Rows = Iterable[tuple[FunctionRef, Setting]]
+
+
+def described(ev: Evaluation, asked: Expr, scope: Scope) -> Values:
+    """What the configurations of the project build under the key that an expression names.
+
+    Where it names none, of all that they build the modules that are no part of anything.
+    """
+    table = ev.project.named("settings")
+    names = dict.fromkeys(keys(ev, asked, scope))
+    for name in names:
+        if table.get(name):
+            return _under(ev, name)
+    if names:
+        return EMPTY
+    return ev.ask(("outer settings",), lambda: ev.capped(_outer(ev)), EMPTY)
+
+
+def of_group(ev: Evaluation, path: str, name: str) -> Values:
+    """What the `defaults` of a configuration put under a key: the files of the folder that is called so."""
+    folder = "/".join([*path.split("/")[:-1], name])
+    table = ev.project.named("settings")
+    rows = [row for row in table.get(name, ()) if row[0].path.rpartition("/")[0] == folder]
+    return _chosen(ev, rows) if rows else EMPTY
+
+
+def completed(ev: Evaluation, wanted: Iterable[Symbol]) -> Iterator[tuple[Scope, CallSite]]:
+    """The calls of builders that hand on more than is described: `instantiate(cfg.trainer, model=model)`."""
+    table = ev.ask(("completed",), lambda: _completed(ev), _NOTHING)
+    for symbol in wanted:
+        yield from table.get(symbol, ())
+
+
+def _completed(ev: Evaluation) -> _Completed:
+    project = ev.project
+    table: dict[Symbol, list[tuple[Scope, CallSite]]] = {}
+    settings = project.named("settings")
+    for where, site in (site for name in _BUILDING for site in project.calls_of(name)):
+        call = site.call
+        if not (call.arguments and (call.keywords or call.arguments[1:])):
+            continue  # nothing beside the description
+        scope = Scope(where, project.owner(where))
+        more = CallSite(replace(call, arguments=call.arguments[1:]))
+        for name in dict.fromkeys(keys(ev, call.arguments[0], scope)):
+            for at, one in settings.get(name, ()):
+                for symbol in project.symbols(one.call.function, at.path):
+                    table.setdefault(symbol, []).append((scope, more))
+    return table
+
+
+def keys(ev: Evaluation, asked: Expr, scope: Scope, depth: int = 0) -> Iterator[str]:
+    """The keys of a configuration that an expression may name, followed to where it comes from."""
+    match asked:
+        case Attribute(owner, name):
+            holder = ev.project.owner(scope.function)
+            if holder is not None and depth < _DEEPEST and ev.project.is_self(owner, scope.function):
+                for part in ev.project.mro(scope.receiver or holder):
+                    for where, store in ev.project.own_stores(part).get(name, ()):
+                        yield from keys(ev, store.value, Scope(where, scope.receiver), depth + 1)
+            yield name
+        case Subscript(_, Constant(str() as name)):
+            yield name
+        case Call(Attribute(_, method), (Constant(str() as name), *_)) if method in TAKING:
+            yield name
+        case Call(callee, (first, *_)):
+            meant = ev.project.symbols(callee, scope.function.path, scope.function.key)
+            if any(isinstance(one, External) and one.dotted in _COPYING for one in meant):
+                yield from keys(ev, first, scope, depth)
+        case Name(name) if depth < _DEEPEST:
+            yield from _of_name(ev, name, scope, depth + 1)
+
+
+def _of_name(ev: Evaluation, name: str, scope: Scope, depth: int) -> Iterator[str]:
+    where = ev.project.home_of(name, scope.function)
+    local = ev.project.locals_of(where).get(name)
+    if local is None:
+        return
+    for value in local.bound:
+        yield from keys(ev, value, Scope(where, scope.receiver), depth)
+    if local.parameter is not None:
+        function = ev.project.function(where)
+        for caller, site in flow.call_sites(ev, where):
+            given = flow.argument_for(local.parameter, function, site.call)
+            if given is not None:
+                yield from keys(ev, given, caller, depth)
+
+
+def _under(ev: Evaluation, name: str) -> Values:
+    return ev.ask(("settings", name), lambda: _chosen(ev, ev.project.named("settings")[name]), EMPTY)
+
+
+def _chosen(ev: Evaluation, rows: _Rows) -> Values:
+    """What a key describes: the models that a configuration chooses from there are one choice."""
+    made = _made(ev, rows)
+    models = [value for value in made if ev.holds_module(value)]
+    return made if len(models) <= _MOST else ev.guessed(made)
+
+
+def _outer(ev: Evaluation) -> Values:
+    rows = (row for named in ev.project.named("settings").values() for row in named if row[1].outer)
+    return {value: tier for value, tier in _made(ev, rows).items() if ev.holds_module(value)}
+
+
+def _made(ev: Evaluation, rows: _Rows) -> Values:
+    return union((ev.value(one.call, Scope(where)) for where, one in rows), Tier.LIKELY)

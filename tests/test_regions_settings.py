@@ -1,0 +1,217 @@
+"""Regions: what a program builds of the YAML and JSON files beside it, and what such files do not say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dynamo_lint.index.settings import summarize_settings
+from tests.programs import hot, resolve_text
+
+NETS = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class Other(nn.Module):
+    def forward(self, x): return x
+class Model(nn.Module):
+    def __init__(self, net: nn.Module, width=1):
+        super().__init__()
+        self.net = net
+    def forward(self, x): return self.net(x)
+class Plain:
+    def forward(self, x): return x
+def make(net): return Model(net)
+"""
+MAIN = "import hydra\nfrom hydra.utils import instantiate\n"
+MODEL = """
+model:
+  _target_: nets.Model
+  width: 2
+  net:
+    _target_: nets.Net
+"""
+WHOLE = {"nets.py::Model.forward", "nets.py::Net.forward"}
+
+
+def names(code: str, **settings: str) -> set[str]:
+    """What is likely or certain; a setting `a__b` stands in the file conf/a/b.yaml."""
+    files = {f"conf/{name.replace('__', '/')}.yaml": text for name, text in settings.items()}
+    found = hot({"nets.py": NETS, "main.py": MAIN + code, **files})
+    return {name for name, tier in found.items() if tier != "assumed"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def main(cfg): torch.compile(instantiate(cfg.model))",
+        "def main(cfg): torch.compile(hydra.utils.instantiate(cfg['model']))",
+        "def main(cfg): torch.compile(instantiate(cfg.get('model'), _recursive_=False))",
+        "def main(cfg): instantiate(config=cfg.model).compile()",
+        "def main(cfg):\n    part = cfg.model\n    torch.compile(instantiate(part))",
+        "def build(part): return instantiate(part)\ndef main(cfg): torch.compile(build(cfg.model))",
+        "import copy\ndef main(cfg): torch.compile(instantiate(copy.deepcopy(cfg.model)))",
+        "class Task:\n    def __init__(self, part): self.part = part\n"
+        "    def run(self): torch.compile(instantiate(self.part))\ndef main(cfg): Task(cfg.model).run()",
+        "@hydra.main(config_path='conf')\ndef main(cfg): torch.compile(instantiate(cfg))",
+        "model = instantiate(hydra.compose('base').model)\nmodel.compile()",
+    ],
+)
+def test_what_a_file_describes_is_built_with_its_parts(code: str) -> None:
+    assert names(code, base=MODEL) == WHOLE
+
+
+BUILD = "def main(cfg): torch.compile(instantiate(cfg.model))"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MODEL,
+        "model: {_target_: nets.Model, net: {_target_: nets.Net}}",
+        "model: {_target_: nets.make, net: {_target_: nets.Net}}",
+        "model: {_target_: nets.Model, _args_: [{_target_: nets.Net}]}",
+        "model: {_component_: nets.Model, net: {_component_: nets.Net}}",
+        "model: {class_path: nets.Model, init_args: {net: {class_path: nets.Net}}}",
+        "model: {target: nets.Model, params: {net: {target: nets.Net}}}",
+        "part: &part {_target_: nets.Net}\nmodel: {_target_: nets.Model, net: *part}",
+        "part: &part {_target_: nets.Model, width: 3}\nmodel:\n  <<: *part\n  net: {_target_: nets.Net}",
+        "part: {_target_: nets.Net}\nmodel: {_target_: nets.Model, net: '${part}'}",
+        "run: {deep: {model: {_target_: nets.Model, net: {_target_: nets.Net}}}}",
+        "model: !!python/object:nets.Model {_target_: nets.Model, net: !net {_target_: nets.Net}}",
+        json.dumps({"model": {"_target_": "nets.Model", "net": {"_target_": "nets.Net"}}}),
+    ],
+)
+def test_a_description_may_be_spelled_in_many_ways(text: str) -> None:
+    assert names(BUILD, base=text) == WHOLE
+
+
+def test_a_file_in_the_folder_of_a_group_is_what_stands_under_it() -> None:
+    assert names(BUILD, model__small="_target_: nets.Model\nnet: {_target_: nets.Net}") == WHOLE
+
+
+def test_a_part_that_the_defaults_put_there_comes_out_of_the_folder_below() -> None:
+    model = "defaults: [net: plain]\n_target_: nets.Model"
+    assert names(BUILD, model__small=model, model__net__plain="_target_: nets.Net") == WHOLE
+    assert names(BUILD, model__small=model, other__net__plain="_target_: nets.Net") == WHOLE - {
+        "nets.py::Net.forward"
+    }
+
+
+def test_several_files_are_one_choice() -> None:
+    found = names(BUILD, a=MODEL, b=MODEL.replace("nets.Net", "nets.Other"))
+    assert found == WHOLE | {"nets.py::Other.forward"}
+
+
+def test_what_is_handed_on_beside_the_description_reaches_the_constructor() -> None:
+    code = "import nets\ndef main(cfg): torch.compile(instantiate(cfg.model, net=nets.Net()))"
+    assert names(code, base="model: {_target_: nets.Model}") == WHOLE
+
+
+def test_a_module_that_only_a_file_builds_compiles_its_part() -> None:
+    lightning = (
+        "import lightning\nfrom lightning.pytorch.cli import LightningCLI\n"
+        "class Lit(lightning.LightningModule):\n"
+        "    def __init__(self, net):\n        super().__init__()\n        self.net = torch.compile(net)\n"
+        "LightningCLI()"
+    )
+    text = "model: {class_path: main.Lit, init_args: {net: {class_path: nets.Net}}}"
+    assert names(lightning, base=text) == {"nets.py::Net.forward"}
+    assert names(lightning, base=text.replace("main.Lit", "main.Lite")) == set()
+
+
+def test_a_partial_is_built_by_its_caller() -> None:
+    code = "def main(cfg): torch.compile(instantiate(cfg.model)(width=2))"
+    assert names(code, base=MODEL.replace("width: 2", "_partial_: true")) == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (BUILD.replace("instantiate(", "print("), MODEL),  # something else takes it
+        (BUILD.replace("cfg.model", "cfg.optimizer"), MODEL),  # another key
+        ("def hers(cfg): return None\n" + BUILD.replace("instantiate", "hers"), MODEL),  # builds nothing
+        (BUILD, MODEL.replace("_target_", "target_")),
+        (BUILD, MODEL.replace("nets.Model", "elsewhere.Model")),
+        (BUILD, MODEL.replace("nets.Model", "nets.Missing")),
+        (BUILD, MODEL.replace("nets.Model", "nets.Plain")),  # no module
+        (BUILD, MODEL.replace("nets.Model", "Model")),  # hydra wants a dotted name
+        (BUILD, MODEL.replace("nets.Model", "{nested: nets.Model}")),
+        (BUILD, MODEL.replace("nets.Model", "'${target}'")),
+        (BUILD, "model: &model [*model]"),
+        (BUILD, "model: {_target_: nets.Model"),  # broken
+        (BUILD, "model:\n\t_target_: nets.Model"),  # tabs
+        (BUILD, "{% if big %}\nmodel: {_target_: nets.Model}\n{% endif %}"),  # a template
+        (BUILD, "- _target_: nets.Model"),  # no key at all
+        (BUILD, ""),
+        ("def main(cfg): instantiate(cfg.model)", MODEL),  # built, and never compiled
+        ("def main(cfg): instantiate(cfg.model).forward.compile()", MODEL),
+    ],
+)
+def test_other_code_and_other_files_build_nothing(code: str, text: str) -> None:
+    assert names(code, base=text) == set()
+
+
+def test_a_model_of_a_library_is_compiled_and_not_ours() -> None:
+    text = "model: {_target_: monai.networks.nets.UNet, spatial_dims: 3}"
+    files = {"nets.py": NETS, "main.py": MAIN + BUILD, "conf/base.yaml": text}
+    _, regions = resolve_text(files)
+    assert not regions.hot
+    assert not regions.unresolved
+
+
+def test_more_models_than_anybody_chooses_from_are_a_library() -> None:
+    many = "".join(f"class M{i}(nn.Module):\n    def forward(self, x): return x\n" for i in range(41))
+    files = {f"conf/model/m{i}.yaml": f"_target_: nets.M{i}" for i in range(41)}
+    found = hot({"nets.py": many, "main.py": MAIN + BUILD, **files})
+    assert "likely" not in found.values()
+    del files["conf/model/m0.yaml"]
+    assert len(hot({"nets.py": many, "main.py": MAIN + BUILD, **files})) == 40
+
+
+def test_a_configuration_that_nothing_names_builds_any_of_few() -> None:
+    code = "@hydra.main()\ndef main(cfg): torch.compile(instantiate(cfg))"
+    many = "".join(f"class M{i}(nn.Module):\n    def forward(self, x): return x\n" for i in range(9))
+    files = {f"conf/exp{i}.yaml": f"_target_: nets.M{i}" for i in range(8)}
+    assert len(hot({"nets.py": many, "main.py": MAIN + code, **files})) == 8
+    files["conf/exp8.yaml"] = "_target_: nets.M8"
+    assert hot({"nets.py": many, "main.py": MAIN + code, **files}) == {}
+
+
+def test_what_a_file_builds_is_never_certain() -> None:
+    found = hot({"nets.py": NETS, "main.py": MAIN + BUILD, "conf/base.yaml": MODEL})
+    assert set(found.values()) == {"likely"}
+
+
+def bomb(levels: int) -> str:
+    rows = ["a0: &a0 {_target_: nets.Net}"]
+    rows += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, levels)]
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        bomb(12),
+        "_target_: " + "[" * 50_000,
+        "_target_: nets.Net\na: &a {"
+        + ", ".join(f"k{i}: 1" for i in range(3000))
+        + "}\nb:\n"
+        + "- <<: *a\n" * 3000,
+        "_target_: nets.Net\na: ${b}\nb: ${a}",
+        "\n".join(f"- {{_target_: m.X{i}}}" for i in range(21_000)),
+        "_target_: nets.Net\n\0",
+        "# coding: hex\n_target_: nets.Net",
+    ],
+)
+def test_a_file_that_means_harm_says_nothing_and_takes_no_time(text: str) -> None:
+    facts = summarize_settings("conf/base.yaml", text.encode())
+    assert facts.error is not None
+    assert facts.settings == ()
+
+
+@pytest.mark.parametrize(
+    "source", [b"_target_: \xff\xfe", b"_target_: !!python/object/apply:os.abort []", b"\xef\xbb\xbf"]
+)
+def test_odd_bytes_and_tags_are_read_or_not_but_never_run(source: bytes) -> None:
+    assert summarize_settings("conf/base.yaml", source).settings == ()
