@@ -1,0 +1,15 @@
+"""What every test may count on, however the suite was started."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts_are_heard() -> None:
+    # A shell starts what it runs in the background with SIGINT ignored, and so would be all that tests start:
+    # those that interrupt a run would wait for ever.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
