@@ -34,6 +34,14 @@ def mask_mod(b, h, q, k): return helper(q) >= k
 def score_mod(score, b, h, q, k): return helper(score)
 def hot_flex(q): return flex_attention(q, q, q, score_mod=score_mod)
 """
+HANDING = """
+class Handed(nn.Module):
+    def forward(self, x): return other(x)
+class Block(nn.Module):
+    def forward(self, x, given=None):
+        if given is not None: x = x + given(x)
+        return helper(x)
+"""
 
 
 @contextmanager
@@ -267,6 +275,104 @@ class Wrapper(nn.Module):
 class Inner(nn.Module):
     def mix(self, x): return helper(x)
 fast = torch.compile(Wrapper(Inner()))
+def main(x): fast(x)
+""",
+    "a module handed to each block of a list": HANDING
+    + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.handed = Handed()
+        self.blocks = nn.ModuleList([Block()])
+    def forward(self, x):
+        for block in self.blocks: x = block(x, self.handed)
+        return x
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "a module handed on by a block between": HANDING
+    + """
+class Between(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+    def forward(self, x, given): return self.block(x, given=given)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.handed = Handed()
+        self.between = Between()
+    def forward(self, x): return self.between(x, given=self.handed)
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "a function handed to a block": HANDING
+    + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+    def forward(self, x): return self.block(x, other)
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "a module handed to one class and not to its sister": HANDING
+    + """
+class Sister(nn.Module):
+    def forward(self, x, given=None): return helper(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.handed = Handed()
+        self.block = Block()
+        self.sister = Sister()
+    def forward(self, x): return self.sister(self.block(x), self.handed)
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "a module handed over by eager code alone": HANDING
+    + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.handed = Handed()
+        self.block = Block()
+    def forward(self, x): return self.block(x)
+model = M()
+fast = torch.compile(M())
+def main(x):
+    model.block(x, model.handed)
+    fast(x)
+""",
+    "blocks in the columns of several lists": HANDING
+    + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.handed = Handed()
+        self.layers = nn.ModuleList([nn.ModuleList([nn.Identity(), Block()])])
+        self.kinds = ("a",)
+    def forward(self, x):
+        rows = (self.kinds, self.layers)
+        for number, (kind, (norm, block)) in enumerate(zip(*rows)):
+            x = block(norm(x), given=self.handed)
+        return x
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "columns of lists that hold no blocks": HANDING
+    + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+        self.kinds, self.scales = ("a",), (2.0,)
+    def forward(self, x):
+        rows = (self.kinds, self.scales)
+        for kind, scale in zip(*rows):
+            x = helper(x) * scale
+        return x
+fast = torch.compile(M())
 def main(x): fast(x)
 """,
 }

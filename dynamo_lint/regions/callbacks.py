@@ -1,4 +1,4 @@
-"""Our functions that a compiled function of a library is given: it calls them, so they are compiled too.
+"""Our functions that hot code gives to a library's function: if that calls them, they are compiled too.
 
 `create_mask = torch.compile(create_block_mask)` compiles nothing of the project at that line, but
 `create_mask(causal, …)` anywhere runs `causal` inside the region.
@@ -15,6 +15,7 @@ from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.values import Compiled, FunctionValue, Scope, Values, union
 
 Site = tuple[FunctionRef, CallSite]
@@ -22,6 +23,8 @@ _FLEX = "torch.nn.attention.flex_attention.flex_attention"
 _MASK_MAKERS = ("create_block_mask", "create_mask")
 _MOST_MASKS = 40
 """A library with more mask functions than this offers them to its users."""
+_HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
+"""What of `builtins` and `torch` itself calls the functions that it is given."""
 
 
 def callbacks(ev: Evaluation, compiled: Sequence[Site]) -> Iterator[tuple[Site, Values]]:
@@ -36,6 +39,20 @@ def callbacks(ev: Evaluation, compiled: Sequence[Site]) -> Iterator[tuple[Site, 
                 passed = union([_given(ev, site.call, scope), masks_for(ev, callee.dotted, site.call)], tier)
                 if passed:
                     yield sites[callee.path, callee.line], passed
+
+
+def calls_back(dotted: str) -> bool:
+    """Whether code outside the project may call a function that it is given: tensor operations do not."""
+    package, _, name = dotted.rpartition(".")
+    if package == "builtins":
+        return name in _HIGHER_ORDER
+    if package == "torch":
+        return name in _HIGHER_ORDER
+    if package == "functools":
+        return name == "reduce"
+    if dotted in DISABLERS:
+        return False
+    return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops")
 
 
 def masks_for(ev: Evaluation, dotted: str, call: facts.Call) -> Values:

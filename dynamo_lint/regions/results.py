@@ -225,6 +225,8 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
         case "enumerate", (source, *_):
             pair = Group("tuple", (Held(), freeze(elements(ev.value(source, scope)))))
             return _each({pair: Tier.CERTAIN})
+        case "zip", (facts.Element(rows),):  # `zip(*rows)`
+            return _each(_columns(ev.value(rows, scope)))
         case "zip", _:
             parts = tuple(freeze(elements(ev.value(argument, scope))) for argument in arguments)
             return _each({Group("tuple", parts): Tier.CERTAIN})
@@ -362,6 +364,15 @@ def _first(call: Call) -> Expr | None:
         first = call.arguments[0]
         return None if isinstance(first, facts.Element) else first
     return next((value for name, value in call.keywords if name in ("model", "module", "func")), None)
+
+
+def _columns(rows: Values) -> Values:
+    """What stands at one place of every row, as of the lists that a model keeps about its layers."""
+    return {
+        row._replace(items=tuple(freeze(elements(dict(item))) for item in row.items)): tier
+        for row, tier in rows.items()
+        if isinstance(row, Group)
+    }
 
 
 def _each(values: Values) -> Values:

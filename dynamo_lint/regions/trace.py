@@ -15,10 +15,11 @@ from dynamo_lint.regions import contexts, decorating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.boundaries import Boundaries
-from dynamo_lint.regions.callbacks import masks_for
+from dynamo_lint.regions.callbacks import calls_back, masks_for
 from dynamo_lint.regions.entries import Root
-from dynamo_lint.regions.evaluate import evaluate, evaluation_of
-from dynamo_lint.regions.flow import call_sites, passed_by
+from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
+from dynamo_lint.regions.flow import ENOUGH, call_sites, passed_by
+from dynamo_lint.regions.handing import handed, using
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import (
     Call,
@@ -32,13 +33,9 @@ from dynamo_lint.regions.model import (
 )
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import may_meet
-from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.targets import targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value
 from dynamo_lint.regions.wrapping import wrappers
-
-_HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
-"""What of `builtins` and `torch` itself calls the functions that it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +50,8 @@ class Edge:
     """How a plain call spells the last part of what it calls."""
     needs: FunctionRef | None = None
     """The only caller that passes the function on: the edge counts if that is hot too."""
+    given: Given = ()
+    """What the call passes for parameters that the target calls."""
 
 
 @dataclass(slots=True)
@@ -63,6 +62,8 @@ class _Visit:
     """Bit set of entry indices."""
     first: int
     compiled: bool
+    given: Given = ()
+    """What this one call passes, where that alone is followed."""
 
 
 Calls = dict[Node, tuple[Call, ...]]
@@ -84,6 +85,8 @@ class _Walk:
         self._edges: dict[Node, list[Edge]] = {}
         self._waiting: dict[FunctionRef, list[tuple[Node, Edge]]] = {}
         """Edges by the function that has to be hot for them."""
+        self._handed: dict[Node, set[Given]] = {}
+        """What calls pass to a function that calls it."""
         self._entered: frozenset[FunctionRef] = frozenset()
         """What is compiled as such: eager code calls it, with anything."""
         self._wrapping: set[FunctionRef] = set()
@@ -105,13 +108,20 @@ class _Walk:
             heapq.heappush(queue, (visit.tier, rehearsal, len(visit.chain), next(count), node, visit))
 
         def follow(node: Node, visit: _Visit, edge: Edge, rehearsal: bool) -> None:
-            if edge.target in self._visits:
+            known = self._handed.setdefault(edge.target, set()) if edge.given else ()
+            more = edge.given and edge.given not in known and len(known) < ENOUGH
+            if edge.target in self._visits and not more:
                 return  # by better evidence
             if not may_meet(self._project, roots[visit.first].site, edge.target.function):
                 return
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
             tier, chain = max(visit.tier, edge.tier), (*visit.chain, step)
-            push(edge.target, _Visit(tier, chain, visit.entries, visit.first, compiled=False), rehearsal)
+            reached = _Visit(tier, chain, visit.entries, visit.first, compiled=False)
+            if edge.target not in self._visits:
+                push(edge.target, reached, rehearsal)
+            if more:
+                self._handed[edge.target].add(edge.given)
+                push(edge.target, replace(reached, given=edge.given), rehearsal)
 
         self._entered = frozenset(target.function for root in roots for target in root.targets)
         hot: dict[FunctionRef, bool] = {}
@@ -131,6 +141,11 @@ class _Walk:
             _, rehearsal, _, _, node, visit = heapq.heappop(queue)
             known = self._visits.get(node)
             if known is not None:
+                if visit.given:
+                    more = self._more(node, visit.given)
+                    self._edges[node] += more
+                    for edge in more:
+                        follow(node, visit, edge, rehearsal)
                 if visit.compiled:
                     known.compiled = True
                     known.entries |= visit.entries
@@ -213,6 +228,12 @@ class _Walk:
             if store.name in self._properties and not function.runs_eagerly(store.line):
                 yield from self._property(store.owner, store.name, scope, store.line, "@setter")
 
+    def _more(self, node: Node, given: Given) -> list[Edge]:
+        """What a function calls of what it was handed."""
+        scope = Scope(node.function, node.receiver, given)
+        calls = using(self._project.function(node.function), given)
+        return [replace(e, tier=max(e.tier, Tier.LIKELY)) for site in calls for e in self._call(site, scope)]
+
     def _call(self, site: CallSite, scope: Scope) -> Iterator[Edge]:
         call = site.call
         if scope.function in self._wrapping and self._is_wrapped(call.function, scope.function):
@@ -229,7 +250,7 @@ class _Walk:
         for value, tier in evaluate(self._project, call.function, scope).items():
             match value:
                 case External(dotted) | Compiled(dotted):
-                    if _calls_back(dotted):
+                    if calls_back(dotted):
                         yield from self._arguments(call, scope)
                     for mask in masks_for(evaluation_of(self._project), dotted, call):
                         yield from self._runs(
@@ -243,7 +264,14 @@ class _Walk:
                     callee = terminal_name(call.function) or ""
                     for bound in contexts.bound(evaluation_of(self._project), value, call, scope):
                         edges = self._runs(bound, tier, call.line, callee=callee)
+                        if isinstance(bound, Instance):
+                            edges = self._handing(edges, call, scope)
                         yield from self._passed(call.function, scope, bound, edges)
+
+    def _handing(self, edges: Iterator[Edge], call: facts.Call, scope: Scope) -> Iterator[Edge]:
+        ev = evaluation_of(self._project)
+        for edge in edges:
+            yield replace(edge, given=handed(ev, edge.target.function, call, scope))
 
     def _runs(
         self, value: Value, tier: Tier, line: int, verb: str = "calls", callee: str | None = None
@@ -273,7 +301,7 @@ class _Walk:
 
     def _takes_functions(self, callee: Expr, scope: Scope) -> bool:
         symbols = self._project.symbols(callee, scope.function.path, scope.function.key)
-        return any(isinstance(s, External) and _calls_back(s.dotted) for s in symbols)
+        return any(isinstance(s, External) and calls_back(s.dotted) for s in symbols)
 
     def _arguments(self, call: facts.Call, scope: Scope) -> Iterator[Edge]:
         """Functions handed to library code run inside the region: `checkpoint(self._body, x)`."""
@@ -351,17 +379,3 @@ class _Walk:
 def _is_optional(function: Function, site: CallSite) -> bool:
     """Whether a call is only made if the function is given something for a parameter that may be None."""
     return bool(site.given) and any(parameter.name in site.given for parameter in function.parameters)
-
-
-def _calls_back(dotted: str) -> bool:
-    """Whether code outside the project may call a function that it is given: tensor operations do not."""
-    package, _, name = dotted.rpartition(".")
-    if package == "builtins":
-        return name in _HIGHER_ORDER
-    if package == "torch":
-        return name in _HIGHER_ORDER
-    if package == "functools":
-        return name == "reduce"
-    if dotted in DISABLERS:
-        return False
-    return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops")
