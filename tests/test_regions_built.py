@@ -126,3 +126,39 @@ def test_what_is_unpacked_under_another_name_does_not(code: str) -> None:
 )
 def test_functions_of_libraries_that_give_back_what_they_were_given_are_known(code: str) -> None:
     assert set(hot(MODEL + code)) == WHOLE
+
+
+GIVEN = """
+def helper(x): return x
+def make({parameters}):
+    class Head({base}):
+        def {method}(self, x): return helper(x)
+    return Head
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.compile(make(load())())",
+        "Head = make(load())\nhead = Head()\nhead.compile()",
+        "def build():\n    cls = make(load())\n    return cls.from_pretrained('x')\ntorch.compile(build())",
+    ],
+)
+def test_a_class_made_of_a_base_that_a_function_is_given_is_a_module_if_it_has_a_forward(code: str) -> None:
+    source = GIVEN.format(parameters="base", base="base", method="forward")
+    assert set(hot(source + code)) == {"make.<locals>.Head.forward", "helper"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "base", "method"),
+    [
+        ("base", "base", "run"),  # nothing that a call would run
+        ("other", "object", "forward"),
+        ("other", "dict", "forward"),
+        ("base", "list[base]", "forward"),
+    ],
+)
+def test_any_other_class_made_in_a_function_is_no_module(parameters: str, base: str, method: str) -> None:
+    source = GIVEN.format(parameters=parameters, base=base, method=method)
+    assert hot(source + "head = make(load())()\nhead.compile()") == {}

@@ -212,6 +212,45 @@ def test_other_things_that_are_made_of_a_model_are_not_the_model(made: str) -> N
     assert names(f"from library import Optimizer, Table, summary\nrun = torch.compile({made})") == set()
 
 
+PROCESSOR = """
+from library import Attention
+class Mine:
+    def __call__(self, attention, x): return helper(x)
+class Silent:
+    def process(self, attention, x): return helper(x)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = {made}
+    def forward(self, x): return {called}
+torch.compile(Net())
+"""
+
+
+@pytest.mark.parametrize(
+    "made", ["Attention(8, processor=Mine())", "Attention(Mine())", "Attention(*parts, processor=Mine())"]
+)
+def test_a_module_of_a_library_calls_the_object_that_it_is_made_with(made: str) -> None:
+    found = hot(MODEL + PROCESSOR.format(made=made, called="self.attention(x)"))
+    assert found == {"Net.forward": "certain", "Mine.__call__": "likely", "helper": "likely"}
+
+
+@pytest.mark.parametrize(
+    ("made", "called"),
+    [
+        ("Attention(8, processor=Mine())", "x"),  # it is not run itself
+        ("Attention(8, processor=Mine())", "self.attention.size(x)"),
+        ("Attention(8, processor=Silent())", "self.attention(x)"),
+        ("Attention(8, processor=Mine)", "self.attention(x)"),  # no object
+        ("Attention(8, processor=Mine().table)", "self.attention(x)"),
+        ("attend(8, processor=Mine())", "self.attention(x)"),  # a function, which may give anything
+        ("nn.Linear(8, bias=Mine)", "self.attention(x)"),
+    ],
+)
+def test_other_objects_and_other_modules_call_nothing_of_ours(made: str, called: str) -> None:
+    assert set(hot(MODEL + PROCESSOR.format(made=made, called=called))) == {"Net.forward"}
+
+
 def test_a_trainer_runs_the_steps_of_a_compiled_lightning_module_compiled() -> None:
     code = """
     import lightning as L

@@ -121,6 +121,102 @@ def test_a_registry_is_known_in_the_files_that_import_it() -> None:
     assert set(hot(files)) == {"pkg/a.py::A.forward"}
 
 
+ZOO = {
+    "registry.py": "import copy\nfrom mmengine.registry import Registry\n"
+    "MODELS = Registry('model')\nLOSSES = Registry('loss')\n"
+    "def build(module, builder, **more):\n    cfg = copy.deepcopy(module)\n    cfg.update(more)\n"
+    "    return builder.build(cfg)\n",
+    "zoo.py": """
+        from registry import LOSSES, MODELS
+        class Part(nn.Module):
+            def forward(self, x): return x
+        class Hidden(nn.Module):
+            def forward(self, x): return x
+        @MODELS.register_module()
+        class Net(nn.Module):
+            def __init__(self, part=None):
+                super().__init__()
+                self.part = MODELS.build(part)
+            def forward(self, x): return self.part(x)
+        @MODELS.register_module("named")
+        class Other(nn.Module):
+            def forward(self, x): return x
+        @MODELS.register_module(name="made")
+        def make(width=1): return Hidden()
+        MODELS.register_module("part", module=Part)
+        @LOSSES.register_module("made")
+        class Loss(nn.Module):
+            def forward(self, x): return x
+    """,
+}
+OTHER, MADE = {"zoo.py::Other.forward"}, {"zoo.py::Hidden.forward"}
+NET = {"zoo.py::Net.forward", "zoo.py::Part.forward"}
+ANY = OTHER | MADE | NET | {"zoo.py::Part.forward"}
+LOAD = "from mmengine.config import Config\nfrom registry import LOSSES, MODELS, build\nimport zoo\n"
+
+
+def of_zoo(code: str, **configs: str) -> set[str]:
+    files = {f"configs/{name}.py": text for name, text in configs.items()}
+    return {
+        name for name, tier in hot({**ZOO, "train.py": LOAD + code, **files}).items() if tier != "assumed"
+    }
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def main(cfg): torch.compile(MODELS.build(cfg.model))",
+        "def main(cfg): torch.compile(MODELS.build(cfg['model']))",
+        "def main(cfg): torch.compile(MODELS.build(cfg.get('model')))",
+        "def main(cfg): torch.compile(build(cfg.model, MODELS, width=2))",
+        "def main(cfg):\n    build(cfg.loss, LOSSES)\n    build(cfg.other, MODELS)\n"
+        "    torch.compile(build(cfg.model, MODELS))",
+        "def start(part): torch.compile(MODELS.build(part))\ndef main(cfg): start(cfg.model)",
+        "cfg = Config.fromfile('x.py')\nmodel = MODELS.build(cfg.model)\nmodel.compile()",
+        "def main(cfg): torch.compile(MODELS.get(cfg.model.type)())",
+        "def main(cfg): torch.compile(MODELS.get(cfg.model.pop('type'))(**cfg.model))",
+    ],
+)
+def test_a_dictionary_of_a_configuration_says_which_model_a_registry_builds(code: str) -> None:
+    assert of_zoo(code, a="model = dict(type='named', width=2)\nother = dict(type='made')") == OTHER
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ("model = {'type': 'made', 'width': 2}", MADE),
+        ("model = dict(type='Net', part=dict(type='part'))", NET),
+        ("model = dict(type='Net', part=dict(type='named'))", OTHER | {"zoo.py::Net.forward"}),
+        ("from zoo import Other\nmodel = dict(type=Other)", OTHER),
+        ("wrapper = dict(model=dict(type='named'))", OTHER),
+        ("stages = [dict(model=dict(type='named'))]", OTHER),
+        ("model = dict(type='named') if big else dict(type='made')", ANY),  # no plain dictionary
+        ("model = dict(kind='named')", ANY),
+        ("model = dict(type=name())", ANY),
+        ("model = dict(type='elsewhere')", ANY),
+        ("def model(): return dict(type='named')", ANY),
+        ("", ANY),
+    ],
+)
+def test_a_registry_builds_any_of_its_models_where_no_dictionary_says_which(
+    config: str, expected: set[str]
+) -> None:
+    assert of_zoo("def main(cfg): torch.compile(MODELS.build(cfg.model))", a=config) == expected
+
+
+def test_several_configurations_are_one_choice() -> None:
+    code = "def main(cfg): torch.compile(MODELS.build(cfg.model))"
+    assert of_zoo(code, a="model = dict(type='named')", b="model = dict(type='made')") == OTHER | MADE
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"), [("'named'", OTHER), ("dict(type='made')", MADE), ("name()", ANY)]
+)
+def test_a_literal_says_which_model_a_registry_gives(model: str, expected: set[str]) -> None:
+    method = "get" if model == "'named'" else "build"
+    assert of_zoo(f"torch.compile(MODELS.{method}({model}){'()' if method == 'get' else ''})") == expected
+
+
 AUTO = """
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.models.auto.auto_factory import _BaseAutoModelClass, _LazyAutoMapping

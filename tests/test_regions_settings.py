@@ -178,6 +178,39 @@ def test_a_configuration_that_nothing_names_builds_any_of_few() -> None:
     assert hot({"nets.py": many, "main.py": MAIN + code, **files}) == {}
 
 
+LAZY = """
+from detectron2.config import LazyCall as L
+from nets import Model, Net
+model = L(Model)(net=L(Net)(), width=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("def main(cfg): torch.compile(instantiate(cfg.model))", WHOLE),
+        ("import conf.lazy\ntorch.compile(instantiate(conf.lazy.model))", WHOLE),
+        ("def main(cfg): torch.compile(instantiate(cfg.net))", {"nets.py::Net.forward"}),
+        ("def main(cfg): torch.compile(instantiate(cfg.head))", set()),
+        ("def main(cfg): torch.compile(cfg.model)", set()),
+    ],
+)
+def test_a_lazy_call_is_a_call_of_its_class(code: str, expected: set[str]) -> None:
+    main = "from detectron2.config import instantiate\n" + code
+    assert set(hot({"nets.py": NETS, "main.py": main, "conf/lazy.py": LAZY})) == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import fiddle as fdl\nimport nets\ntorch.compile(fdl.build(fdl.Config(nets.Net)))",
+        "from hydra_zen import builds, instantiate\nimport nets\ntorch.compile(instantiate(builds(nets.Net)))",
+    ],
+)
+def test_other_descriptions_in_code_are_built(code: str) -> None:
+    assert names(code) == {"nets.py::Net.forward"}
+
+
 def test_what_a_file_builds_is_never_certain() -> None:
     found = hot({"nets.py": NETS, "main.py": MAIN + BUILD, "conf/base.yaml": MODEL})
     assert set(found.values()) == {"likely"}

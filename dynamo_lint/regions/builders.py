@@ -34,12 +34,25 @@ BUILDERS = frozenset(
         "hydra.utils.instantiate",
         "hydra.utils.call",
         "hydra._internal.instantiate._instantiate2.instantiate",
+        "hydra_zen.instantiate",
+        "detectron2.config.instantiate",
+        "fiddle.build",
         "torchtune.config.instantiate",
         "torchtune.config._instantiate.instantiate",
         "megatron.core.transformer.spec_utils.build_module",
     }
 )
-DESCRIPTIONS = frozenset({"omegaconf.OmegaConf.create", "megatron.core.transformer.spec_utils.ModuleSpec"})
+DESCRIPTIONS = frozenset(
+    {
+        "omegaconf.OmegaConf.create",
+        "megatron.core.transformer.spec_utils.ModuleSpec",
+        "detectron2.config.LazyCall",
+        "detectron2.config.lazy.LazyCall",
+        "fiddle.Config",
+        "fiddle.Partial",
+        "hydra_zen.builds",
+    }
+)
 """What only wraps a description: its first argument, or `module`, says what is built."""
 
 

@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Function
 from dynamo_lint.index.walking import parts
+from dynamo_lint.regions import settings
 from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passed_by
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project
-from dynamo_lint.regions.values import FunctionValue, Instance, Scope, Value, freeze, union
+from dynamo_lint.regions.registries import METHODS
+from dynamo_lint.regions.values import (
+    EMPTY,
+    FunctionValue,
+    Instance,
+    Key,
+    Scope,
+    Value,
+    Values,
+    freeze,
+    union,
+)
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation, Given
@@ -36,8 +48,15 @@ def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
             continue
         argument = argument_for(parameter, function, call)
         if argument is not None and not isinstance(argument, facts.Unknown):
-            found.append((parameter.name, freeze(union([ev.before(argument, scope, call)], Tier.LIKELY))))
+            values = ev.before(argument, scope, call) or _of_configuration(argument)
+            found.append((parameter.name, freeze(union([values], Tier.LIKELY))))
     return tuple(found)
+
+
+def _of_configuration(argument: Expr) -> Values:
+    """What is passed on unknown under a key of something: `build(cfg.model)`."""
+    name = settings.key_of(argument)
+    return {Key(name): Tier.LIKELY} if name is not None else EMPTY
 
 
 def bound(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> tuple[Value, ...]:
@@ -93,13 +112,32 @@ def _names(project: Project, ref: FunctionRef, expr: Expr) -> set[str]:
         case facts.Call(function, arguments):
             parts: tuple[Expr, ...] = (function,)
             symbols = project.symbols(function, ref.path, ref.key)
-            if symbols and all(isinstance(symbol, External) for symbol in symbols):
+            library = symbols and all(isinstance(symbol, External) for symbol in symbols)
+            if library or (isinstance(function, facts.Attribute) and function.name in METHODS):
                 parts += arguments  # library code may pass them on; our own is one level too deep
         case facts.Choice(parts) | facts.Display(_, parts):
             pass
         case _:
             return set()
     return {name for part in parts for name in _names(project, ref, part)}
+
+
+def comes_back(project: Project, where: FunctionRef, compiled: Expr, value: Value) -> bool:
+    """Whether a helper would compile a closure of its own that its callers hand to it again.
+
+    `step = compile_later(step)` gives a closure of the helper, which is handed on and not compiled.
+    """
+    if not isinstance(value, FunctionValue) or value.ref.path != where.path:
+        return False
+    outermost = where.key.partition(".<locals>.")[0]
+    if not isinstance(compiled, facts.Name) or not value.ref.key.startswith(f"{outermost}.<locals>."):
+        return False
+    home = project.home_of(compiled.id, where)
+    local = project.locals_of(home).get(compiled.id)
+    if local is None or any(isinstance(value, facts.Definition) for value in local.bound):
+        return False
+    function = project.function(home)
+    return depends_on((compiled,), function, {parameter.name for parameter in function.parameters})
 
 
 def depends_on(asked: Iterable[Expr], function: Function, names: Iterable[str | None]) -> bool:

@@ -15,7 +15,7 @@ from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
 from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
-from dynamo_lint.regions.contexts import by_call, depends_on
+from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
@@ -310,7 +310,11 @@ class _Search:
         convention = terminal_name(site.call.function) == CONVENTION
         regional = regional or convention or idiom == "with" or site.repeated
         roots = []
-        flat = _flattened(values)
+        flat = {
+            v: tier
+            for v, tier in _flattened(values).items()
+            if not comes_back(self._project, where, target, v)
+        }
         ev = evaluation_of(self._project)
         count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None
         for value, tier in flat.items():

@@ -9,7 +9,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions import keywords, settings
+from dynamo_lint.regions import keywords, registries, settings
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project, Symbol
@@ -179,6 +179,7 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
     project = ev.project
     found = list(settings.completed(ev, wanted)) if project.named("described").get(name) else []
+    found += registries.configured(ev, wanted)
     for called in sorted({name, *project.aliases_of(name)}):
         told, rest = _by_definition(project, called)
         for ref in sorted(wanted & told.keys(), key=_place):

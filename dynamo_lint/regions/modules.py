@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dynamo_lint.index.facts import MODULE_KEY, Name
+from dynamo_lint.regions.model import FunctionRef
+
 if TYPE_CHECKING:
     from dynamo_lint.regions.model import ClassRef
     from dynamo_lint.regions.project import Project
@@ -29,7 +32,9 @@ def is_module(project: Project, ref: ClassRef) -> bool:
     if key not in project.memo:
         bases = _possible(project, ref)
         named = any(base.startswith("torch.nn.") or base.endswith(_NAMES) for base in bases)
-        project.memo[key] = named or (_may_derive(bases) and _runs_forward(project, ref))
+        project.memo[key] = named or (
+            (_may_derive(bases) or _is_made_of_parameter(project, ref)) and _runs_forward(project, ref)
+        )
     return bool(project.memo[key])
 
 
@@ -44,6 +49,17 @@ def _possible(project: Project, ref: ClassRef) -> tuple[str, ...]:
 
 def _may_derive(bases: tuple[str, ...]) -> bool:
     return any("." in base for base in bases)
+
+
+def _is_made_of_parameter(project: Project, ref: ClassRef) -> bool:
+    """Whether a function makes a class of a base that it is given: `def make(base): class Head(base): …`."""
+    class_ = project.class_(ref)
+    if class_.outer in (None, MODULE_KEY):
+        return False
+    where = FunctionRef(ref.path, class_.outer or MODULE_KEY)
+    names = (base.id for base in class_.bases if isinstance(base, Name))
+    local = (project.locals_of(project.home_of(name, where)).get(name) for name in names)
+    return any(one is not None and one.parameter is not None for one in local)
 
 
 def _runs_forward(project: Project, ref: ClassRef) -> bool:

@@ -1,18 +1,35 @@
 """Registries whose code is a library's: mmengine's and fvcore's `Registry`, the auto classes of transformers.
 
-Which classes they hold is told by what the project registers: with a decorator, or by a call.
+What they hold is told by what the project registers: with a decorator, or by a call. Which of it is meant is
+told by the call, or by configurations in Python: `cfg.model` is what one has as `model = dict(type="Net")`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Expr, Import, Name
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr, Import, Name
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, File, Project
-from dynamo_lint.regions.values import EMPTY, ClassValue, Instance, Scope, Value, Values, union
+from dynamo_lint.regions.project import External, File, Project, Symbol
+from dynamo_lint.regions.settings import keys as keys_of
+from dynamo_lint.regions.values import (
+    EMPTY,
+    ClassValue,
+    FunctionValue,
+    Group,
+    Instance,
+    Kept,
+    Key,
+    Scope,
+    Text,
+    Value,
+    Values,
+    union,
+)
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -31,22 +48,84 @@ _DEEPEST = 8
 
 
 class _Place(NamedTuple):
-    """What a registry is known by: a name at the top level of a file, or outside the project."""
+    """What a registry is known by: the line that makes it, or a name outside the project."""
 
     path: str
     name: str
 
 
-def built(ev: Evaluation, callee: Attribute, owners: Values, scope: Scope) -> Values:
-    """What a method of a registry gives: one of the modules that the project registers there."""
+_Entry = tuple[str, "ClassRef | FunctionRef"]
+"""Something registered, and its name."""
+
+
+def built(ev: Evaluation, call: Call, callee: Attribute, owners: Values, scope: Scope) -> Values:
+    """What a method of a registry gives: of what the project registers there, what the call names."""
     by_name = _place(ev.project, callee.value, scope.function.path, scope.function.key)
     places = {place for owner in owners if (place := _of_value(ev.project, owner)) is not None}
     if by_name is not None:
         places.add(by_name)
-    classes = union([_registered(ev, place) for place in sorted(places)])
-    if callee.name in _GETTING:
-        return classes
-    return {Instance(value.ref): tier for value, tier in classes.items() if isinstance(value, ClassValue)}
+    entries = [entry for place in sorted(places) for entry in _registered(ev, place)]
+    if not entries:
+        return EMPTY
+    named = _named(ev, call, scope)
+    chosen = [ref for name, ref in entries if name in named or ref in named]
+    found = [_given(ev, ref, callee.name in _GETTING) for ref in chosen or [ref for _, ref in entries]]
+    return union(found, Tier.LIKELY)
+
+
+def _given(ev: Evaluation, ref: ClassRef | FunctionRef, itself: bool) -> Values:
+    if isinstance(ref, ClassRef):
+        return (
+            {ClassValue(ref) if itself else Instance(ref): Tier.LIKELY}
+            if ev.project.is_module(ref)
+            else EMPTY
+        )
+    made = {value: tier for value, tier in ev.returns(ref, None).items() if ev.holds_module(value)}
+    return {FunctionValue(ref): Tier.LIKELY} if made and itself else made
+
+
+def _named(ev: Evaluation, call: Call, scope: Scope) -> set[str | ClassRef | FunctionRef]:
+    """What the first argument says is meant: by itself, or by what the configurations have under its key."""
+    asked = next(iter((*call.arguments, *(value for _, value in call.keywords))), facts.UNKNOWN)
+    match asked:
+        case Attribute(owner, "type" | "TYPE") | Call(
+            Attribute(owner, "pop" | "get"), (Constant("type" | "TYPE"), *_)
+        ):
+            asked = owner
+    found: set[str | ClassRef | FunctionRef] = set()
+    keys: list[str] = []
+    for value in ev.value(asked, scope):
+        match value:
+            case Text(text):
+                found.add(text)
+            case Group("dict") if "type" in value.keys:
+                for kind, _ in (row for held in value.at("type") for row in held):
+                    found |= {kind.value} if isinstance(kind, Text) else {getattr(kind, "ref", "")}
+            case Key(name):
+                keys.append(name)
+    if not found:
+        rows = ev.project.named("configured")
+        for key in keys or dict.fromkeys(keys_of(ev, asked, scope)):
+            for where, one in rows.get(key, ()):
+                kind = one.call.function
+                found |= {str(kind.value)} if isinstance(kind, Constant) else set()
+                found.update(
+                    s for s in ev.project.symbols(kind, where.path) if not isinstance(s, External | File)
+                )
+    return found
+
+
+def configured(ev: Evaluation, wanted: Iterable[Symbol]) -> Iterator[tuple[Scope, CallSite]]:
+    """The descriptions of what is registered, as calls of it: `model = dict(type="Model", width=2)`."""
+    project = ev.project
+    for ref in wanted:
+        if isinstance(ref, External | File):
+            continue
+        definition = project.class_(ref) if isinstance(ref, ClassRef) else project.function(ref)
+        for decorator in definition.decorators:
+            if _registers(terminal_name(decorator) or ""):
+                for name in _names(decorator, ref):
+                    yield from ((Scope(at), site) for at, site in project.named("typed").get(name, ()))
 
 
 def _of_value(project: Project, owner: Value) -> _Place | None:
@@ -54,6 +133,8 @@ def _of_value(project: Project, owner: Value) -> _Place | None:
     match owner:
         case External(dotted):
             return _Place("", dotted)
+        case Kept(path, line):
+            return _Place(path, str(line))
         case ClassValue(ref):
             mapping = project.class_bindings(ref).get(_MAPPING, ())
             inner = (_place(project, one.value, ref.path, MODULE_KEY) for one in mapping)
@@ -61,32 +142,42 @@ def _of_value(project: Project, owner: Value) -> _Place | None:
     return None
 
 
-def _registered(ev: Evaluation, place: _Place) -> Values:
-    def compute() -> Values:
-        classes = (ref for ref in _entries(ev, place) if ev.project.is_module(ref))
-        return {ClassValue(ref): Tier.LIKELY for ref in classes}
-
-    nothing: Values = EMPTY
-    return ev.ask(("registered", place), compute, nothing)
+def _registered(ev: Evaluation, place: _Place) -> tuple[_Entry, ...]:
+    nothing: tuple[_Entry, ...] = ()
+    return ev.ask(("registered", place), lambda: tuple(dict.fromkeys(_entries(ev, place))), nothing)
 
 
-def _entries(ev: Evaluation, place: _Place) -> Iterator[ClassRef]:
+def _entries(ev: Evaluation, place: _Place) -> Iterator[_Entry]:
     project = ev.project
     for ref, decorator in project.screened("decorated", _registers):
         callee = decorator.function if isinstance(decorator, Call) else decorator
-        if not (isinstance(ref, ClassRef) and isinstance(callee, Attribute)):
+        if not isinstance(callee, Attribute):
             continue
-        if _place(project, callee.value, ref.path, project.class_(ref).outer or MODULE_KEY) == place:
-            yield ref
+        definition = project.class_(ref) if isinstance(ref, ClassRef) else project.function(ref)
+        if _place(project, callee.value, ref.path, definition.outer or MODULE_KEY) == place:
+            yield from ((name, ref) for name in _names(decorator, ref))
     for where, site in project.screened("calls", _registers):
         callee = site.call.function
         if not isinstance(callee, Attribute):
             continue
         if _place(project, callee.value, where.path, where.key) == place:
             for argument in (*site.call.arguments, *(value for _, value in site.call.keywords)):
-                if not isinstance(argument, facts.Constant | facts.Unknown):
+                if not isinstance(argument, Constant | facts.Unknown):
                     held = ev.value(argument, Scope(where, project.owner(where)))
-                    yield from (value.ref for value in held if isinstance(value, ClassValue))
+                    for value in held:
+                        if isinstance(value, ClassValue | FunctionValue):
+                            yield from ((name, value.ref) for name in _names(site.call, value.ref))
+
+
+def _names(registering: Expr, ref: ClassRef | FunctionRef) -> list[str]:
+    """Under which names something is registered: those that the call gives, or else its own."""
+    given = (
+        (*registering.arguments, *(v for _, v in registering.keywords))
+        if isinstance(registering, Call)
+        else ()
+    )
+    texts = [part.value for value in given for part in walk(value) if isinstance(part, Constant)]
+    return [text for text in texts if isinstance(text, str)] or [ref.key.split("#")[0].rpartition(".")[2]]
 
 
 def _registers(name: str) -> bool:
@@ -102,7 +193,7 @@ def _place(project: Project, expr: Expr, path: str, key: str) -> _Place | None:
             return _global(project, name, path, key)
         case Attribute(owner, name):
             files = (s for s in project.symbols(owner, path, key) if isinstance(s, File))
-            return next((_Place(file.path, name) for file in files), None)
+            return next((_global(project, name, file.path, MODULE_KEY) for file in files), None)
     return None
 
 
@@ -111,22 +202,24 @@ def _global(project: Project, name: str, path: str, key: str) -> _Place | None:
     if home.key != MODULE_KEY:
         local = project.locals_of(home)[name]
         imported = [value for value in local.bound if isinstance(value, Import)]
-        return _imported(project, imported, path) if imported and local.parameter is None else None
+        source = _imported(project, imported, path) if local.parameter is None else None
+        return _global(project, source[1], source[0], MODULE_KEY) if source is not None else None
     for _ in range(_DEEPEST):
         bound = project.global_bindings(path).get(name, [])
         imported = [value for value in bound if isinstance(value, Import)]
         if not imported:
-            return _Place(path, name) if any(isinstance(value, Call) for value in bound) else None
-        place = _imported(project, imported, path)
-        if place is None or place == (path, name):
+            return next((_Place(path, str(v.line)) for v in bound if isinstance(v, Call)), None)
+        source = _imported(project, imported, path)
+        if source is None or source == (path, name):
             return None
-        path, name = place
+        path, name = source
     return None
 
 
-def _imported(project: Project, values: list[Import], path: str) -> _Place | None:
+def _imported(project: Project, values: list[Import], path: str) -> tuple[str, str] | None:
+    """The file and the name there that is imported."""
     for value in values:
         for source in project.imported_modules(value, path):
             if isinstance(source, File) and value.name is not None:
-                return _Place(source.path, value.name)
+                return source.path, value.name
     return None

@@ -13,6 +13,7 @@ from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.outside import handlers, wrapped
 from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.texts import LOCATORS, SPLITTERS, by_class_name, located, parts_of
 from dynamo_lint.regions.values import (
@@ -25,6 +26,8 @@ from dynamo_lint.regions.values import (
     Group,
     Held,
     Instance,
+    Kept,
+    Key,
     Parent,
     Scope,
     Text,
@@ -112,7 +115,7 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
     callees = ev.attributes(owners, method.name)
     found = _of_callees(ev, callees, call, scope)
     if method.name in registries.METHODS:
-        found = union([found, registries.built(ev, method, owners, scope)])
+        found = union([found, registries.built(ev, call, method, owners, scope)])
     return union([found, _of_method(ev, method, owners, call, scope, resolved=bool(callees))])
 
 
@@ -132,7 +135,10 @@ def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Value
             kind = _kind_of(ev, ref)
             return union([made, _container(ev, kind, call, scope)]) if kind is not None else made
         case FunctionValue(ref, receiver):
-            return ev.returns(ref, receiver, contexts.given(ev, ref, call, scope))
+            found = ev.returns(ref, receiver, contexts.given(ev, ref, call, scope))
+            if any(isinstance(value, Key) for value in found):
+                return {value: tier for value, tier in found.items() if not isinstance(value, Key)}
+            return found
         case External(dotted) | Compiled(dotted):
             return _of_external(ev, dotted, call, scope)
     return EMPTY
@@ -185,8 +191,11 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return {Bare(scope.function.path, call.line): Tier.CERTAIN}
     if not dotted.startswith("builtins."):
         made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
+        if last.endswith("Registry"):
+            return {**made, Kept(scope.function.path, call.line): Tier.CERTAIN}
         wraps = first is not None and last.endswith(_WRAPPERS) and not dotted.startswith("torch.nn.")
-        return union([made, _wrapped(ev, ev.value(first, scope))]) if first and wraps else made
+        parts = [made, handlers(ev, call, scope)] if made else [made]
+        return union([*parts, wrapped(ev, ev.value(first, scope))] if first and wraps else parts)
     return _of_builtin(ev, last, call, scope)
 
 
@@ -198,14 +207,6 @@ def _default(ev: Evaluation, call: Call, scope: Scope) -> Values:
         if name == "default_factory":
             return _of_callees(ev, ev.value(value, scope), Call(value), scope)
     return EMPTY
-
-
-def _wrapped(ev: Evaluation, values: Values) -> Values:
-    """What of our own code a wrapper from a library calls when it is called."""
-    ours = (
-        v for v in values if isinstance(v, FunctionValue) or (isinstance(v, Instance) and ev.holds_module(v))
-    )
-    return {v: max(values[v], Tier.LIKELY) for v in ours}
 
 
 def compiled(values: Values, path: str, line: int) -> Values:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Call, CallSite, Constant, Expr, Name, Setting, Subscript
 from dynamo_lint.regions import flow
-from dynamo_lint.regions.keywords import TAKING
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import External, Symbol
-from dynamo_lint.regions.values import EMPTY, Scope, Values, union
+from dynamo_lint.regions.values import EMPTY, Key, Scope, Values, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -35,7 +34,8 @@ def described(ev: Evaluation, asked: Expr, scope: Scope) -> Values:
     Where it names none, of all that they build the modules that are no part of anything.
     """
     table = ev.project.named("settings")
-    names = dict.fromkeys(keys(ev, asked, scope))
+    given = (value.name for value in ev.value(asked, scope) if isinstance(value, Key))
+    names = dict.fromkeys(given) or dict.fromkeys(keys(ev, asked, scope))
     for name in names:
         if table.get(name):
             return _under(ev, name)
@@ -86,16 +86,26 @@ def keys(ev: Evaluation, asked: Expr, scope: Scope, depth: int = 0) -> Iterator[
                     for where, store in ev.project.own_stores(part).get(name, ()):
                         yield from keys(ev, store.value, Scope(where, scope.receiver), depth + 1)
             yield name
-        case Subscript(_, Constant(str() as name)):
-            yield name
-        case Call(Attribute(_, method), (Constant(str() as name), *_)) if method in TAKING:
-            yield name
-        case Call(callee, (first, *_)):
+        case Call(callee, (first, *_)) if key_of(asked) is None:
             meant = ev.project.symbols(callee, scope.function.path, scope.function.key)
             if any(isinstance(one, External) and one.dotted in _COPYING for one in meant):
                 yield from keys(ev, first, scope, depth)
         case Name(name) if depth < _DEEPEST:
             yield from _of_name(ev, name, scope, depth + 1)
+        case _ if (key := key_of(asked)) is not None:
+            yield key
+
+
+def key_of(asked: Expr) -> str | None:
+    """The key that an expression takes out of something."""
+    match asked:
+        case (
+            Attribute(_, name)
+            | Subscript(_, Constant(str() as name))
+            | Call(Attribute(_, "get" | "pop" | "__getitem__"), (Constant(str() as name), *_))
+        ):
+            return name
+    return None
 
 
 def _of_name(ev: Evaluation, name: str, scope: Scope, depth: int) -> Iterator[str]:

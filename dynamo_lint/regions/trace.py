@@ -5,12 +5,12 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function
+from dynamo_lint.index.facts import CallSite, Expr, Function
 from dynamo_lint.regions import contexts, decorating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
@@ -20,6 +20,7 @@ from dynamo_lint.regions.entries import Root
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
 from dynamo_lint.regions.flow import ENOUGH, call_sites, passed_by
 from dynamo_lint.regions.handing import handed, using
+from dynamo_lint.regions.helpers import by_caller
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import (
     Call,
@@ -34,8 +35,8 @@ from dynamo_lint.regions.model import (
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import may_meet
 from dynamo_lint.regions.targets import targets_of
-from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value
-from dynamo_lint.regions.wrapping import wrappers
+from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
+from dynamo_lint.regions.wrapping import is_wrapped, wrappers
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class _Walk:
                 push(edge.target, replace(reached, given=edge.given), rehearsal)
 
         self._entered = frozenset(target.function for root in roots for target in root.targets)
-        hot: dict[FunctionRef, bool] = {}
+        hot: dict[FunctionRef, Tier] = {}
         for index, root in enumerate(roots):
             for target in root.targets:
                 if not may_meet(self._project, root.site, target.function):
@@ -153,17 +154,18 @@ class _Walk:
             if self._boundaries.of(node.function) == "stop":
                 continue
             self._visits[node] = visit
-            hot[node.function] = True
+            hot.setdefault(node.function, visit.tier)  # the best evidence comes first
             edges = list(self._outgoing(node))
-            self._edges[node] = [edge for edge in edges if edge.needs is None or edge.needs in hot]
+            self._edges[node] = [_met(edge, hot) for edge in edges if edge.needs is None or edge.needs in hot]
             for edge in edges:
                 if edge.needs is not None and edge.needs not in hot:
                     self._waiting.setdefault(edge.needs, []).append((node, edge))
             for edge in self._edges[node]:
                 follow(node, visit, edge, rehearsal)
             for caller, edge in self._waiting.pop(node.function, ()):
-                self._edges[caller].append(edge)
-                follow(caller, self._visits[caller], edge, rehearsal)
+                met = _met(edge, hot)
+                self._edges[caller].append(met)
+                follow(caller, self._visits[caller], met, rehearsal)
         self._spread_entries()
 
     def hot(self) -> tuple[HotFunction, ...]:
@@ -236,7 +238,7 @@ class _Walk:
 
     def _call(self, site: CallSite, scope: Scope) -> Iterator[Edge]:
         call = site.call
-        if scope.function in self._wrapping and self._is_wrapped(call.function, scope.function):
+        if scope.function in self._wrapping and is_wrapped(self._project, call.function, scope.function):
             return  # whatever the decorator was put around on this path is followed for itself
         if scope.receiver in self._around and decorating.keeps(self._project, call.function, scope):
             return
@@ -247,7 +249,9 @@ class _Walk:
             return
         if self._delegates and isinstance(call.function, facts.Attribute):
             yield from self._asked(call.function, call.line, scope)
-        for value, tier in evaluate(self._project, call.function, scope).items():
+        values = evaluate(self._project, call.function, scope)
+        yield from self._by_caller(call.function, scope, values, call.line)
+        for value, tier in values.items():
             match value:
                 case External(dotted) | Compiled(dotted):
                     if calls_back(dotted):
@@ -310,12 +314,24 @@ class _Walk:
         for argument in (*call.arguments, *(value for _, value in call.keywords)):
             if isinstance(argument, facts.Constant | facts.Unknown):
                 continue
-            for value, tier in evaluate(self._project, argument, scope).items():
+            values = evaluate(self._project, argument, scope)
+            yield from self._by_caller(argument, scope, values, call.line, "passes on")
+            for value, tier in values.items():
                 if isinstance(value, FunctionValue) or (
                     isinstance(value, Instance) and self._project.is_module(value.ref)
                 ):
                     edges = self._runs(value, max(tier, Tier.LIKELY), call.line, "passes on")
                     yield from self._passed(argument, scope, value, edges)
+
+    def _by_caller(
+        self, expr: Expr, scope: Scope, known: Values, line: int, verb: str = "calls"
+    ) -> Iterator[Edge]:
+        """The edges to modules that hot callers hand to a helper which is handed too many others."""
+        if isinstance(expr, facts.Name) and scope.function not in self._entered:
+            callee = expr.id if verb == "calls" else None
+            for one in by_caller(evaluation_of(self._project), scope.function, expr, known):
+                for edge in self._runs(one.value, one.tier, line, verb, callee):
+                    yield replace(edge, needs=one.caller)
 
     def _passed(self, expr: Expr, scope: Scope, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
         """The edges to a function that a parameter holds: only what hot callers pass runs compiled."""
@@ -351,16 +367,6 @@ class _Walk:
                     note = f"asks {value.ref.name}.__getattr__"
                     yield Edge(Node(asked, value.ref), max(tier, Tier.LIKELY), line, note)
 
-    def _is_wrapped(self, callee: Expr, wrapper: FunctionRef) -> bool:
-        """Whether a closure calls what the function around it was given."""
-        outer = self._project.function(wrapper).outer
-        while outer not in (None, MODULE_KEY) and isinstance(callee, facts.Name):
-            around = self._project.function(FunctionRef(wrapper.path, outer or MODULE_KEY))
-            if any(parameter.name == callee.id for parameter in around.parameters):
-                return True
-            outer = around.outer
-        return False
-
     def _property(self, owner: Expr, name: str, scope: Scope, line: int, role: str) -> Iterator[Edge]:
         """The getter or setter that a load or store of `owner.name` runs."""
         verb = "sets" if role else "reads"
@@ -374,6 +380,12 @@ class _Walk:
             if function.key in self._project.files[function.path].functions:
                 qualname = self._project.function(function).qualname
                 yield Edge(Node(function, value.ref), tier, line, f"{verb} the property {qualname}")
+
+
+def _met(edge: Edge, hot: Mapping[FunctionRef, Tier]) -> Edge:
+    """An edge is no surer than the caller that it needs."""
+    weakest = Tier.CERTAIN if edge.needs is None else hot[edge.needs]
+    return edge if edge.tier >= weakest else replace(edge, tier=weakest)
 
 
 def _is_optional(function: Function, site: CallSite) -> bool:

@@ -10,6 +10,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, CallSite, Expr, FileFacts, Store
 from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.descriptions import read_configs, read_settings
 from dynamo_lint.regions.itempath import item_path
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import (
@@ -286,20 +287,6 @@ def _listed(file: FileFacts, listed: Table) -> None:
                     listed[name].append((file.path, value))
 
 
-def _settings(file: FileFacts, settings: Table, described: Table) -> None:
-    """What files that are no code say is to be built: by their keys, and by what is called."""
-    where = FunctionRef(file.path, MODULE_KEY)
-    seen: set[facts.Call] = set()
-    for one in file.settings:
-        settings[one.name].append((where, one))
-        if one.call not in seen:
-            seen.add(one.call)
-            partly = one.call.function == facts.Import("functools", "partial")
-            callee = one.call.arguments[0] if partly else one.call.function
-            call = replace(one.call, function=callee, arguments=one.call.arguments[partly:])
-            described[terminal_name(callee) or ""].append((where, CallSite(call)))
-
-
 READINGS = (
     Reading(("calls", "passed", "stores", "keywords", "texts"), _uses),
     Reading(("aliases", "rows", "lookups"), _aliases),
@@ -315,7 +302,8 @@ READINGS = (
     Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), _called_as),
     Reading(("listed",), _listed),
-    Reading(("settings", "described"), _settings),
+    Reading(("settings", "described"), read_settings),
+    Reading(("configured", "typed"), read_configs),
 )
 
 

@@ -129,6 +129,21 @@ class Text(NamedTuple):
     sort: Literal["text"] = "text"
 
 
+class Kept(NamedTuple):
+    """A registry of a library, by the line that makes it."""
+
+    path: str
+    line: int
+    sort: Literal["kept"] = "kept"
+
+
+class Key(NamedTuple):
+    """What a configuration that only the run knows has under a key, inside the function it is passed to."""
+
+    name: str
+    sort: Literal["key"] = "key"
+
+
 Value = (
     ClassValue
     | Instance
@@ -139,6 +154,8 @@ Value = (
     | Group
     | Compiled
     | Text
+    | Kept
+    | Key
     | File
     | External
 )

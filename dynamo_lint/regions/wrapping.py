@@ -112,3 +112,14 @@ def _stored(project: Project, functions: Iterator[FunctionRef], name: str) -> Fu
 def _closure(project: Project, ref: FunctionRef, value: Expr) -> FunctionRef | None:
     made = (v for v in evaluate(project, value, Scope(ref)) if isinstance(v, FunctionValue))
     return next((v.ref for v in made if project.function(v.ref).outer not in (None, MODULE_KEY)), None)
+
+
+def is_wrapped(project: Project, callee: Expr, wrapper: FunctionRef) -> bool:
+    """Whether a closure calls what the function around it was given."""
+    outer = project.function(wrapper).outer
+    while outer not in (None, MODULE_KEY) and isinstance(callee, facts.Name):
+        around = project.function(FunctionRef(wrapper.path, outer or MODULE_KEY))
+        if any(parameter.name == callee.id for parameter in around.parameters):
+            return True
+        outer = around.outer
+    return False

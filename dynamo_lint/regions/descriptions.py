@@ -1,0 +1,101 @@
+"""What files describe to be built: YAML and JSON, and dictionaries in Python with names out of registries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import (
+    MODULE_KEY,
+    Attribute,
+    Call,
+    CallSite,
+    Constant,
+    Display,
+    Expr,
+    FileFacts,
+    Import,
+    Name,
+    Setting,
+)
+from dynamo_lint.regions.model import FunctionRef
+
+Table = dict[str, list[Any]]
+_TYPE = "type"
+"""Where mmengine looks for the registered name of what to build (mmengine/registry/build_functions.py)."""
+_LAZY = frozenset({"LazyCall"})
+"""Called with a class it describes the calls of that (detectron2/config/lazy.py)."""
+_DEEPEST = 30
+
+
+def read_settings(file: FileFacts, settings: Table, described: Table) -> None:
+    """What files that are no code say is to be built: by their keys, and by what is called."""
+    where = FunctionRef(file.path, MODULE_KEY)
+    seen: set[Call] = set()
+    for one in (*file.settings, *_lazy(file)):
+        settings[one.name].append((where, one))
+        if one.call not in seen:
+            seen.add(one.call)
+            partly = one.call.function == Import("functools", "partial")
+            callee = one.call.arguments[0] if partly else one.call.function
+            call = replace(one.call, function=callee, arguments=one.call.arguments[partly:])
+            described[terminal_name(callee) or ""].append((where, CallSite(call)))
+
+
+def read_configs(file: FileFacts, configured: Table, typed: Table) -> None:
+    """The dictionaries of a Python file that name what a registry holds: by their keys, and by that name."""
+    module = file.functions.get(MODULE_KEY)
+    where = FunctionRef(file.path, MODULE_KEY)
+    for binding in module.bindings if module is not None else ():
+        for one in _dictionaries(binding.name, binding.value, binding.line, 0):
+            configured[one.name].append((where, one))
+            kind = one.call.function
+            name = kind.value if isinstance(kind, Constant) else terminal_name(kind)
+            typed[str(name)].append((where, CallSite(one.call)))
+
+
+def _dictionaries(name: str, value: Expr, line: int, depth: int) -> Iterator[Setting]:
+    match value:
+        case Call(Name("dict"), (), keywords, line):
+            rows = [(key or "", item) for key, item in keywords]
+        case Display("dict", items, keys):
+            rows = [(key or "", item) for key, item in zip(keys, items, strict=False)]
+        case Display(_, items):
+            rows = [(name, item) for item in items]
+        case _:
+            return
+    if depth > _DEEPEST:
+        return
+    for key, item in rows:
+        yield from _dictionaries(key, item, line, depth + 1)
+    kind = dict(rows).get(_TYPE)
+    if isinstance(kind, Name | Attribute) or (isinstance(kind, Constant) and isinstance(kind.value, str)):
+        given = tuple((key, item) for key, item in rows if key and key != _TYPE)
+        yield Setting(name, Call(kind, (), given, line), line, outer=depth == 0)
+
+
+def _lazy(file: FileFacts) -> Iterator[Setting]:
+    """`model = L(Model)(width=2)` at the top level of a file, where L is a `LazyCall`."""
+    module = file.functions.get(MODULE_KEY)
+    imported = {
+        binding.name
+        for binding in (module.bindings if module is not None else ())
+        if isinstance(binding.value, Import) and binding.value.name in _LAZY
+    }
+    for binding in module.bindings if imported and module is not None else ():
+        yield from _calls(binding.name, binding.value, imported, 0)
+
+
+def _calls(name: str, value: Expr, lazy: set[str], depth: int) -> Iterator[Setting]:
+    if depth > _DEEPEST:
+        return
+    match value:
+        case Call(Call(Name(maker), (called,)), arguments, keywords, line) if maker in lazy:
+            for key, item in keywords:
+                yield from _calls(key or "", item, lazy, depth + 1)
+            yield Setting(name, Call(called, arguments, keywords, line), line, outer=depth == 0)
+        case Display(_, items):
+            for item in items:
+                yield from _calls(name, item, lazy, depth + 1)

@@ -1,0 +1,104 @@
+"""Regions: helpers that call what they are handed, by many callers of which only some are compiled."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot
+
+MANY = "".join(f"class M{i}(nn.Module):\n    def forward(self, x): return x\n" for i in range(12))
+EAGER = "".join(f"def eager{i}(x): return run(M{i}(), x)\n" for i in range(12))
+NET = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = M3(), M4()
+    def forward(self, x): return {call}
+torch.compile(Net())
+"""
+RUN = "def run(module, x): return module(x)\n"
+
+
+def found(code: str) -> set[str]:
+    return {name for name, tier in hot(MANY + code).items() if tier != "assumed"} - {"Net.forward", "run"}
+
+
+@pytest.mark.parametrize(
+    ("run", "call", "expected"),
+    [
+        (RUN, "run(self.a, x)", {"M3.forward"}),
+        (RUN, "run(self.a, run(self.b, x))", {"M3.forward", "M4.forward"}),
+        (RUN, "run(x=x, module=self.b)", {"M4.forward"}),
+        (
+            "from torch.utils.checkpoint import checkpoint\ndef run(module, x): return checkpoint(module, x)\n",
+            "run(self.a, x)",
+            {"M3.forward"},
+        ),
+        ("def run(module: nn.Module, x): return module(x)\n", "run(self.a, x)", {"M3.forward"}),
+    ],
+)
+def test_a_helper_with_many_callers_runs_what_its_compiled_callers_hand_it(
+    run: str, call: str, expected: set[str]
+) -> None:
+    assert found(run + EAGER + NET.format(call=call)) == expected
+
+
+@pytest.mark.parametrize(
+    ("run", "call"),
+    [
+        (RUN, "x"),  # no compiled caller
+        (RUN, "other(self.a, x)"),
+        ("def run(module, x): return x\n", "run(self.a, x)"),  # handed over and not called
+        ("def run(module, x):\n    module = make()\n    return module(x)\n", "run(self.a, x)"),
+        ("def run(module, x): return module.other(x)\n", "run(self.a, x)"),
+        (RUN, "x if torch.compiler.is_compiling() else run(self.a, x)"),
+        ("@torch.compiler.disable\n" + RUN, "run(self.a, x)"),
+    ],
+)
+def test_other_helpers_and_other_callers_run_none_of_many(run: str, call: str) -> None:
+    assert found(run + EAGER + NET.format(call=call)) == set()
+
+
+def test_what_a_compiled_helper_is_handed_by_eager_callers_stays_a_guess() -> None:
+    assert found(RUN + EAGER + "fast = torch.compile(run)") == set()
+
+
+LATER = """
+def later(*args, **options):
+    model = args[0] if args else options.pop("model", None)
+    if model is None:
+        return lambda model: later(model, **options)
+    fast = model
+    def first(*given):
+        nonlocal fast
+        fast = torch.compile(model)
+        return fast(*given)
+    return first
+class Loop:
+    def __init__(self, step): self.step = self.prepare(step)
+    def prepare(self, step): return later(step)
+    def again(self): return Loop(self.step)
+"""
+
+
+def test_the_closure_of_a_helper_that_compiles_later_is_not_what_it_compiles() -> None:
+    code = LATER + "def step(x): return x\nLoop(step).again()"
+    assert set(hot(code)) == {"step"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def decorate(fn):\n    def inner(x): return fn(x)\n    return torch.compile(inner)\n",
+        "def decorate(fn):\n    def inner(x): return fn(x)\n    inner = torch.compile(inner)\n    return inner\n",
+        "def decorate(fn, fast):\n    def inner(x): return fn(x)\n    if fast:\n        inner = wrap(inner, fast)\n"
+        "        inner = torch.compile(inner)\n    return inner\n",
+        "from functools import partial\ndef decorate(fn):\n    def inner(x): return fn(x)\n"
+        "    ready = partial(inner)\n    return torch.compile(ready)\n",
+    ],
+)
+def test_a_closure_that_a_helper_compiles_itself_is_compiled(code: str) -> None:
+    code += (
+        "def step(x): return x\nfast = decorate(step)\n" if "fast)" not in code else "decorate(print, True)\n"
+    )
+    assert "decorate.<locals>.inner" in set(hot(code))
