@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Is told now and then how many files are read, and how many there are."""
+Meanwhile = Callable[[Iterable[bytes]], None]
+"""What to do while other processes read; it is told the sources that they read."""
 
 _WORTH_A_POOL = 600_000
 """Bytes to summarise, about a third of a second, from which a second process saves time."""
@@ -132,7 +134,9 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
     return Content(places, keys, unreadable, frozenset(commented))
 
 
-def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Mapping[str, FileFacts]:
+def read_facts(
+    content: Content, sources: Sources, effort: Effort = ALONE, meanwhile: Meanwhile = lambda _: None
+) -> Mapping[str, FileFacts]:
     """The facts of every file, in the order of `content`."""
     store = effort.store
     known = store.load(content.keys.values()) if store is not None else {}
@@ -147,7 +151,7 @@ def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Ma
             missing.append((place, sources.raw(path)))
     fresh: dict[bytes, bytes] = {}
     total = len(facts)
-    for number, (place, fact, packed) in enumerate(_summaries(missing, effort.jobs)):
+    for number, (place, fact, packed) in enumerate(_summaries(missing, effort.jobs, meanwhile)):
         facts[place.path] = fact
         if effort.progress is not None:
             effort.progress(total - len(missing) + number + 1, total)
@@ -174,13 +178,14 @@ def facts_at(
 
 
 def _summaries(
-    missing: list[tuple[Place, bytes]], jobs: int
+    missing: list[tuple[Place, bytes]], jobs: int, meanwhile: Meanwhile
 ) -> Iterator[tuple[Place, FileFacts, bytes | None]]:
     """The facts of each file, and as bytes where another process has sent them."""
     if jobs > 1 and sum(len(source) for _, source in missing) >= _WORTH_A_POOL:
         from dynamo_lint.workers import summaries
 
-        for place, packed in summaries(missing, jobs):
+        here = partial(meanwhile, [source for _, source in missing])
+        for place, packed in summaries(missing, jobs, here):
             yield place, _codec().decode(packed), packed
         return
     for place, source in missing:

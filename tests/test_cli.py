@@ -409,9 +409,12 @@ def test_help_of_check_groups_every_option_under_a_heading(
         assert name in brief
 
 
-@pytest.mark.parametrize("args", [["--help"], ["--version"], ["rule", "DYN101"], ["."]])
+@pytest.mark.parametrize(
+    "args", [["--help"], ["--version"], ["rule", "DYN101"], ["."], ["--jobs", "2", "--no-cache", "."]]
+)
 def test_libcst_and_torch_are_not_imported_where_nothing_is_compiled(here: Path, args: list[str]) -> None:
     (here / "a.py").write_text(EAGER)
+    (here / "large.py").write_text("# Enough to be read by other processes.\n" * 20_000)
     program = (
         "import sys\nfrom dynamo_lint import cli\n"
         f"status = cli.run({args!r})\n"

@@ -131,7 +131,14 @@ def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, facts.CallSit
 
 
 def drivers(tables: Tables) -> list[Driver]:
-    """The functions that run what they, the code around them or their object compiled."""
+    """The functions that run what they, the code around them or their object compiled; looked for once."""
+    memo = tables.project.memo
+    if "drivers" not in memo:
+        memo["drivers"] = _find_drivers(tables)
+    return memo["drivers"]  # type: ignore[return-value]
+
+
+def _find_drivers(tables: Tables) -> list[Driver]:
     project, bodies = tables.project, tables.bodies
     lines: dict[str, set[int]] = {}
     for entry in tables.regions.entries:
