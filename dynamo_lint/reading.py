@@ -35,9 +35,11 @@ _WORTH_A_POOL = 600_000
 """Bytes to summarise, about a third of a second, from which a second process saves time."""
 _ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
 """What every suppression holds: a quick look that spares most files the tokenizer."""
-_BUILDING = re.compile(rb"instantiate\w*\(|LightningCLI|jsonargparse")
+_BUILDING = re.compile(
+    rb"instantiate\w*\(|LightningCLI|jsonargparse|get_obj_from_str|[\"'](_target_|class_path)[\"']"
+)
 """What stands in code that builds what YAML or JSON describes; where none does, no such file is read."""
-_OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse")
+_OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse", b"_target_", b"class_path", b"get_obj")
 """A part of each of these: a quick look that spares most files the expression."""
 _SAVED_AT_ONCE = 200
 """New entries; a run that is broken off loses no more."""

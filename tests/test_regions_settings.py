@@ -90,6 +90,60 @@ def test_a_file_in_the_folder_of_a_group_is_what_stands_under_it() -> None:
     assert names(BUILD, model__small="_target_: nets.Model\nnet: {_target_: nets.Net}") == WHOLE
 
 
+OWN = """
+import importlib
+def get_obj_from_str(name):
+    module, cls = name.rsplit(".", 1)
+    return getattr(importlib.import_module(module, package=None), cls)
+def instantiate_from_config(config):
+    return get_obj_from_str(config["target"])(**config.get("params", dict()))
+def make(config):
+    module, cls = config.pop("_target_").rsplit(".", 1)
+    return getattr(importlib.import_module(module), cls)(**config)
+def loss(batch): return get_obj_from_str("torch.nn.MSELoss")()(batch["target"])
+def rate(config): return print(config["target"])
+"""
+LATENT = "model: {target: nets.Wrap, params: {part: {target: nets.Net}}}"
+WRAP = """
+from util import instantiate_from_config
+class Wrap(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = instantiate_from_config(part)
+    def forward(self, x): return self.part(x)
+class Net(nn.Module):
+    def forward(self, x): return x
+"""
+
+
+def own(code: str, text: str = LATENT) -> set[str]:
+    main = "from util import *\n" + code
+    return set(hot({"util.py": OWN, "nets.py": WRAP, "main.py": main, "conf/a.yaml": text}))
+
+
+@pytest.mark.parametrize("build", ["instantiate_from_config", "make"])
+def test_a_function_that_imports_what_a_description_names_builds_it(build: str) -> None:
+    code = f"def main(config): torch.compile({build}(config.model))"
+    assert own(code) == {"nets.py::Wrap.forward", "nets.py::Net.forward"}
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("def main(config): torch.compile(instantiate_from_config(config.other))", LATENT),
+        (
+            "def main(config): torch.compile(instantiate_from_config(config.model))",
+            LATENT.replace("target", "kind"),
+        ),
+        ("def main(batch): torch.compile(loss(batch.model))", LATENT),  # its target is no class
+        ("def main(config): torch.compile(rate(config.model))", LATENT),  # it imports nothing
+        ("def main(config): instantiate_from_config(config.model)", LATENT),
+    ],
+)
+def test_other_functions_that_read_a_target_build_nothing(code: str, text: str) -> None:
+    assert own(code, text) == set()
+
+
 def test_a_part_that_the_defaults_put_there_comes_out_of_the_folder_below() -> None:
     model = "defaults: [net: plain]\n_target_: nets.Model"
     assert names(BUILD, model__small=model, model__net__plain="_target_: nets.Net") == WHOLE

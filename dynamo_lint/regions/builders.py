@@ -5,12 +5,15 @@ Where the description stands in a YAML file, that is a call of the class, with t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr
-from dynamo_lint.regions.model import ClassRef, Tier
-from dynamo_lint.regions.project import File
+from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Parameter, Subscript
+from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.flow import argument_for
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import File, Project
 from dynamo_lint.regions.settings import described
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 TARGET = "_target_"
 """The key under which hydra looks for the dotted name of what to call (hydra/_internal/instantiate)."""
+TARGETS = frozenset({TARGET, "_component_", "class_path", "target"})
+_IMPORTING = ("import_module", "locate", "__import__", "get_class")
+"""What gives a class for its dotted name, or a module."""
 BUILDERS = frozenset(
     {
         "hydra.utils.instantiate",
@@ -79,6 +85,55 @@ def built(ev: Evaluation, description: Expr, scope: Scope) -> Values:
         texts: Values = {Text(text): Tier.LIKELY for text in ev.project.texts_of(TARGET)}
         found.append(ev.capped(_instances(ev, union([texts, _structured(ev)]), path)))
     return union(found)
+
+
+def built_by_own(ev: Evaluation, callee: FunctionRef, call: Call, scope: Scope) -> Values:
+    """What a function of ours makes of a description in a file: `instantiate_from_config(config.model)`."""
+    key = "own builders"
+    if key not in ev.project.memo:
+        ev.project.memo[key] = dict(_own_builders(ev.project))
+    parameter = ev.project.memo[key].get(callee)  # type: ignore[attr-defined]
+    if parameter is None:
+        return EMPTY
+    argument = argument_for(parameter, ev.project.function(callee), call)
+    if argument is None:
+        return EMPTY
+    known: Values = {
+        value: max(tier, Tier.LIKELY)
+        for value, tier in ev.value(argument, scope).items()
+        if isinstance(value, Instance) and ev.project.is_module(value.ref)
+    }
+    return known or described(ev, argument, scope)
+
+
+def _own_builders(project: Project) -> Iterator[tuple[FunctionRef, Parameter]]:
+    """The functions that import a class which their argument names, or have another function import it."""
+    importing = {where for name in _IMPORTING for where, _ in project.calls_of(name)}
+    for where in sorted(importing):
+        yield from _taking(project, where, (site.call for site in project.function(where).calls))
+        name = project.function(where).qualname.rpartition(".")[2]
+        for caller, site in project.calls_of(name):
+            if where in project.symbols(site.call.function, caller.path, caller.key):
+                yield from _taking(project, caller, site.call.arguments)
+
+
+def _taking(
+    project: Project, where: FunctionRef, asked: Iterable[Expr]
+) -> Iterator[tuple[FunctionRef, Parameter]]:
+    names = {_asked_for_class(part) for expr in asked for part in walk(expr)}
+    yield from ((where, p) for p in project.function(where).parameters[:2] if p.name in names)
+
+
+def _asked_for_class(expr: Expr) -> str | None:
+    """The name that an expression takes a class out of: `config` of `config["target"]`."""
+    match expr:
+        case (
+            Attribute(Name(name), key)
+            | Subscript(Name(name), Constant(key))
+            | Call(Attribute(Name(name), "get" | "pop"), (Constant(key), *_))
+        ) if key in TARGETS:
+            return name
+    return None
 
 
 def _instances(ev: Evaluation, named: Values, path: str) -> Values:

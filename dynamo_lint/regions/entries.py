@@ -155,6 +155,8 @@ class _Search:
         name = terminal_name(site.call.function)
         if name not in self.names or _switched_off(site.call) or forwards(self._project, where):
             return []
+        if not self._may_compile(where, site.call, name):
+            return []
         found = self._compiled(Scope(where, self._project.owner(where)), site, name)
         more = {root.entry.target: root for root in self._elsewhere(where, site, name)}
         if isinstance(found, Unresolved):
@@ -169,6 +171,13 @@ class _Search:
             *(root for root in found if root.entry.target in known),
             *(root for target, root in more.items() if target not in known),
         ]
+
+    def _may_compile(self, where: FunctionRef, call: facts.Call, name: str) -> bool:
+        """Whether it takes values to tell: most calls of a name that compiles elsewhere mean other things."""
+        if name in frameworks.NAMES or (name == "compile" and isinstance(call.function, facts.Attribute)):
+            return True
+        wrapped = self._wrapped_argument(call.function, where) is not None
+        return wrapped or self.compiles(call.function, where.path, where.key)
 
     def _hanging(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a site compiles of what the project hangs on objects that it does not know."""

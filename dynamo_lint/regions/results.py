@@ -9,7 +9,7 @@ from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.regions import contexts, keywords, registries, submodules
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built
+from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
@@ -135,6 +135,8 @@ def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Value
             kind = _kind_of(ev, ref)
             return union([made, _container(ev, kind, call, scope)]) if kind is not None else made
         case FunctionValue(ref, receiver):
+            if own := built_by_own(ev, ref, call, scope):
+                return own
             found = ev.returns(ref, receiver, contexts.given(ev, ref, call, scope))
             if any(isinstance(value, Key) for value in found):
                 return {value: tier for value, tier in found.items() if not isinstance(value, Key)}
