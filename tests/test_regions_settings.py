@@ -135,6 +135,7 @@ def test_a_function_that_imports_what_a_description_names_builds_it(build: str) 
             "def main(config): torch.compile(instantiate_from_config(config.model))",
             LATENT.replace("target", "kind"),
         ),
+        ("def main(config): torch.compile(instantiate_from_config(config))", LATENT),  # any of them?
         ("def main(batch): torch.compile(loss(batch.model))", LATENT),  # its target is no class
         ("def main(config): torch.compile(rate(config.model))", LATENT),  # it imports nothing
         ("def main(config): instantiate_from_config(config.model)", LATENT),
@@ -155,6 +156,18 @@ def test_a_part_that_the_defaults_put_there_comes_out_of_the_folder_below() -> N
 def test_several_files_are_one_choice() -> None:
     found = names(BUILD, a=MODEL, b=MODEL.replace("nets.Net", "nets.Other"))
     assert found == WHOLE | {"nets.py::Other.forward"}
+
+
+def test_a_helper_that_is_called_for_several_keys_builds_for_each_what_stands_there() -> None:
+    code = (
+        "def build(part): return instantiate(part)\n"
+        "def main(cfg):\n    build(cfg.other)\n    torch.compile(build(cfg.model))"
+    )
+    assert names(code, a=MODEL, b="other: {_target_: nets.Other}") == WHOLE
+    deep = code.replace(
+        "return instantiate(part)", "return inner(part)\ndef inner(part): return instantiate(part)"
+    )
+    assert names(deep, a=MODEL, b="other: {_target_: nets.Other}") == WHOLE | {"nets.py::Other.forward"}
 
 
 def test_what_is_handed_on_beside_the_description_reaches_the_constructor() -> None:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 TARGET = "_target_"
 """The key under which hydra looks for the dotted name of what to call (hydra/_internal/instantiate)."""
-TARGETS = frozenset({TARGET, "_component_", "class_path", "target"})
+TARGETS = frozenset({TARGET, "class_path", "target"})
+"""The keys under which functions of a project look for what they import."""
 _IMPORTING = ("import_module", "locate", "__import__", "get_class")
 """What gives a class for its dotted name, or a module."""
 BUILDERS = frozenset(
@@ -103,7 +104,7 @@ def built_by_own(ev: Evaluation, callee: FunctionRef, call: Call, scope: Scope) 
         for value, tier in ev.value(argument, scope).items()
         if isinstance(value, Instance) and ev.project.is_module(value.ref)
     }
-    return known or described(ev, argument, scope)
+    return known or described(ev, argument, scope, anything=False)
 
 
 def _own_builders(project: Project) -> Iterator[tuple[FunctionRef, Parameter]]:

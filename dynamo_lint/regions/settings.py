@@ -28,18 +28,18 @@ _NOTHING: _Completed = {}
 _Rows = Iterable[tuple[FunctionRef, Setting]]
 
 
-def described(ev: Evaluation, asked: Expr, scope: Scope) -> Values:
+def described(ev: Evaluation, asked: Expr, scope: Scope, *, anything: bool = True) -> Values:
     """What the configurations of the project build under the key that an expression names.
 
-    Where it names none, of all that they build the modules that are no part of anything.
+    Where it names none, `anything`: of all that they build the modules that are no part of another.
     """
     table = ev.project.named("settings")
     given = (value.name for value in ev.value(asked, scope) if isinstance(value, Key))
     names = dict.fromkeys(given) or dict.fromkeys(keys(ev, asked, scope))
-    for name in names:
-        if table.get(name):
-            return _under(ev, name)
+    found = [_under(ev, name) for name in names if table.get(name)]
     if names:
+        return found[0] if len(found) == 1 else ev.capped(union(found))
+    if not anything:
         return EMPTY
     return ev.ask(("outer settings",), lambda: ev.capped(_outer(ev)), EMPTY)
 
