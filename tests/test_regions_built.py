@@ -20,7 +20,7 @@ class Net(nn.Module):
     def forward(self, x):
 {forward}
         return x
-torch.compile({made})
+compiled = torch.compile({made})
 """
 
 
@@ -118,7 +118,7 @@ def test_what_is_unpacked_under_another_name_does_not(code: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "from peft import get_peft_model\ntuned = get_peft_model(Model(), 1)\ntorch.compile(tuned)",
+        "from peft import get_peft_model\ntuned = get_peft_model(Model(), 1)\ncompiled = torch.compile(tuned)",
         "synced = nn.SyncBatchNorm.convert_sync_batchnorm(Model())\nsynced.compile()",
         "from torch.distributed.tensor.parallel import parallelize_module\n"
         "spread = parallelize_module(Model(), 1, 2)\nspread.compile()",
@@ -140,9 +140,9 @@ def make({parameters}):
 @pytest.mark.parametrize(
     "code",
     [
-        "torch.compile(make(load())())",
+        "compiled = torch.compile(make(load())())",
         "Head = make(load())\nhead = Head()\nhead.compile()",
-        "def build():\n    cls = make(load())\n    return cls.from_pretrained('x')\ntorch.compile(build())",
+        "def build():\n    cls = make(load())\n    return cls.from_pretrained('x')\ncompiled = torch.compile(build())",
     ],
 )
 def test_a_class_made_of_a_base_that_a_function_is_given_is_a_module_if_it_has_a_forward(code: str) -> None:

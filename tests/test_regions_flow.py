@@ -127,7 +127,7 @@ def test_a_hook_that_is_taken_off_again_belongs_to_whoever_looks_into_the_model(
 
 
 def test_a_hook_that_is_taken_off_after_what_is_compiled_beneath_it_has_run_is_traced() -> None:
-    source = LOOKED_INTO.format(then="torch.compile(net)(x)")
+    source = LOOKED_INTO.format(then="compiled = torch.compile(net)(x)")
     assert set(hot(source)) == {"Net.forward", "sizes.<locals>.<lambda>"}
 
 
@@ -165,7 +165,7 @@ def test_what_a_test_makes_is_run_by_no_code_that_its_file_does_not_call() -> No
 
 
 def test_what_a_test_makes_is_not_compiled_by_another_test() -> None:
-    source = TESTED["test_b.py"].replace("fast(Net(act))", "torch.compile(Net(act))")
+    source = TESTED["test_b.py"].replace("fast(Net(act))", "compiled = torch.compile(Net(act))")
     found = set(hot(TESTED | {"test_b.py": source}))
     assert "test_b.py::test_compiled.<locals>.act" in found
     assert "test_b.py::test_plain.<locals>.act" not in found
@@ -292,7 +292,7 @@ def test_a_config_that_inherits_its_builder_builds_the_class_it_is_nested_in() -
         class Llama(Decoder):
             class Config(Decoder.Config): ...
         def make(): return Llama.Config(part=Norm.Config())
-        def train(model: Llama): torch.compile(model)
+        def train(model: Llama): compiled = torch.compile(model)
     """) == {"Decoder.forward": "certain", "Norm.forward": "likely"}
 
 
@@ -311,7 +311,7 @@ class Model(nn.Module):
     def forward(self, x): return self.part(x)
 {others}
 Model.Config(part=Conv())
-torch.compile(Model(None))
+compiled = torch.compile(Model(None))
 """
     ) == {"Model.forward": "certain", "Conv.forward": "likely"}
 
@@ -321,7 +321,7 @@ def test_a_slot_with_more_classes_than_a_model_has_is_only_assumed() -> None:
 class Holder:
     def __init__(self, inner): self.inner = inner
 def make(inner): return Holder(inner)
-def step(holder: Holder): torch.compile(holder.inner)
+def step(holder: Holder): compiled = torch.compile(holder.inner)
 """
     assert hot(source) == {}
     assert set(hot(source, guesses=True).values()) == {"assumed"}
@@ -333,7 +333,7 @@ def test_a_helper_compiles_what_each_of_its_calls_gives_it_however_many_they_are
 
 
 def test_what_calls_give_a_helper_is_no_evidence_against_its_annotation() -> None:
-    source = f"{MANY}\ndef make(inner: M3):\n    torch.compile(inner)\n"
+    source = f"{MANY}\ndef make(inner: M3):\n    compiled = torch.compile(inner)\n"
     assert hot(source) == {"M3.forward": "certain"}
 
 
@@ -361,7 +361,7 @@ def test_an_isinstance_test_leaves_only_what_passes_it() -> None:
         def speed_up(model):
             if isinstance(model, A):
                 return model
-            torch.compile(model)
+            compiled = torch.compile(model)
         speed_up(A())
         speed_up(B())
     """)
@@ -534,7 +534,7 @@ def test_leading_dots_count_folders_whatever_these_are_called() -> None:
     block = "class Block(nn.Module):\n    def forward(self, x): return x\n"
     files = {
         "My-Node 1.0/__init__.py": "",
-        "My-Node 1.0/nodes.py": "from .parts.model import Block\nfrom . import other\ntorch.compile(Block())",
+        "My-Node 1.0/nodes.py": "from .parts.model import Block\nfrom . import other\ncompiled = torch.compile(Block())",
         "My-Node 1.0/other.py": block,
         "My-Node 1.0/parts/model.py": "from ..lib.deep import Inner\n"
         "class Block(nn.Module):\n    def __init__(self): self.inner = Inner()\n"
@@ -551,7 +551,7 @@ def test_leading_dots_count_folders_whatever_these_are_called() -> None:
 @pytest.mark.parametrize("dots", [".", "...", "....."])
 def test_leading_dots_that_lead_nowhere_name_no_file(dots: str) -> None:
     files = {
-        "a/b/use.py": f"from {dots}parts import Block\ntorch.compile(Block())",
+        "a/b/use.py": f"from {dots}parts import Block\ncompiled = torch.compile(Block())",
         "a/parts.py": "class Block(nn.Module):\n    def forward(self, x): return x\n",
     }
     assert set(hot(files)) == set()
@@ -569,7 +569,7 @@ def test_a_class_with_a_forward_and_a_base_of_a_library_is_a_module(base: str) -
             def forward(self, x): return self.conv(x)
         """
     assert set(hot(code)) == {"Conv.forward"}
-    assert set(hot(code + "torch.compile(Twice())\n")) == {"Conv.forward", "Twice.forward"}
+    assert set(hot(code + "compiled = torch.compile(Twice())\n")) == {"Conv.forward", "Twice.forward"}
 
 
 @pytest.mark.parametrize(
@@ -611,7 +611,7 @@ class Net(nn.Module):
     def forward(self, x): return x
 class Held(Patcher): ...
 """
-COMPILES = "for i, block in enumerate({}): torch.compile(block)\n"
+COMPILES = "for i, block in enumerate({}): compiled = torch.compile(block)\n"
 
 
 def test_what_code_hangs_on_an_object_of_a_library_is_found_by_its_name() -> None:
@@ -657,4 +657,4 @@ def apply(model):
 apply(Net())
 """
     assert hot(code.replace("{first}", "")) == {"Block.forward": "likely"}
-    assert hot(code.replace("{first}", "torch.compile(get0())")) == {"Block.forward": "likely"}
+    assert hot(code.replace("{first}", "compiled = torch.compile(get0())")) == {"Block.forward": "likely"}

@@ -83,7 +83,7 @@ ABSTRACT = """
     class Model(nn.Module):
         def __init__(self, part: Config): self.part = part.METHOD()
         def forward(self, x): return self.part(x)
-    def train(config): torch.compile(Model(config))
+    def train(config): compiled = torch.compile(Model(config))
 """
 
 

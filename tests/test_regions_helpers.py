@@ -14,7 +14,7 @@ class Net(nn.Module):
         super().__init__()
         self.a, self.b = M3(), M4()
     def forward(self, x): return {call}
-torch.compile(Net())
+compiled = torch.compile(Net())
 """
 RUN = "def run(module, x): return module(x)\n"
 

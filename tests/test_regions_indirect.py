@@ -67,7 +67,10 @@ def test_a_registry_object_holds_what_its_method_registers() -> None:
     class Unregistered(nn.Module):
         def forward(self, x): return cold(x)
     """
-    assert names(registry + "\n    torch.compile(MODELS.get(name)())\n") == {"Net.forward", "helper"}
+    assert names(registry + "\n    compiled = torch.compile(MODELS.get(name)())\n") == {
+        "Net.forward",
+        "helper",
+    }
 
 
 # --- modules that are only a place ----------------------------------------------------------------------
@@ -82,7 +85,7 @@ class Cold(nn.Module):
     def forward(self, x): return cold(x)
 other = nn.Module()
 other.block = Cold()
-torch.compile(Encoder())
+compiled = torch.compile(Encoder())
 """
 
 
@@ -124,11 +127,11 @@ def test_what_is_called_on_a_bare_module_but_never_hung_on_it_is_cold() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "import types\nm = Model()\nm.forward = types.MethodType(new, m)\ntorch.compile(m)",
-        "m = Model()\nm.forward = new.__get__(m)\ntorch.compile(m)",
-        "m = Model()\nm.forward = lambda x: new(m, x)\ntorch.compile(m)",
+        "import types\nm = Model()\nm.forward = types.MethodType(new, m)\ncompiled = torch.compile(m)",
+        "m = Model()\nm.forward = new.__get__(m)\ncompiled = torch.compile(m)",
+        "m = Model()\nm.forward = lambda x: new(m, x)\ncompiled = torch.compile(m)",
         "def patch(model):\n    model.forward = new.__get__(model)\n    return model\n"
-        "torch.compile(patch(Model()))",
+        "compiled = torch.compile(patch(Model()))",
     ],
 )
 def test_what_is_assigned_to_the_forward_of_a_compiled_module_is_compiled(code: str) -> None:
@@ -138,8 +141,8 @@ def test_what_is_assigned_to_the_forward_of_a_compiled_module_is_compiled(code: 
 @pytest.mark.parametrize(
     "code",
     [
-        "m, n = Block(), Model()\nn.forward = new.__get__(n)\ntorch.compile(m)",
-        "m = Block()\nm.backward = new.__get__(m)\ntorch.compile(m)",
+        "m, n = Block(), Model()\nn.forward = new.__get__(n)\ncompiled = torch.compile(m)",
+        "m = Block()\nm.backward = new.__get__(m)\ncompiled = torch.compile(m)",
     ],
 )
 def test_what_is_assigned_elsewhere_is_not(code: str) -> None:
@@ -155,7 +158,7 @@ def test_a_method_that_is_chosen_as_forward_is_compiled() -> None:
         def fast(self, x): return helper(x)
         def slow(self, x): return x
         def unused(self, x): return cold(x)
-    torch.compile(Chosen(True))
+    compiled = torch.compile(Chosen(True))
     """
     assert names(code) == {"Chosen.fast", "Chosen.slow", "helper"}
 
@@ -175,9 +178,9 @@ def build(config):
 @pytest.mark.parametrize(
     "code",
     [
-        'torch.compile(locate("m.Model")())',
-        'CONFIG = {"target": "m.Model", "params": {}}\ntorch.compile(build(CONFIG))',
-        'import pydoc\ntorch.compile(pydoc.locate("m.Model")())',
+        'compiled = torch.compile(locate("m.Model")())',
+        'CONFIG = {"target": "m.Model", "params": {}}\ncompiled = torch.compile(build(CONFIG))',
+        'import pydoc\ncompiled = torch.compile(pydoc.locate("m.Model")())',
         'from hydra.utils import get_class\nget_class("m.Model")().compile()',
     ],
 )
@@ -188,10 +191,10 @@ def test_a_dotted_name_in_the_code_tells_what_is_built(code: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        'torch.compile(locate("elsewhere.Model")())',
-        'torch.compile(locate("m.Missing")())',
-        'torch.compile(locate("Model")())',
-        'torch.compile("m.Model".split("")())',
+        'compiled = torch.compile(locate("elsewhere.Model")())',
+        'compiled = torch.compile(locate("m.Missing")())',
+        'compiled = torch.compile(locate("Model")())',
+        'compiled = torch.compile("m.Model".split("")())',
     ],
 )
 def test_other_names_build_nothing(code: str) -> None:
@@ -223,7 +226,7 @@ class Net(nn.Module):
         super().__init__()
         self.attention = {made}
     def forward(self, x): return {called}
-torch.compile(Net())
+compiled = torch.compile(Net())
 """
 
 

@@ -35,8 +35,8 @@ def counted(code: str) -> int | None:
         ("m = Model(n=12)\nfor i, b in enumerate(m.layers):\n    m.layers[i] = torch.compile(b)", 12),
         ("for b in Model(3).pair:\n    b.compile()", 2),
         ("blocks = nn.ModuleList([torch.compile(Block()) for _ in range(2, 7)])", 5),
-        ("DEPTH = 4\nfor _ in range(DEPTH):\n    torch.compile(Block())", 4),
-        ("for _ in range(2):\n    for _ in range(3):\n        torch.compile(Block())", 6),
+        ("DEPTH = 4\nfor _ in range(DEPTH):\n    compiled = torch.compile(Block())", 4),
+        ("for _ in range(2):\n    for _ in range(3):\n        compiled = torch.compile(Block())", 6),
         ("for name, b in Model(5).layers.named_children():\n    b.compile()", 5),
     ],
 )
@@ -51,8 +51,8 @@ def test_the_number_of_instances_follows_from_plain_numbers(code: str, count: in
         "for m in (Model(3), Model(4)):\n    for b in m.layers:\n        b.compile()",
         "for b in Model(3).grown:\n    b.compile()",
         "for b in Model(3).chosen:\n    b.compile()",
-        "while more():\n    torch.compile(Block())",
-        "n = 3\nn = 4\nfor _ in range(n):\n    torch.compile(Block())",
+        "while more():\n    compiled = torch.compile(Block())",
+        "n = 3\nn = 4\nfor _ in range(n):\n    compiled = torch.compile(Block())",
         "for b in Model(*sizes).layers:\n    b.compile()",
     ],
 )

@@ -99,7 +99,7 @@ def test_a_registry_of_a_library_builds_what_the_project_registers(
     registered: tuple[str, str], model: str
 ) -> None:
     code = LIBRARY + PAIR.format(*registered)
-    assert found(f"{code}model = {model}\ntorch.compile(model)") == {"A.forward", "B.forward"}
+    assert found(f"{code}model = {model}\ncompiled = torch.compile(model)") == {"A.forward", "B.forward"}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_registry_is_known_in_the_files_that_import_it() -> None:
         "pkg/registry.py": LIBRARY,
         "pkg/a.py": "from pkg.registry import MODELS\n@MODELS.register_module()\nclass A(nn.Module):\n"
         "    def forward(self, x): return x\n",
-        "train.py": "from pkg import registry\nmodel = registry.MODELS.build(cfg)\ntorch.compile(model)",
+        "train.py": "from pkg import registry\nmodel = registry.MODELS.build(cfg)\ncompiled = torch.compile(model)",
     }
     assert set(hot(files)) == {"pkg/a.py::A.forward"}
 
@@ -165,16 +165,16 @@ def of_zoo(code: str, **configs: str) -> set[str]:
 @pytest.mark.parametrize(
     "code",
     [
-        "def main(cfg): torch.compile(MODELS.build(cfg.model))",
-        "def main(cfg): torch.compile(MODELS.build(cfg['model']))",
-        "def main(cfg): torch.compile(MODELS.build(cfg.get('model')))",
-        "def main(cfg): torch.compile(build(cfg.model, MODELS, width=2))",
+        "def main(cfg): compiled = torch.compile(MODELS.build(cfg.model))",
+        "def main(cfg): compiled = torch.compile(MODELS.build(cfg['model']))",
+        "def main(cfg): compiled = torch.compile(MODELS.build(cfg.get('model')))",
+        "def main(cfg): compiled = torch.compile(build(cfg.model, MODELS, width=2))",
         "def main(cfg):\n    build(cfg.loss, LOSSES)\n    build(cfg.other, MODELS)\n"
-        "    torch.compile(build(cfg.model, MODELS))",
-        "def start(part): torch.compile(MODELS.build(part))\ndef main(cfg): start(cfg.model)",
+        "    compiled = torch.compile(build(cfg.model, MODELS))",
+        "def start(part): compiled = torch.compile(MODELS.build(part))\ndef main(cfg): start(cfg.model)",
         "cfg = Config.fromfile('x.py')\nmodel = MODELS.build(cfg.model)\nmodel.compile()",
-        "def main(cfg): torch.compile(MODELS.get(cfg.model.type)())",
-        "def main(cfg): torch.compile(MODELS.get(cfg.model.pop('type'))(**cfg.model))",
+        "def main(cfg): compiled = torch.compile(MODELS.get(cfg.model.type)())",
+        "def main(cfg): compiled = torch.compile(MODELS.get(cfg.model.pop('type'))(**cfg.model))",
     ],
 )
 def test_a_dictionary_of_a_configuration_says_which_model_a_registry_builds(code: str) -> None:
@@ -201,11 +201,11 @@ def test_a_dictionary_of_a_configuration_says_which_model_a_registry_builds(code
 def test_a_registry_builds_any_of_its_models_where_no_dictionary_says_which(
     config: str, expected: set[str]
 ) -> None:
-    assert of_zoo("def main(cfg): torch.compile(MODELS.build(cfg.model))", a=config) == expected
+    assert of_zoo("def main(cfg): compiled = torch.compile(MODELS.build(cfg.model))", a=config) == expected
 
 
 def test_several_configurations_are_one_choice() -> None:
-    code = "def main(cfg): torch.compile(MODELS.build(cfg.model))"
+    code = "def main(cfg): compiled = torch.compile(MODELS.build(cfg.model))"
     assert of_zoo(code, a="model = dict(type='named')", b="model = dict(type='made')") == OTHER | MADE
 
 
@@ -214,7 +214,10 @@ def test_several_configurations_are_one_choice() -> None:
 )
 def test_a_literal_says_which_model_a_registry_gives(model: str, expected: set[str]) -> None:
     method = "get" if model == "'named'" else "build"
-    assert of_zoo(f"torch.compile(MODELS.{method}({model}){'()' if method == 'get' else ''})") == expected
+    assert (
+        of_zoo(f"compiled = torch.compile(MODELS.{method}({model}){'()' if method == 'get' else ''})")
+        == expected
+    )
 
 
 AUTO = """
@@ -247,4 +250,4 @@ AutoConfig.register("mine", Config)
 def test_an_auto_class_builds_what_is_registered_with_it(
     registered: str, model: str, expected: set[str]
 ) -> None:
-    assert found(f"{AUTO}{registered}\nmodel = {model}\ntorch.compile(model)") == expected
+    assert found(f"{AUTO}{registered}\nmodel = {model}\ncompiled = torch.compile(model)") == expected

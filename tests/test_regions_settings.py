@@ -44,16 +44,16 @@ def names(code: str, **settings: str) -> set[str]:
 @pytest.mark.parametrize(
     "code",
     [
-        "def main(cfg): torch.compile(instantiate(cfg.model))",
-        "def main(cfg): torch.compile(hydra.utils.instantiate(cfg['model']))",
-        "def main(cfg): torch.compile(instantiate(cfg.get('model'), _recursive_=False))",
+        "def main(cfg): compiled = torch.compile(instantiate(cfg.model))",
+        "def main(cfg): compiled = torch.compile(hydra.utils.instantiate(cfg['model']))",
+        "def main(cfg): compiled = torch.compile(instantiate(cfg.get('model'), _recursive_=False))",
         "def main(cfg): instantiate(config=cfg.model).compile()",
-        "def main(cfg):\n    part = cfg.model\n    torch.compile(instantiate(part))",
-        "def build(part): return instantiate(part)\ndef main(cfg): torch.compile(build(cfg.model))",
-        "import copy\ndef main(cfg): torch.compile(instantiate(copy.deepcopy(cfg.model)))",
+        "def main(cfg):\n    part = cfg.model\n    compiled = torch.compile(instantiate(part))",
+        "def build(part): return instantiate(part)\ndef main(cfg): compiled = torch.compile(build(cfg.model))",
+        "import copy\ndef main(cfg): compiled = torch.compile(instantiate(copy.deepcopy(cfg.model)))",
         "class Task:\n    def __init__(self, part): self.part = part\n"
-        "    def run(self): torch.compile(instantiate(self.part))\ndef main(cfg): Task(cfg.model).run()",
-        "@hydra.main(config_path='conf')\ndef main(cfg): torch.compile(instantiate(cfg))",
+        "    def run(self): compiled = torch.compile(instantiate(self.part))\ndef main(cfg): Task(cfg.model).run()",
+        "@hydra.main(config_path='conf')\ndef main(cfg): compiled = torch.compile(instantiate(cfg))",
         "model = instantiate(hydra.compose('base').model)\nmodel.compile()",
     ],
 )
@@ -61,7 +61,7 @@ def test_what_a_file_describes_is_built_with_its_parts(code: str) -> None:
     assert names(code, base=MODEL) == WHOLE
 
 
-BUILD = "def main(cfg): torch.compile(instantiate(cfg.model))"
+BUILD = "def main(cfg): compiled = torch.compile(instantiate(cfg.model))"
 
 
 @pytest.mark.parametrize(
@@ -123,21 +123,24 @@ def own(code: str, text: str = LATENT) -> set[str]:
 
 @pytest.mark.parametrize("build", ["instantiate_from_config", "make"])
 def test_a_function_that_imports_what_a_description_names_builds_it(build: str) -> None:
-    code = f"def main(config): torch.compile({build}(config.model))"
+    code = f"def main(config): compiled = torch.compile({build}(config.model))"
     assert own(code) == {"nets.py::Wrap.forward", "nets.py::Net.forward"}
 
 
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        ("def main(config): torch.compile(instantiate_from_config(config.other))", LATENT),
+        ("def main(config): compiled = torch.compile(instantiate_from_config(config.other))", LATENT),
         (
-            "def main(config): torch.compile(instantiate_from_config(config.model))",
+            "def main(config): compiled = torch.compile(instantiate_from_config(config.model))",
             LATENT.replace("target", "kind"),
         ),
-        ("def main(config): torch.compile(instantiate_from_config(config))", LATENT),  # any of them?
-        ("def main(batch): torch.compile(loss(batch.model))", LATENT),  # its target is no class
-        ("def main(config): torch.compile(rate(config.model))", LATENT),  # it imports nothing
+        (
+            "def main(config): compiled = torch.compile(instantiate_from_config(config))",
+            LATENT,
+        ),  # any of them?
+        ("def main(batch): compiled = torch.compile(loss(batch.model))", LATENT),  # its target is no class
+        ("def main(config): compiled = torch.compile(rate(config.model))", LATENT),  # it imports nothing
         ("def main(config): instantiate_from_config(config.model)", LATENT),
     ],
 )
@@ -161,7 +164,7 @@ def test_several_files_are_one_choice() -> None:
 def test_a_helper_that_is_called_for_several_keys_builds_for_each_what_stands_there() -> None:
     code = (
         "def build(part): return instantiate(part)\n"
-        "def main(cfg):\n    build(cfg.other)\n    torch.compile(build(cfg.model))"
+        "def main(cfg):\n    build(cfg.other)\n    compiled = torch.compile(build(cfg.model))"
     )
     assert names(code, a=MODEL, b="other: {_target_: nets.Other}") == WHOLE
     deep = code.replace(
@@ -171,7 +174,7 @@ def test_a_helper_that_is_called_for_several_keys_builds_for_each_what_stands_th
 
 
 def test_what_is_handed_on_beside_the_description_reaches_the_constructor() -> None:
-    code = "import nets\ndef main(cfg): torch.compile(instantiate(cfg.model, net=nets.Net()))"
+    code = "import nets\ndef main(cfg): compiled = torch.compile(instantiate(cfg.model, net=nets.Net()))"
     assert names(code, base="model: {_target_: nets.Model}") == WHOLE
 
 
@@ -188,7 +191,7 @@ def test_a_module_that_only_a_file_builds_compiles_its_part() -> None:
 
 
 def test_a_partial_is_built_by_its_caller() -> None:
-    code = "def main(cfg): torch.compile(instantiate(cfg.model)(width=2))"
+    code = "def main(cfg): compiled = torch.compile(instantiate(cfg.model)(width=2))"
     assert names(code, base=MODEL.replace("width: 2", "_partial_: true")) == WHOLE
 
 
@@ -237,7 +240,7 @@ def test_more_models_than_anybody_chooses_from_are_a_library() -> None:
 
 
 def test_a_configuration_that_nothing_names_builds_any_of_few() -> None:
-    code = "@hydra.main()\ndef main(cfg): torch.compile(instantiate(cfg))"
+    code = "@hydra.main()\ndef main(cfg): compiled = torch.compile(instantiate(cfg))"
     many = "".join(f"class M{i}(nn.Module):\n    def forward(self, x): return x\n" for i in range(9))
     files = {f"conf/exp{i}.yaml": f"_target_: nets.M{i}" for i in range(8)}
     assert len(hot({"nets.py": many, "main.py": MAIN + code, **files})) == 8
@@ -255,11 +258,11 @@ model = L(Model)(net=L(Net)(), width=2)
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("def main(cfg): torch.compile(instantiate(cfg.model))", WHOLE),
-        ("import conf.lazy\ntorch.compile(instantiate(conf.lazy.model))", WHOLE),
-        ("def main(cfg): torch.compile(instantiate(cfg.net))", {"nets.py::Net.forward"}),
-        ("def main(cfg): torch.compile(instantiate(cfg.head))", set()),
-        ("def main(cfg): torch.compile(cfg.model)", set()),
+        ("def main(cfg): compiled = torch.compile(instantiate(cfg.model))", WHOLE),
+        ("import conf.lazy\ncompiled = torch.compile(instantiate(conf.lazy.model))", WHOLE),
+        ("def main(cfg): compiled = torch.compile(instantiate(cfg.net))", {"nets.py::Net.forward"}),
+        ("def main(cfg): compiled = torch.compile(instantiate(cfg.head))", set()),
+        ("def main(cfg): compiled = torch.compile(cfg.model)", set()),
     ],
 )
 def test_a_lazy_call_is_a_call_of_its_class(code: str, expected: set[str]) -> None:
@@ -270,8 +273,8 @@ def test_a_lazy_call_is_a_call_of_its_class(code: str, expected: set[str]) -> No
 @pytest.mark.parametrize(
     "code",
     [
-        "import fiddle as fdl\nimport nets\ntorch.compile(fdl.build(fdl.Config(nets.Net)))",
-        "from hydra_zen import builds, instantiate\nimport nets\ntorch.compile(instantiate(builds(nets.Net)))",
+        "import fiddle as fdl\nimport nets\ncompiled = torch.compile(fdl.build(fdl.Config(nets.Net)))",
+        "from hydra_zen import builds, instantiate\nimport nets\ncompiled = torch.compile(instantiate(builds(nets.Net)))",
     ],
 )
 def test_other_descriptions_in_code_are_built(code: str) -> None:

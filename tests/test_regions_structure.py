@@ -80,7 +80,7 @@ PLACES = {"a": ("pkg", "model", "Only"), "b": ("pkg", "other", "Twice")}
 def pick(name):
     package, module, cls = PLACES[name]
     return getattr(importlib.import_module(f"{package}.{module}"), cls)
-torch.compile(pick(cfg.name)())
+compiled = torch.compile(pick(cfg.name)())
 """
 CLASS = "class {0}(nn.Module):\n    def forward(self, x): return x\n"
 
@@ -99,8 +99,11 @@ def test_a_class_out_of_a_module_imported_by_name_is_the_one_that_is_called_so()
 def test_the_heirs_that_a_class_lists_are_built() -> None:
     heirs = "class Base(nn.Module): pass\nclass X(Base):\n    def forward(self, x): return x\n"
     pick = "def pick(name):\n    for cls in Base.__subclasses__():\n        if cls.__name__ == name: return cls()\n"
-    assert found(heirs + pick + "torch.compile(pick('X'))") == {"X.forward"}
-    assert found(heirs + pick.replace("__subclasses__", "known") + "torch.compile(pick('X'))") == set()
+    assert found(heirs + pick + "compiled = torch.compile(pick('X'))") == {"X.forward"}
+    assert (
+        found(heirs + pick.replace("__subclasses__", "known") + "compiled = torch.compile(pick('X'))")
+        == set()
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +117,7 @@ def test_a_base_that_is_only_called_a_model_makes_no_module(base: str) -> None:
 
 
 def test_a_class_that_is_a_module_by_the_name_of_its_base_is_never_certain() -> None:
-    code = "class K(Base):\n    def forward(self, x): return x\ntorch.compile(K())\n"
+    code = "class K(Base):\n    def forward(self, x): return x\ncompiled = torch.compile(K())\n"
     assert hot("from elsewhere import BaseModel as Base\n" + code) == {"K.forward": "likely"}
     assert hot("Base = nn.Module\n" + code) == {"K.forward": "certain"}
 

@@ -17,7 +17,7 @@ class Model(nn.Module):
         for block in self.blocks: x = block(x)
         return x
 model = Model()
-torch.compile(model)
+compiled = torch.compile(model)
 """
 WHOLE = {"Model.forward", "Block.forward"}
 

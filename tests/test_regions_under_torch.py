@@ -360,6 +360,34 @@ class M(nn.Module):
 fast = torch.compile(M())
 def main(x): fast(x)
 """,
+    "a compiled result that is thrown away": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+model = M()
+torch.compile(model)
+def main(x): model(x)
+""",
+    "a module that is compiled in place": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+model = M()
+model.compile(backend="eager")
+def main(x): model(x)
+""",
+    "a compiled result that is called at once": """
+def run(x): return helper(x)
+def main(x): torch.compile(run)(x)
+""",
+    "a helper that compiles in place and returns the same": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+def prepare(model):
+    model.forward = torch.compile(model.forward)
+    return model
+model = M()
+prepare(model)
+def main(x): model(x)
+""",
     "columns of lists that hold no blocks": HANDING
     + """
 class M(nn.Module):

@@ -38,7 +38,7 @@ def test_a_module_without_a_forward_is_called_that() -> None:
 
 
 def test_a_module_whose_forward_may_be_that_of_a_library_is_not_reported() -> None:
-    assert said("torch.compile(Inherited())") == []
+    assert said("compiled = torch.compile(Inherited())") == []
 
 
 def test_what_a_library_made_needs_no_declaration() -> None:
@@ -48,13 +48,15 @@ def test_what_a_library_made_needs_no_declaration() -> None:
     assert advice(site).startswith("nothing to do, unless")
 
 
-@pytest.mark.parametrize("code", ["net = build_model()\ntorch.compile(net)", "torch.compile(build_model())"])
+@pytest.mark.parametrize(
+    "code", ["net = build_model()\ncompiled = torch.compile(net)", "compiled = torch.compile(build_model())"]
+)
 def test_the_function_of_a_library_is_named_wherever_its_value_goes(code: str) -> None:
     assert said(code)[0][0] == "it comes from library.build_model, which is not part of this project"
 
 
 def test_what_no_configuration_describes_can_be_declared() -> None:
-    code = "from hydra.utils import instantiate\ndef run(cfg): torch.compile(instantiate(cfg.encoder))\n"
+    code = "from hydra.utils import instantiate\ndef run(cfg): compiled = torch.compile(instantiate(cfg.encoder))\n"
     ((why, way_out),) = said(code)
     assert (
         why

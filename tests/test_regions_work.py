@@ -26,7 +26,7 @@ class Model(nn.Module):
         super().__init__()
         self.block = config.block
     def forward(self, x): return self.block(x)
-torch.compile(Model(Config(block=Block())))
+compiled = torch.compile(Model(Config(block=Block())))
 """
 COLD = """
 class Part{i}:

@@ -211,7 +211,7 @@ class Wrapped(torch.nn.Module):
     def forward(self, x):
         return self.part(x)
 
-torch.compile(Wrapped(build(3)))
+compiled = torch.compile(Wrapped(build(3)))
 """
 )
 
@@ -251,7 +251,7 @@ import torch
 from hydra.utils import instantiate
 
 def launch(cfg):
-    torch.compile(instantiate(cfg.block))(torch.ones(2))
+    compiled = torch.compile(instantiate(cfg.block))(torch.ones(2))
 """
 SETTINGS = """
 # How it is built.

@@ -232,6 +232,8 @@ class CallSite:
     """The `with` item around the call whose name mentions compiling, if there is one."""
     given: tuple[str, ...] = ()
     """Names that tests around the call have shown not to be None."""
+    unused: bool = False
+    """Nobody gets the result; told of calls that may compile something."""
 
 
 @quickly_made

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.choosing import Loops
 from dynamo_lint.index.facts import (
     Attribute,
     Binding,
+    Call,
     CallSite,
     Class,
     Expr,
@@ -72,6 +73,13 @@ class FunctionScope:
         for position, fact in enumerate(self.narrowed):
             if fact is not None and isinstance(fact.value, Name) and fact.value.id == name:
                 self.narrowed[position] = None
+
+    def dropped(self, result: Expr) -> None:
+        """A statement leaves a value to nobody, which matters if the value is what was compiled."""
+        if isinstance(result, Call) and self.calls and self.calls[-1].call is result:
+            match result.function:
+                case Attribute(_, name) | Name(name) if "compile" in name:
+                    self.calls[-1] = replace(self.calls[-1], unused=True)
 
     def finish(self) -> Function:
         """The collected facts, frozen."""

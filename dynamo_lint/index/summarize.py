@@ -101,7 +101,7 @@ class _Reader:
         return truth is not None and exits(statement.body if truth else statement.orelse)
 
     def _expression(self, node: ast.Expr) -> None:
-        self._expressions.read(node.value)
+        self._scope.dropped(self._expressions.read(node.value))
 
     def _assign(self, node: ast.Assign) -> None:
         self._alias(node.targets, node.value)

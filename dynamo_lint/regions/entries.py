@@ -30,13 +30,11 @@ from dynamo_lint.regions.values import (
     Compiled,
     Foreign,
     FunctionValue,
-    Group,
     Instance,
     Scope,
     Value,
     Values,
-    elements,
-    union,
+    flattened,
 )
 
 _OF_TORCH = frozenset({"fullgraph", "dynamic"})
@@ -248,9 +246,9 @@ class _Search:
         """What a call site compiles, seen from one scope."""
         where, ev = scope.function, ev or evaluation_of(self._project)
         if name in frameworks.NAMES:
-            found = frameworks.compiled_by_library(ev, site, scope)
-            if found is not None:
-                values, regional = found
+            by_library = frameworks.compiled_by_library(ev, site, scope)
+            if by_library is not None:
+                values, regional = by_library
                 return self._roots(scope, site, "library", site.call, values, regional)
         position = self._wrapped_argument(site.call.function, where)
         if position is None and self.compiles(site.call.function, where.path, where.key):
@@ -259,7 +257,10 @@ class _Search:
             argument = _argument(site.call, position)
             if argument is None:
                 return []
-            return self._roots(scope, site, "call", argument, ev.value(argument, scope))
+            found = self._roots(scope, site, "call", argument, ev.value(argument, scope))
+            if site.unused and isinstance(found, list) and self._only_returns(site.call.function, where):
+                return [replace(root, targets=(), module=None) for root in found]  # nobody calls the result
+            return found
         if isinstance(site.call.function, facts.Attribute) and name == "compile":
             callee = site.call.function.value
             values = ev.value(callee, scope)
@@ -267,6 +268,10 @@ class _Search:
             if modules or (not values and _OF_TORCH.intersection(key for key, _ in site.call.keywords)):
                 return self._roots(scope, site, "method", callee, modules)
         return []
+
+    def _only_returns(self, callee: Expr, where: FunctionRef) -> bool:
+        """Whether what is compiled lies in the result alone, as with `torch.compile`, and not in place."""
+        return set(self._project.symbols(callee, where.path, where.key)) == {External(COMPILE)}
 
     def _wrapped_argument(self, callee: Expr, where: FunctionRef) -> int | None:
         for symbol in self._project.symbols(callee, where.path, where.key):
@@ -321,7 +326,7 @@ class _Search:
         roots = []
         flat = {
             v: tier
-            for v, tier in _flattened(values).items()
+            for v, tier in flattened(values).items()
             if not comes_back(self._project, where, target, v)
         }
         ev = evaluation_of(self._project)
@@ -380,15 +385,6 @@ def _inherits_code(project: Project, ref: ClassRef) -> bool:
 
 def _outside(project: Project, ref: ClassRef) -> Iterator[str]:
     return (base for base in project.external_bases(ref) if not base.startswith(("abc.", "typing.")))
-
-
-def _flattened(values: Values) -> Values:
-    """The values with containers (an `nn.Sequential`) replaced by what they hold; a tuple is no callable."""
-    values = {v: tier for v, tier in values.items() if not (isinstance(v, Group) and v.kind == "tuple")}
-    while any(isinstance(value, Group) for value in values):
-        single: Values = {value: tier for value, tier in values.items() if not isinstance(value, Group)}
-        values = union([single, elements(values)])
-    return values
 
 
 def _name_of(value: Value) -> str:

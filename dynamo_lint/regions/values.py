@@ -204,6 +204,15 @@ def elements(values: Values) -> Values:
     )
 
 
+def flattened(values: Values) -> Values:
+    """The values with containers (an `nn.Sequential`) replaced by what they hold; a tuple is no callable."""
+    values = {v: tier for v, tier in values.items() if not (isinstance(v, Group) and v.kind == "tuple")}
+    while any(isinstance(value, Group) for value in values):
+        single: Values = {value: tier for value, tier in values.items() if not isinstance(value, Group)}
+        values = union([single, elements(values)])
+    return values
+
+
 def stored(parts: Iterable[tuple[str | None, Values]]) -> Values:
     """A container of what is put into it piece by piece, by the literal keys that are known."""
     by_key: dict[str | None, list[Values]] = {}

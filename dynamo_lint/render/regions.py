@@ -152,7 +152,7 @@ def _shared(number: int, regions: Regions, look: Look) -> str:
     """Where the functions of an entry are listed that has none of its own."""
     first = next((hot.entries[0] for hot in regions.hot if number in hot.entries), None)
     if first is None:
-        return "no function of this project"
+        return "nothing of this project, or its result is not kept"
     entry = regions.entries[first]
     return f"its functions are listed under {look.place(entry.path, entry.line)}"
 
