@@ -161,19 +161,8 @@ def _judge(
     notes: Notes | None = None,
 ) -> Judged:
     """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
-    facts = read_facts(content, sources, effort, partial(_prepare, settings))
+    facts = read_facts(content, sources, effort)
     return with_room(lambda: _judge_facts(settings, found, facts, watched, notes))
-
-
-def _prepare(settings: Settings, read: Iterable[bytes]) -> None:
-    """Import what comes after reading: for libcst alone that takes as long as to read 20,000 lines."""
-    import dynamo_lint.regions.resolve
-
-    if settings.region_options.assume != "none" or any(b"torch.compile" in source for source in read):
-        import dynamo_lint.fixes.attach
-        import dynamo_lint.rules
-        import dynamo_lint.state.interpret
-        import dynamo_lint.state.tables  # noqa: F401
 
 
 def _judge_facts(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Is told now and then how many files are read, and how many there are."""
-Meanwhile = Callable[[Iterable[bytes]], None]
-"""What to do while other processes read; it is told the sources that they read."""
 
 _WORTH_A_POOL = 600_000
 """Bytes to summarise, about a third of a second, from which a second process saves time."""
@@ -136,9 +134,7 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
     return Content(places, keys, unreadable, frozenset(commented))
 
 
-def read_facts(
-    content: Content, sources: Sources, effort: Effort = ALONE, meanwhile: Meanwhile = lambda _: None
-) -> Mapping[str, FileFacts]:
+def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Mapping[str, FileFacts]:
     """The facts of every file, in the order of `content`."""
     store = effort.store
     known = store.load(content.keys.values()) if store is not None else {}
@@ -153,7 +149,7 @@ def read_facts(
             missing.append((place, sources.raw(path)))
     fresh: dict[bytes, bytes] = {}
     total = len(facts)
-    for number, (place, fact, packed) in enumerate(_summaries(missing, effort.jobs, meanwhile)):
+    for number, (place, fact, packed) in enumerate(_summaries(missing, effort.jobs)):
         facts[place.path] = fact
         if effort.progress is not None:
             effort.progress(total - len(missing) + number + 1, total)
@@ -180,14 +176,13 @@ def facts_at(
 
 
 def _summaries(
-    missing: list[tuple[Place, bytes]], jobs: int, meanwhile: Meanwhile
+    missing: list[tuple[Place, bytes]], jobs: int
 ) -> Iterator[tuple[Place, FileFacts, bytes | None]]:
     """The facts of each file, and as bytes where another process has sent them."""
     if jobs > 1 and sum(len(source) for _, source in missing) >= _WORTH_A_POOL:
         from dynamo_lint.workers import summaries
 
-        here = partial(meanwhile, [source for _, source in missing])
-        for place, packed in summaries(missing, jobs, here):
+        for place, packed in summaries(missing, jobs):
             yield place, _codec().decode(packed), packed
         return
     for place, source in missing:

@@ -6,10 +6,9 @@ import gc
 import multiprocessing
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.packed import facts_codec
@@ -27,11 +26,11 @@ _AHEAD = 3
 """Messages in flight per process; more would only fill memory."""
 
 
-def summaries(missing: Iterable[Job], jobs: int, meanwhile: Callable[[], None]) -> Iterator[Result]:
-    """The packed facts of each file, in any order; `meanwhile` is done once, when the others have begun."""
+def summaries(missing: Iterable[Job], jobs: int) -> Iterator[Result]:
+    """The packed facts of each file, in any order."""
     left = {place.path: (place, source) for place, source in missing}
     try:
-        for place, packed in _spread(_batches(left.values()), jobs, meanwhile):
+        for place, packed in _spread(_batches(left.values()), jobs):
             del left[place.path]
             yield place, packed
     except BrokenProcessPool:
@@ -40,12 +39,10 @@ def summaries(missing: Iterable[Job], jobs: int, meanwhile: Callable[[], None]) 
             yield _alone(place, source)
 
 
-def _spread(batches: Iterator[list[Job]], jobs: int, meanwhile: Callable[[], None]) -> Iterator[Result]:
+def _spread(batches: Iterator[list[Job]], jobs: int) -> Iterator[Result]:
     with _pool(jobs) as pool:
         running: set[Future[list[Result]]] = set()
         try:
-            running.update(pool.submit(_summarize, batch) for batch in islice(batches, jobs * _AHEAD))
-            meanwhile()
             while True:
                 while len(running) < jobs * _AHEAD and (batch := next(batches, None)):
                     running.add(pool.submit(_summarize, batch))
