@@ -344,6 +344,28 @@ def main(x):
     model.block(x, model.handed)
     fast(x)
 """,
+    "a function that eager code alone hands to a block which is handed a module": """
+def cold(x, given=None): return x
+class Handed(nn.Module):
+    def forward(self, x): return other(x)
+class Block(nn.Module):
+    def forward(self, x, given=None, more=None):
+        if given is not None: x = given(x)
+        if more is not None: x = more(x, given=given)
+        return helper(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.handed = Handed()
+        self.block = Block()
+    def forward(self, x): return self.block(x, self.handed)
+model = M()
+fast = torch.compile(M())
+def eager(x): return model.block.forward(x, more=cold)
+def main(x):
+    eager(x)
+    fast(x)
+""",
     "blocks in the columns of several lists": HANDING
     + """
 class M(nn.Module):

@@ -44,9 +44,7 @@ def callbacks(ev: Evaluation, compiled: Sequence[Site]) -> Iterator[tuple[Site, 
 def calls_back(dotted: str) -> bool:
     """Whether code outside the project may call a function that it is given: tensor operations do not."""
     package, _, name = dotted.rpartition(".")
-    if package == "builtins":
-        return name in _HIGHER_ORDER
-    if package == "torch":
+    if package in ("builtins", "torch"):
         return name in _HIGHER_ORDER
     if package == "functools":
         return name == "reduce"

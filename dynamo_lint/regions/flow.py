@@ -178,8 +178,9 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
 
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
     project = ev.project
-    found = list(settings.completed(ev, wanted)) if project.named("described").get(name) else []
-    found += registries.configured(ev, wanted)
+    in_order = sorted(wanted, key=_place)  # a set is walked in another order in each run
+    found = list(settings.completed(ev, in_order)) if project.named("described").get(name) else []
+    found += registries.configured(ev, in_order)
     for called in sorted({name, *project.aliases_of(name)}):
         told, rest = _by_definition(project, called)
         for ref in sorted(wanted & told.keys(), key=_place):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, CallSite, Expr, Function
+from dynamo_lint.index.walking import parts
 from dynamo_lint.regions.contexts import depends_on
 from dynamo_lint.regions.flow import argument_for, is_bound, is_settled
 from dynamo_lint.regions.model import FunctionRef, Tier
@@ -40,9 +41,7 @@ def using(function: Function, given: Given) -> list[CallSite]:
     """The calls in a function that run what it was handed, or hand it on."""
     names = [name for name, _ in given]
     return [
-        site
-        for site in function.calls
-        if not site.eager and depends_on(_concerned(site.call), function, names)
+        site for site in function.calls if not site.eager and depends_on(parts(site.call), function, names)
     ]
 
 
@@ -74,10 +73,6 @@ def _root(callee: Expr) -> Expr:
 def _modules(call: Call) -> list[Expr]:
     """The arguments under a name: what is handed on is mostly called as it was."""
     return [value for name, value in call.keywords if name is not None and value == facts.Name(name)]
-
-
-def _concerned(call: Call) -> list[Expr]:
-    return [call.function, *call.arguments, *(value for _, value in call.keywords)]
 
 
 def _runs(ev: Evaluation, value: Value) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dynamo_lint.index import facts
@@ -124,6 +124,17 @@ class _Walk:
                 self._handed[edge.target].add(edge.given)
                 push(edge.target, replace(reached, given=edge.given), rehearsal)
 
+        def expand(node: Node, visit: _Visit, edges: Iterable[Edge], rehearsal: bool) -> None:
+            met = []
+            for edge in edges:
+                if edge.needs is None or edge.needs in hot:
+                    met.append(_met(edge, hot))
+                else:
+                    self._waiting.setdefault(edge.needs, []).append((node, edge))
+            self._edges.setdefault(node, []).extend(met)
+            for edge in met:
+                follow(node, visit, edge, rehearsal)
+
         self._entered = frozenset(target.function for root in roots for target in root.targets)
         hot: dict[FunctionRef, Tier] = {}
         for index, root in enumerate(roots):
@@ -143,10 +154,7 @@ class _Walk:
             known = self._visits.get(node)
             if known is not None:
                 if visit.given:
-                    more = self._more(node, visit.given)
-                    self._edges[node] += more
-                    for edge in more:
-                        follow(node, visit, edge, rehearsal)
+                    expand(node, visit, self._more(node, visit.given), rehearsal)
                 if visit.compiled:
                     known.compiled = True
                     known.entries |= visit.entries
@@ -155,17 +163,9 @@ class _Walk:
                 continue
             self._visits[node] = visit
             hot.setdefault(node.function, visit.tier)  # the best evidence comes first
-            edges = list(self._outgoing(node))
-            self._edges[node] = [_met(edge, hot) for edge in edges if edge.needs is None or edge.needs in hot]
-            for edge in edges:
-                if edge.needs is not None and edge.needs not in hot:
-                    self._waiting.setdefault(edge.needs, []).append((node, edge))
-            for edge in self._edges[node]:
-                follow(node, visit, edge, rehearsal)
+            expand(node, visit, self._outgoing(node), rehearsal)
             for caller, edge in self._waiting.pop(node.function, ()):
-                met = _met(edge, hot)
-                self._edges[caller].append(met)
-                follow(caller, self._visits[caller], met, rehearsal)
+                expand(caller, self._visits[caller], [edge], rehearsal)
         self._spread_entries()
 
     def hot(self) -> tuple[HotFunction, ...]:
@@ -343,6 +343,7 @@ class _Walk:
             or parameter is None
             or scope.function in self._entered
             or not isinstance(value, FunctionValue)
+            or any(name == parameter.name for name, _ in scope.given)  # by a hot caller, just now
         ):
             yield from edges
             return
