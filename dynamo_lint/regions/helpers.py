@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr
+from dynamo_lint.index.facts import Expr, Function, Parameter
 from dynamo_lint.regions.flow import call_sites, is_settled, passed_by
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.values import Instance, Value, Values
@@ -26,13 +26,19 @@ class ByCaller(NamedTuple):
     tier: Tier
 
 
+def as_given(function: Function, expr: Expr) -> Parameter | None:
+    """The parameter that an expression is, if the function never binds the name to anything else."""
+    parameter = next((p for p in function.parameters if facts.Name(p.name) == expr), None)
+    if parameter is None or any(binding.name == parameter.name for binding in function.bindings):
+        return None
+    return parameter
+
+
 def by_caller(ev: Evaluation, where: FunctionRef, called: Expr, known: Values) -> tuple[ByCaller, ...]:
     """The modules that callers of a function hand it as what it calls there, beside those that are known."""
     function = ev.project.function(where)
-    parameter = next((p for p in function.parameters if facts.Name(p.name) == called), None)
-    if parameter is None or any(binding.name == parameter.name for binding in function.bindings):
-        return ()
-    if is_settled(ev, parameter, where):
+    parameter = as_given(function, called)
+    if parameter is None or is_settled(ev, parameter, where):
         return ()
     nothing: tuple[ByCaller, ...] = ()
     found = ev.ask(

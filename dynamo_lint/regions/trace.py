@@ -20,7 +20,7 @@ from dynamo_lint.regions.entries import Root
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
 from dynamo_lint.regions.flow import ENOUGH, call_sites, passed_by
 from dynamo_lint.regions.handing import handed, using
-from dynamo_lint.regions.helpers import by_caller
+from dynamo_lint.regions.helpers import as_given, by_caller
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import (
     Call,
@@ -335,12 +335,9 @@ class _Walk:
 
     def _passed(self, expr: Expr, scope: Scope, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
         """The edges to a function that a parameter holds: only what hot callers pass runs compiled."""
-        function = self._project.function(scope.function)
-        parameter = next((p for p in function.parameters if facts.Name(p.name) == expr), None)
-        local = parameter is None or any(binding.name == parameter.name for binding in function.bindings)
+        parameter = as_given(self._project.function(scope.function), expr)
         if (
-            local
-            or parameter is None
+            parameter is None
             or scope.function in self._entered
             or not isinstance(value, FunctionValue)
             or any(name == parameter.name for name, _ in scope.given)  # by a hot caller, just now
