@@ -410,6 +410,20 @@ model = M()
 prepare(model)
 def main(x): model(x)
 """,
+    "a decorator that compiles at the first call, by a name that has another meaning elsewhere": """
+def lazily(fn):
+    fast = None
+    def run(*given):
+        nonlocal fast
+        if fast is None: fast = torch.compile(fn)
+        return fast(*given)
+    return run
+fuse = lambda fn: fn
+if True: fuse = lazily
+@fuse
+def step(x): return helper(x)
+def main(x): step(x)
+""",
     "columns of lists that hold no blocks": HANDING
     + """
 class M(nn.Module):

@@ -12,15 +12,8 @@ CONVENTION = "regional_compile"
 
 
 def compile_names(project: Project) -> set[str]:
-    """Every name that may stand for torch.compile somewhere: aliases of aliases included."""
-    names = {"compile", "optimize", CONVENTION, *frameworks.NAMES}
-    others = project.named("others")
-    pending = list(names)
-    while pending:
-        more = set(others.get(pending.pop(), ())) - names
-        names |= more
-        pending += more
-    return names
+    """Every name that may stand for torch.compile somewhere."""
+    return project.other_names({"compile", "optimize", CONVENTION, *frameworks.NAMES})
 
 
 def forwards(project: Project, ref: FunctionRef) -> bool:

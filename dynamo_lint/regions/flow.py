@@ -9,7 +9,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions import keywords, registries, settings
+from dynamo_lint.regions import decorated, keywords, registries, settings
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project, Symbol
@@ -57,7 +57,7 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
     default = ev.value(parameter.default, outer) if parameter.default is not None else EMPTY
     passed = at_best(_passed(ev, parameter, scope), Tier.LIKELY)
     first = direct and _is_first(parameter, function)
-    more = [_decorated(ev, function, scope), _bound_to(ev, function, scope)] if first else []
+    more = [decorated.by(ev, function, scope), _bound_to(ev, function, scope)] if first else []
     found = ev.capped(union([default, passed, *more]))
     if known:
         found = {v: t for v, t in found.items() if ev.holds_module(v)}
@@ -289,32 +289,6 @@ def _is_first(parameter: Parameter, function: Function) -> bool:
     """Whether a parameter is the first that a call gives: that of a method comes after `self`."""
     position = int(is_bound(function))
     return len(function.parameters) > position and function.parameters[position] is parameter
-
-
-def _decorated(ev: Evaluation, function: Function, scope: Scope) -> Values:
-    """The functions and classes that the function decorates: it is called with each of them."""
-    names = {function.qualname.rpartition(".")[2]}
-    if function.outer not in (None, MODULE_KEY):  # `@factory(…)` calls the function that it returns
-        outer = ev.project.files[scope.function.path].functions[function.outer or MODULE_KEY]
-        names.add(outer.qualname.rpartition(".")[2])
-    runs: set[object] = {scope.function}
-    if function.owner is not None:  # a class that decorates is given it, or an instance of the class is
-        owner = ClassRef(scope.function.path, function.owner)
-        called = (
-            ClassValue(owner) if "__init__" in names else Instance(owner) if "__call__" in names else None
-        )
-        if called is not None:
-            names.add(owner.name)
-            runs.add(called)
-    found: dict[Value, Tier] = {}
-    for name in sorted(names):
-        for ref, decorator in ev.project.decorated_with(name)[:_MAX_CALL_SITES]:
-            project = ev.project
-            definition = project.function(ref) if isinstance(ref, FunctionRef) else project.class_(ref)
-            where = Scope(FunctionRef(ref.path, definition.outer or MODULE_KEY))
-            if any(v in runs or getattr(v, "ref", None) in runs for v in ev.value(decorator, where)):
-                found[FunctionValue(ref) if isinstance(ref, FunctionRef) else ClassValue(ref)] = Tier.CERTAIN
-    return found
 
 
 def _bound_to(ev: Evaluation, function: Function, scope: Scope) -> Values:

@@ -70,6 +70,7 @@ class Project:
         self.stores_of = tables.stores_of
         self.items_stored = tables.items_stored
         self.aliases_of = tables.aliases_of
+        self.other_names = tables.other_names
         self.passed_on = tables.passed_on
         self.decorated_with = tables.decorated_with
         self.texts_of = tables.texts_of

@@ -67,6 +67,16 @@ class Tables:
             found.update(self.named("keywords").get(name, ()))
         return found
 
+    def other_names(self, names: Iterable[str]) -> set[str]:
+        """The names, and all that something so called may have elsewhere: aliases of aliases included."""
+        known, others = set(names), self.named("others")
+        pending = list(known)
+        while pending:
+            more = set(others.get(pending.pop(), ())) - known
+            known |= more
+            pending += more
+        return known
+
     def passed_on(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
         """Calls that pass the function `name` as a keyword argument."""
         return self.named("passed").get(name, []) if name in self.named("defined") else []
