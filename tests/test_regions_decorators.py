@@ -50,3 +50,90 @@ def test_an_imported_name_of_such_a_decorator_is_one_too() -> None:
 )
 def test_a_decorator_of_a_name_that_never_means_it_compiles_nothing(name: str) -> None:
     assert hot(LAZY + name + USED) == {}
+
+
+SWITCH = "exporting = False\ndef in_export(): return exporting\n"
+CALLED = "@torch.compile\ndef f(x): return g(x)\ndef inner(x): return x\n"
+G = "\ndef g(x): return inner(x)\n"
+EXPORT = """
+def keep_out(recursive=True, when=None):
+    def made(fn): return torch._dynamo.disable(fn, recursive=recursive)
+    def decorate(fn):
+        disabled = made(fn)
+        if when is None:
+            def run(*given):
+                if in_export(): return fn(*given)
+                return disabled(*given)
+        else:
+            def report(*given): return fn(*given)
+            reported = made(report)
+            def run(*given):
+                if in_export() or not torch.compiler.is_compiling(): return fn(*given)
+                reason = when(given)
+                if reason is None: return fn(*given)
+                return reported(*given)
+        return run
+    return decorate
+"""
+AROUND = (
+    "def keep_out(fn):\n    disabled = torch.compiler.disable(fn)\n    def run(x):{body}\n    return run\n"
+)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        AROUND.format(body=" return disabled(x)") + "@keep_out",
+        AROUND.format(body="\n        if in_export(): return fn(x)\n        return disabled(x)")
+        + "@keep_out",
+        AROUND.format(
+            body="\n        if torch.compiler.is_compiling(): return disabled(x)\n        return fn(x)"
+        )
+        + "@keep_out",
+        "def keep_out(fn):\n    def run(x): return torch.compiler.disable(fn)(x)\n    return run\n@keep_out",
+        EXPORT + "@keep_out()",
+        "def keep_out(fn):\n    def plain(fn): return fn\n    def run(x): return torch.compiler.disable(fn)(x)\n"
+        "    return plain(fn) if in_export() else run\n@keep_out",
+        EXPORT + "@keep_out(recursive=True)",
+    ],
+)
+def test_a_decorator_whose_closure_calls_the_disabled_function_keeps_it_out(code: str) -> None:
+    assert not {"g", "inner"} & set(hot(SWITCH + CALLED + code + G))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        EXPORT + "@keep_out(when=print)",
+        EXPORT + "@keep_out(True, print)",
+        AROUND.format(body="\n        if in_export(): return disabled(x)\n        return fn(x)")
+        + "@keep_out",
+        AROUND.format(body=" return disabled(x) if in_export() else fn(x)") + "@keep_out",
+        AROUND.format(body="\n        if x.is_cuda: return fn(x)\n        return disabled(x)") + "@keep_out",
+        AROUND.format(body="\n        if torch.is_tensor(x): return fn(x)\n        return disabled(x)")
+        + "@keep_out",
+        "def keep_out(fn):\n    def direct(x): return fn(x)\n    disabled = torch.compiler.disable(fn)\n"
+        "    def around(x): return disabled(x)\n    return direct if in_export() else around\n@keep_out",
+    ],
+)
+def test_what_a_decorator_keeps_out_of_some_calls_only_is_likely(code: str) -> None:
+    found = hot(SWITCH + CALLED + code + G)
+    assert (found["f"], found["g"], found["inner"]) == ("certain", "likely", "likely")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        # The function is called as it is; what is disabled beside it is something else.
+        "def timed(fn):\n    note = torch.compiler.disable(print)\n    def run(x): return fn(x)\n    return run\n@timed",
+        "def timed(fn):\n    disabled = torch.compiler.disable(fn)\n    def run(x): return fn(x)\n    return run\n@timed",
+        "def timed(fn):\n    note = torch.compiler.disable(print)\n    def run(x):\n        note()\n"
+        "        return fn(x)\n    return run\n@timed",
+        "def timed(fn):\n    ready = torch.no_grad()(fn)\n    def run(x): return ready(x)\n    return run\n@timed",
+        "def timed(fn):\n    disabled = torch.compiler.disable(fn)\n    def run(x):\n"
+        "        if not torch.compiler.is_compiling(): return disabled(x)\n        return fn(x)\n    return run\n@timed",
+    ],
+)
+def test_a_decorator_that_calls_the_function_itself_hides_nothing(code: str) -> None:
+    found = hot(CALLED + code + G)
+    assert (found["g"], found["inner"]) == ("certain", "certain")

@@ -34,6 +34,30 @@ def mask_mod(b, h, q, k): return helper(q) >= k
 def score_mod(score, b, h, q, k): return helper(score)
 def hot_flex(q): return flex_attention(q, q, q, score_mod=score_mod)
 """
+KEPT_OUT = """
+exporting = False
+def in_export(): return exporting
+def keep_out(recursive=True, when=None):
+    def made(fn): return torch._dynamo.disable(fn, recursive=recursive)
+    def decorate(fn):
+        disabled = made(fn)
+        if when is None:
+            def kept(*given):
+                if in_export(): return fn(*given)
+                return disabled(*given)
+        else:
+            def kept(*given):
+                if when(*given) is None: return fn(*given)
+                return disabled(*given)
+        return kept
+    return decorate
+def keep_out_large(fn):
+    disabled = torch._dynamo.disable(fn)
+    def asked(x):
+        if x.ndim < 2: return fn(x)
+        return disabled(x)
+    return asked
+"""
 HANDING = """
 class Handed(nn.Module):
     def forward(self, x): return other(x)
@@ -423,6 +447,22 @@ if True: fuse = lazily
 @fuse
 def step(x): return helper(x)
 def main(x): step(x)
+""",
+    "a decorator whose closure calls the disabled function": KEPT_OUT
+    + """
+@keep_out()
+def g(x): return helper(x)
+@torch.compile
+def run(x): return g(x)
+def main(x): run(x)
+""",
+    "a decorator whose closure keeps some calls out": KEPT_OUT
+    + """
+@keep_out_large
+def g(x): return helper(x)
+@torch.compile
+def run(x): return g(x)
+def main(x): run(x)
 """,
     "columns of lists that hold no blocks": HANDING
     + """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.abstract import is_empty
+from dynamo_lint.regions.disabling import Disabling
 from dynamo_lint.regions.model import ClassRef, FunctionRef, RegionOptions
 from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import External, Project, Symbol
-from dynamo_lint.regions.results import DISABLERS
 
 # Dynamo does not look into these (torch/_dynamo/decorators.py, torch/_library/custom_ops.py).
 _OPAQUE = frozenset(
@@ -38,8 +38,6 @@ _ON_OPERATORS = frozenset(
 )
 """Methods of a custom operator that decorate code run outside of tracing."""
 _DISABLES = "disables compiling"
-_DEEPEST = 3
-"""How many functions a decorator may be made by."""
 
 
 class Boundaries:
@@ -48,6 +46,7 @@ class Boundaries:
     def __init__(self, project: Project, options: RegionOptions) -> None:
         self._project = project
         self._options = options
+        self._disabling = Disabling(project, options).kind
         self._known: dict[FunctionRef, tuple[str, str]] = {}
 
     def of(self, ref: FunctionRef) -> str:
@@ -63,6 +62,14 @@ class Boundaries:
     def disables(self, ref: FunctionRef) -> bool:
         """Whether a decorator disables compiling: the graph breaks at the call."""
         return self.of(ref) == "stop" and self.reason(ref)[1].endswith(_DISABLES)
+
+    def doubts(self, ref: FunctionRef) -> bool:
+        """Whether a decorator keeps the function out for some of its calls only."""
+        function = self._project.function(ref)
+        where = function.outer or MODULE_KEY
+        return any(
+            self._disabling(decorator, ref.path, where) == "doubt" for decorator in function.decorators
+        )
 
     def _judge(self, ref: FunctionRef) -> tuple[str, str]:
         project = self._project
@@ -80,7 +87,7 @@ class Boundaries:
             return "stop", "a call keeps Dynamo from looking into it"
         for decorator in function.decorators:
             kind = self._disabling(decorator, ref.path, function.outer or MODULE_KEY)
-            if kind:
+            if kind in ("stop", "skip"):
                 return kind, f"its decorator {_DISABLES}{' of itself' if kind == 'skip' else ''}"
             if self._is_opaque(decorator, ref.path, function.outer or MODULE_KEY):
                 return "stop", "its decorator keeps Dynamo from looking into it"
@@ -88,7 +95,7 @@ class Boundaries:
             class_ = project.class_(owner)
             for decorator in class_.decorators:
                 kind = self._disabling(decorator, owner.path, class_.outer or MODULE_KEY)
-                if kind:
+                if kind in ("stop", "skip"):
                     return kind, f"a decorator of its class {_DISABLES}"
                 # An nn.Module class stays in the region (checked with torch 2.13), a Function does not.
                 opaque = self._is_opaque(decorator, owner.path, class_.outer or MODULE_KEY)
@@ -109,52 +116,6 @@ class Boundaries:
                 for symbol in self._project.symbols(site.call.arguments[0], where.path, where.key)
             )
         return memo[key]  # type: ignore[return-value]
-
-    def _disabling(self, decorator: Expr, path: str, where: str, depth: int = 0) -> str:
-        """`stop` or `skip` if a decorator disables compiling, itself or in a function of this project."""
-        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
-        for symbol in self._project.symbols(callee, path, where):
-            outside = isinstance(symbol, External) and symbol.dotted in DISABLERS
-            if outside or matches(self._project, symbol, self._options.disable_decorators):
-                keywords = decorator.keywords if isinstance(decorator, facts.Call) else ()
-                return "skip" if ("recursive", facts.Constant(False)) in keywords else "stop"
-            if isinstance(symbol, FunctionRef) and depth < _DEEPEST:
-                kind = self._makes_eager(symbol, depth)
-                if kind:
-                    return kind
-        return ""
-
-    def _makes_eager(self, ref: FunctionRef, depth: int) -> str:
-        """Whether a function of the project gives back a disabled function."""
-        function = self._project.function(ref)
-        for value in function.returns:
-            for option in value.options if isinstance(value, facts.Choice) else (value,):
-                match option:
-                    case facts.Call():
-                        kind = self._disabling(option, ref.path, ref.key, depth + 1)
-                    case facts.Name() | facts.Definition():
-                        kind = self._inner(option, ref, depth)
-                    case _:
-                        kind = ""
-                if kind:
-                    return kind
-        return ""
-
-    def _inner(self, value: Expr, ref: FunctionRef, depth: int) -> str:
-        for symbol in self._project.symbols(value, ref.path, ref.key):
-            if not isinstance(symbol, FunctionRef) or symbol == ref:
-                continue
-            inner = self._project.function(symbol)
-            if inner.outer != ref.key:
-                continue
-            for decorator in inner.decorators:
-                kind = self._disabling(decorator, symbol.path, ref.key, depth + 1)
-                if kind:
-                    return kind
-            kind = self._makes_eager(symbol, depth + 1) if depth < _DEEPEST else ""
-            if kind:
-                return kind
-        return ""
 
     def _is_opaque(self, decorator: Expr, path: str, where: str) -> bool:
         callee = decorator.function if isinstance(decorator, facts.Call) else decorator

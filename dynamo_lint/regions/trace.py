@@ -161,6 +161,9 @@ class _Walk:
                 continue
             if self._boundaries.of(node.function) == "stop":
                 continue
+            if visit.tier < Tier.LIKELY and self._boundaries.doubts(node.function):
+                push(node, replace(visit, tier=Tier.LIKELY), rehearsal)
+                continue
             self._visits[node] = visit
             hot.setdefault(node.function, visit.tier)  # the best evidence comes first
             expand(node, visit, self._outgoing(node), rehearsal)

@@ -8,6 +8,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.absent import left_out, may_run
 from dynamo_lint.regions.evaluate import evaluate, evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
@@ -30,12 +31,17 @@ def wrappers(project: Project, ref: FunctionRef) -> list[FunctionRef]:
             if not isinstance(value, FunctionValue):
                 continue
             inner = evaluation_of(project).returns(value.ref, None)
+            made_by = project.symbols(callee, ref.path, scope.function.key)
+            absent = frozenset().union(
+                *(left_out(project, one, decorator) for one in made_by if isinstance(one, FunctionRef))
+            )
             found += [
                 v.ref
                 for v in inner
                 if isinstance(v, FunctionValue)
                 and v.ref.path == value.ref.path
                 and v.ref.key.startswith(f"{value.ref.key}.<locals>.")
+                and may_run(project, v.ref, absent)
                 and not (_is_applied(project, v.ref) or _makes_functions(project, v.ref))
             ]
     return found
