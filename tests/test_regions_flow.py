@@ -171,6 +171,37 @@ def test_what_a_test_makes_is_not_compiled_by_another_test() -> None:
     assert "test_b.py::test_plain.<locals>.act" not in found
 
 
+NET = "class Net(nn.Module):\n    def forward(self, x): return x\n"
+MAIN = "from lib import Net\nfast = torch.compile(Net())\n"
+
+
+@pytest.mark.parametrize(
+    "path", ["test_net.py", "tests/run.py", "net_test.py", "conftest.py", "pkg/test/run.py"]
+)
+def test_what_tests_alone_compile_is_likely(path: str) -> None:
+    assert hot({"lib.py": NET, path: MAIN}) == {"lib.py::Net.forward": "likely"}
+    assert set(hot({path: "@torch.compile\ndef f(x): return x\n"}).values()) == {"likely"}
+
+
+@pytest.mark.parametrize("path", ["main.py", "test.py", "testing.py", "latest_net.py", "contests/run.py"])
+def test_what_other_code_compiles_is_certain(path: str) -> None:
+    assert hot({"lib.py": NET, path: MAIN}) == {"lib.py::Net.forward": "certain"}
+
+
+def test_what_a_user_compiles_as_a_test_does_is_certain() -> None:
+    assert hot({"lib.py": NET, "test_net.py": MAIN, "main.py": MAIN}) == {"lib.py::Net.forward": "certain"}
+
+
+def test_a_function_that_evaluates_a_model_on_its_test_set_is_no_test() -> None:
+    source = "from lib import Net\ndef test_epoch(x): return torch.compile(Net())(x)\n"
+    assert hot({"lib.py": NET, "main.py": source}) == {"lib.py::Net.forward": "certain"}
+
+
+def test_a_chain_says_that_a_test_compiles() -> None:
+    _, regions = resolve_text({"lib.py": NET, "test_net.py": MAIN})
+    assert [hot.chain[0].note for hot in regions.hot] == ["compiled here, by a test"]
+
+
 SWAPPED = """
 class Int8Linear(nn.Module):
     def forward(self, x): return x

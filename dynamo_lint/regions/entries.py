@@ -22,7 +22,7 @@ from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOption
 from dynamo_lint.regions.modules import is_surely_module
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
-from dynamo_lint.regions.rehearsals import is_rehearsal
+from dynamo_lint.regions.rehearsals import in_tests, is_rehearsal
 from dynamo_lint.regions.selecting import is_test
 from dynamo_lint.regions.targets import Target, steps_of, targets_of
 from dynamo_lint.regions.values import (
@@ -87,7 +87,8 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                     search.decorated(decorator, class_ref.path, class_.first_line, class_ref.id, targets)
                 )
     roots += search.of_libraries()
-    return roots, unresolved
+    # What only a test compiles shows that users may: no run of theirs has compiled it yet.
+    return [_at_best_likely(root) if in_tests(root.entry.path) else root for root in roots], unresolved
 
 
 class _Search:

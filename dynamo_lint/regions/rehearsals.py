@@ -10,9 +10,14 @@ from dynamo_lint.regions.project import Project
 
 def is_rehearsal(where: FunctionRef) -> bool:
     """Whether code stands in a probe or a test: evidence, but not what a user runs."""
-    path = PurePosixPath(where.path)
-    name = where.key.partition(".")[0]
-    return name.startswith(("probe_", "test_")) or path.name.startswith("test_") or "tests" in path.parts
+    return where.key.startswith(("probe_", "test_")) or in_tests(where.path)
+
+
+def in_tests(path: str) -> bool:
+    """Whether a file is run by a test runner alone."""
+    where = PurePosixPath(path)
+    named = where.name == "conftest.py" or where.stem.startswith("test_") or where.stem.endswith("_test")
+    return named or not {"test", "tests"}.isdisjoint(where.parts[:-1])
 
 
 def test_of(where: FunctionRef) -> str:

@@ -33,7 +33,7 @@ from dynamo_lint.regions.model import (
     Tier,
 )
 from dynamo_lint.regions.project import External, Project
-from dynamo_lint.regions.rehearsals import may_meet
+from dynamo_lint.regions.rehearsals import in_tests, may_meet
 from dynamo_lint.regions.targets import targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
 from dynamo_lint.regions.wrapping import is_wrapped, wrappers
@@ -138,14 +138,15 @@ class _Walk:
         self._entered = frozenset(target.function for root in roots for target in root.targets)
         hot: dict[FunctionRef, Tier] = {}
         for index, root in enumerate(roots):
+            here = "compiled here, by a test" if in_tests(root.entry.path) else "compiled here"
             for target in root.targets:
                 if not may_meet(self._project, root.site, target.function):
                     continue
-                step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here")
+                step = Step(root.entry.path, root.entry.line, root.symbol, here)
                 visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
             if root.module is not None:
-                step = Step(root.entry.path, root.entry.line, root.symbol, "compiled here, with its hooks")
+                step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
                 for edge in self._hooks(root.module, root.entry.tier, root.entry.line):
                     visit = _Visit(edge.tier, (step,), 1 << index, index, compiled=False)
                     push(edge.target, visit, root.rehearsal)
