@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache, partial
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -24,9 +25,11 @@ Template = tuple[str, str]
 _SAME: Template = ("@", "@")
 _TEXT: Template = ("@", "intern(@)")
 """Names stand in many files; one object for all saves memory, and tables find it sooner."""
+_NUMBER: Template = ("@", "(numbers[@] if 0 <= @ < 10_000 else @)")
+"""Nearly all numbers are lines: those of all files are the same objects as well."""
 _SCALAR: Template = ("scalar(@)", "(@ if @.__class__ is not list else unscalar(@[0]))")
 _ROW: Template = ("(number(id(@)) or put(@))", "known[@]")
-_PLAIN: dict[Any, Template] = {str: _TEXT, int: _SAME, bool: _SAME, float: _SCALAR, type(None): _SAME}
+_PLAIN: dict[Any, Template] = {str: _TEXT, int: _NUMBER, bool: _SAME, float: _SCALAR, type(None): _SAME}
 
 
 _TO_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
@@ -41,7 +44,12 @@ class Codec(Generic[T]):
     """Writes and reads one dataclass with all that it holds."""
 
     def __init__(self, root: type[T]) -> None:
-        self._names: dict[str, Any] = {"scalar": _scalar, "unscalar": _unscalar, "intern": sys.intern}
+        self._names: dict[str, Any] = {
+            "scalar": _scalar,
+            "unscalar": _unscalar,
+            "intern": sys.intern,
+            "numbers": tuple(range(10_000)),
+        }
         """What the compiled text may name: our helpers and the classes."""
         hints: dict[type, dict[str, Any]] = {}
         self._rows = {root}
@@ -59,6 +67,9 @@ class Codec(Generic[T]):
             read = [each.replace("@", f"row[{i}]") for i, (_, _, each) in enumerate(parts, len(tag))]
             name = kind.__name__
             self._names[name] = kind
+            if all((write, each) == _TEXT for _, write, each in parts):
+                self._names[name] = cache(partial(_of_texts, kind))
+                read = [f"row[{i}]" for i, _ in enumerate(parts, len(tag))]
             write_all, read_all = f"({', '.join(written)},)", f"{name}({', '.join(read)})"
             usual = _usual(kind)
             if usual and kind not in self._rows:
@@ -172,6 +183,11 @@ class Codec(Generic[T]):
         exec("\n    ".join(lines), self._names, space)
         made: Callable[..., Any] = space["make"]
         return made
+
+
+def _of_texts(kind: type[T], *texts: str) -> T:
+    """What holds texts alone, a name say, stands in many files as well: it is made once."""
+    return kind(*map(sys.intern, texts))
 
 
 def _usual(kind: type) -> list[str]:

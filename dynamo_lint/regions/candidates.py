@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.regions.builders import BUILDERS
@@ -62,7 +64,7 @@ def maker_of(project: Project, where: FunctionRef, target: Expr) -> str | None:
     return None if local is not None and local.parameter else _made_by(project, where, bound)
 
 
-def _made_by(project: Project, where: FunctionRef, values: list[Expr]) -> str | None:
+def _made_by(project: Project, where: FunctionRef, values: Sequence[Expr]) -> str | None:
     for value in values:
         while isinstance(value, facts.Call):
             symbols = project.symbols(value.function, where.path, where.key)

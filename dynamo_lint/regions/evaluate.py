@@ -6,7 +6,7 @@ it, a parameter what its annotation says or what any call site passes. Only what
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dynamo_lint.index import facts
@@ -290,7 +290,7 @@ class Evaluation:
 
         return self.ask((scope, name, direct), compute, EMPTY)
 
-    def _assigned(self, name: str, bound: list[Expr], scope: Scope) -> Values:
+    def _assigned(self, name: str, bound: Sequence[Expr], scope: Scope) -> Values:
         """The union over all assignments; none if one of them disables what the others bind."""
         compiled: list[int] = []
         for value in bound:

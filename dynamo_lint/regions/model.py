@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cache
 from typing import Literal, NamedTuple
 
 
@@ -40,6 +41,12 @@ class FunctionRef(NamedTuple):
     def id(self) -> str:
         """`path::qualname`, as in the interface; a repeated definition shares its qualname's id."""
         return f"{self.path}::{self.key.split('@')[0].split('#')[0]}"
+
+
+@cache
+def function_ref(path: str, key: str) -> FunctionRef:
+    """The one reference to a function that all tables of a project share: they hold it a dozen times."""
+    return FunctionRef(path, key)
 
 
 class ClassRef(NamedTuple):

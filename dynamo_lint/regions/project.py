@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -16,7 +16,7 @@ from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
 from dynamo_lint.regions import modules
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.notes import Definitions, Notes
+from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.scopes import Scopes, method_kind
 from dynamo_lint.regions.tables import Tables
 
@@ -98,8 +98,8 @@ class Project:
         """How often an answer was left out because the question is still open, or too deep."""
         self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
         self._functions: list[FunctionRef] = []
-        self._seen: dict[tuple[str, str], tuple[Symbol, ...]] = {}
-        """What names of files mean, as far as that is settled."""
+        self._seen: dict[tuple[str, ...], tuple[Symbol, ...]] = {}
+        """What names mean, by file or by function, as far as that is settled."""
         self._inits: dict[FunctionRef, list[ClassRef]] | None = None
 
     # --- facts by reference -----------------------------------------------------------------------------
@@ -226,11 +226,13 @@ class Project:
             return None
         return self.global_bindings(source.path)
 
-    def _guarded(self, key: object, values: list[Expr], path: str, function: str) -> tuple[Symbol, ...]:
+    def _guarded(
+        self, key: tuple[str, ...], values: Sequence[Expr], path: str, function: str
+    ) -> tuple[Symbol, ...]:
         """The union over `values`, unless we are already asking: aliases and imports can be circular."""
-        memo_key = ("symbols", key)
-        if memo_key in self.memo:
-            return self.memo[memo_key]  # type: ignore[return-value]
+        known = self._seen.get(key)
+        if known is not None:
+            return known
         if key in self._resolving or len(self._resolving) > _DEEPEST:
             self._cuts += 1
             return ()
@@ -239,7 +241,7 @@ class Project:
         found = _unique(symbol for value in values for symbol in self.symbols(value, path, function))
         self._resolving.discard(key)
         if before == self._cuts or not self._resolving:
-            self.memo[memo_key] = found
+            self._seen[key] = found
         return found
 
     def members(self, owner: Symbol, name: str) -> tuple[Symbol, ...]:
@@ -366,13 +368,8 @@ class Project:
 
 def _noted(file: FileFacts, notes: Notes) -> FileFacts:
     """The same facts, with definitions that note what is read of them."""
-    path = file.path
-    functions: Any = Definitions(
-        file.functions, notes.asked(path, "functions"), lambda key: notes.asked(path, "function", key)
-    )
-    classes: Any = Definitions(
-        file.classes, notes.asked(path, "classes"), lambda key: notes.asked(path, "class", key)
-    )
+    functions: Any = notes.definitions(file.functions, file.path, "functions", "function")
+    classes: Any = notes.definitions(file.classes, file.path, "classes", "class")
     return replace(file, functions=functions, classes=classes)
 
 

@@ -25,7 +25,7 @@ from dynamo_lint.regions.notes import Notes
 class Local(NamedTuple):
     """One name of a function's own scope."""
 
-    bound: list[Expr]
+    bound: tuple[Expr, ...] = ()
     parameter: Parameter | None = None
 
 
@@ -186,12 +186,13 @@ def _body(class_: Class) -> dict[str, list[Binding]]:
 
 
 def _locals(function: Function) -> dict[str, Local]:
-    table: dict[str, Local] = {}
+    bound: dict[str, list[Expr]] = {}
     for binding in function.bindings:
         if binding.name not in function.globals:
-            table.setdefault(binding.name, Local([])).bound.append(binding.value)
+            bound.setdefault(binding.name, []).append(binding.value)
+    table = {name: Local(tuple(values)) for name, values in bound.items()}
     for parameter in reversed(function.parameters):
-        table[parameter.name] = table.get(parameter.name, Local([]))._replace(parameter=parameter)
+        table[parameter.name] = Local(table.get(parameter.name, Local()).bound, parameter)
     return table
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -73,7 +73,7 @@ def by_class_name(ev: Evaluation, owner: Expr, names: Iterable[str], scope: Scop
 def _is_imported_by_name(ev: Evaluation, owner: Expr, scope: Scope) -> bool:
     """Whether a value is a module that is imported by a name of which nothing is known."""
     where, project = scope.function, ev.project
-    bound = [owner]
+    bound: Sequence[Expr] = (owner,)
     if isinstance(owner, facts.Name):
         local = project.locals_of(where).get(owner.id)
         bound = local.bound if local is not None else project.global_bindings(where.path).get(owner.id, [])

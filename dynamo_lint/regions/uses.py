@@ -12,7 +12,7 @@ from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, CallSite, Expr, F
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.descriptions import read_configs, read_settings
 from dynamo_lint.regions.itempath import item_path
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.model import ClassRef, FunctionRef, function_ref
 from dynamo_lint.regions.naming import (
     add_keys,
     called_name,
@@ -41,11 +41,11 @@ def _uses(file: FileFacts, calls: Table, passed: Table, stores: Table, keywords:
     """What the bodies of all functions say of names."""
     keyword_of, text_of = _Names(), _Names()
     for key, function in file.functions.items():
-        ref = FunctionRef(file.path, key)
+        ref = function_ref(file.path, key)
         for site in function.calls:
-            name = called_name(site.call.function)
+            name, here = called_name(site.call.function), (ref, site)
             if name:
-                calls[name].append((ref, site))
+                calls[name].append(here)
             if name == "partial" and site.call.arguments:
                 _add_partial(calls, ref, site)
             for keyword, value in site.call.keywords:
@@ -53,7 +53,7 @@ def _uses(file: FileFacts, calls: Table, passed: Table, stores: Table, keywords:
                     if keyword and isinstance(value.value, str):
                         text_of.add(keyword, value.value)
                 elif name := last_name(value):
-                    passed[name].append((ref, site))
+                    passed[name].append(here)
                     if keyword is not None and keyword != name:
                         keyword_of.add(name, keyword)
         for binding in function.bindings:
@@ -116,7 +116,7 @@ def _decorated(file: FileFacts, decorated: Table, properties: Table) -> None:
     found: set[str] = set()
     for key, function in file.functions.items():
         for decorator in function.decorators:
-            decorated[terminal_name(decorator) or ""].append((FunctionRef(file.path, key), decorator))
+            decorated[terminal_name(decorator) or ""].append((function_ref(file.path, key), decorator))
         if function.decorators and method_kind(function) == "property":
             found.add(function.qualname.rpartition(".")[2])
     for key, class_ in file.classes.items():
@@ -160,7 +160,7 @@ def _names_of(file: FileFacts, others: Table, imported: Table) -> None:
 def _callers(file: FileFacts, callers: Table, within: Table) -> None:
     """The functions that call something by its name, or what that gives; those that call in a context."""
     for key, function in file.functions.items():
-        where = FunctionRef(file.path, key)  # one object for all its entries
+        where = function_ref(file.path, key)
         for name in dict.fromkeys(terminal_name(site.call.function) for site in function.calls):
             if name is not None:
                 callers[name].append(where)
@@ -172,7 +172,7 @@ def _callees(file: FileFacts, methods_called: Table, names_called: Table, else_c
     """The functions that call something: by its name if all of the file means the same by it, or else."""
     own, bound = own_names(file), global_bindings(file)
     for key, function in file.functions.items():
-        where = FunctionRef(file.path, key)
+        where = function_ref(file.path, key)
         methods: set[str] = set()
         names: set[str] = set()
         other = False
@@ -223,13 +223,13 @@ def _slots(
             annotations[name].append((ref, annotation))
         if "." in key:
             nested[ref.name].append(ref)
-    module = FunctionRef(file.path, MODULE_KEY)
+    module = function_ref(file.path, MODULE_KEY)
     for key, function in file.functions.items():
         if key == MODULE_KEY or function.globals:
             for binding in function.bindings:
                 if not is_plain(binding):
                     globals_[binding.name].append((module, binding.value))
-        where = FunctionRef(file.path, key)
+        where = function_ref(file.path, key)
         for name, value in kept_in(function):
             kept[name].append((where, value))
 
@@ -243,7 +243,7 @@ def _rebound(file: FileFacts, rebound: Table, foreign: Table, items: Table) -> N
         if any(isinstance(value, facts.Import) for value in values)
     }
     for key, function in file.functions.items():
-        where = FunctionRef(file.path, key)
+        where = function_ref(file.path, key)
         for store in function.stores:
             if isinstance(store.owner, facts.Name) and store.owner.id in imported:
                 foreign[""].append((where, store))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
@@ -61,13 +61,13 @@ class Handles:
         found = self.project.symbols(call.function, where.path, where.key)
         return len(found) == 1 and isinstance(found[0], ClassRef)
 
-    def _bound(self, name: str, where: FunctionRef) -> list[Expr]:
+    def _bound(self, name: str, where: FunctionRef) -> Sequence[Expr]:
         """All that a name is bound to in the scope where it is found; nothing for a parameter."""
         home = self.project.home_of(name, where)
         if home.key == MODULE_KEY:
             return self.project.global_bindings(home.path).get(name, [])
         local = self.project.locals_of(home)[name]
-        return local.bound if local.parameter is None else []
+        return local.bound if local.parameter is None else ()
 
 
 def _itself(value: Expr) -> Expr:

@@ -7,7 +7,7 @@ answer errs on the safe side: it is yes wherever `evaluate` finds something comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from dynamo_lint.index import facts
@@ -95,7 +95,7 @@ class Reach:
         return not bound or self._bound(home, name, bound, None, test)
 
     def _bound(
-        self, ref: FunctionRef, name: str, bound: list[Expr], parameter: Parameter | None, test: _Test
+        self, ref: FunctionRef, name: str, bound: Sequence[Expr], parameter: Parameter | None, test: _Test
     ) -> bool:
         def compute() -> bool:
             items = [value for _, value in self._project.items_of(ref).get(name, ())]
