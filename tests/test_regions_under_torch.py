@@ -464,6 +464,33 @@ def g(x): return helper(x)
 def run(x): return g(x)
 def main(x): run(x)
 """,
+    "helpers that are handed something else by eager code": """
+class Cold(nn.Module):
+    def forward(self, x): return other(x)
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+def inner(part, x, cache=None):
+    if cache is not None and x.ndim: x = other(x)
+    return part(x)
+def through(part, x, cache=None): return inner(part, x, cache)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+    def forward(self, x): return through(self.block, x)
+fast, cold = torch.compile(M()), Cold()
+def main(x):
+    through(cold, x, x)
+    fast(x)
+""",
+    "an optional argument that compiled code gives": """
+def inner(x, cache=None):
+    if not (cache is None): x = other(x)
+    return helper(x)
+def run(x): return inner(x, cache=x)
+fast = torch.compile(run)
+def main(x): fast(x)
+""",
     "columns of lists that hold no blocks": HANDING
     + """
 class M(nn.Module):

@@ -95,12 +95,16 @@ def lists_texts(types: Expr) -> bool:
 
 def not_none(tests: list[tuple[ast.expr, bool]]) -> tuple[str, ...]:
     """The names that tests around a place, each with whether it holds there, show not to be None."""
-    found = []
+    found: list[str] = []
     for test, holds in tests:
         match test:
             case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot() as operator], [ast.Constant(None)]):
                 if holds == isinstance(operator, ast.IsNot):
                     found.append(name)
+            case ast.UnaryOp(ast.Not(), inner):
+                found += not_none([(inner, not holds)])
+            case ast.BoolOp(operator, parts) if isinstance(operator, ast.And) is holds:
+                found += not_none([(part, holds) for part in parts])
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import CallSite, Expr, Function
+from dynamo_lint.index.facts import CallSite, Expr, Parameter
 from dynamo_lint.regions import contexts, decorating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
@@ -18,7 +18,7 @@ from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.callbacks import calls_back, masks_for
 from dynamo_lint.regions.entries import Root
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
-from dynamo_lint.regions.flow import ENOUGH, call_sites, passed_by
+from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.handing import handed, using
 from dynamo_lint.regions.helpers import as_given, by_caller
 from dynamo_lint.regions.hooks import hooks_of
@@ -32,6 +32,7 @@ from dynamo_lint.regions.model import (
     Step,
     Tier,
 )
+from dynamo_lint.regions.origins import givers, origins
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet
 from dynamo_lint.regions.targets import targets_of
@@ -222,8 +223,9 @@ class _Walk:
         scope = Scope(node.function, node.receiver)
         for site in function.calls:
             if not site.eager:
-                weakest = Tier.LIKELY if _is_optional(function, site) else Tier.CERTAIN
-                yield from (replace(e, tier=max(e.tier, weakest)) for e in self._call(site, scope))
+                optional = [p for p in function.parameters if p.name in site.given]
+                edges = self._call(site, scope)
+                yield from self._if_given(edges, optional, node.function) if optional else edges
         for run in protocols.runs(evaluation_of(self._project), function, scope, self._protocols):
             name = self._project.function(run.method).qualname
             yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
@@ -233,6 +235,17 @@ class _Walk:
         for store in function.stores:
             if store.name in self._properties and not function.runs_eagerly(store.line):
                 yield from self._property(store.owner, store.name, scope, store.line, "@setter")
+
+    def _if_given(
+        self, edges: Iterator[Edge], optional: list[Parameter], where: FunctionRef
+    ) -> Iterator[Edge]:
+        """The edges of a call that is only made if the function is given what may be None."""
+        ev = evaluation_of(self._project)
+        for edge in edges:
+            likely = replace(edge, tier=max(edge.tier, Tier.LIKELY))
+            asked = [] if edge.needs else [givers(ev, where, one, self._entered) for one in optional]
+            known = next((one for one in asked if one is not None), None)
+            yield from (likely,) if known is None else (replace(likely, needs=one) for one in known)
 
     def _more(self, node: Node, given: Given) -> list[Edge]:
         """What a function calls of what it was handed."""
@@ -338,26 +351,21 @@ class _Walk:
                     yield replace(edge, needs=one.caller)
 
     def _passed(self, expr: Expr, scope: Scope, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
-        """The edges to a function that a parameter holds: only what hot callers pass runs compiled."""
+        """The edges to what a parameter holds: only what hot callers pass runs compiled."""
         parameter = as_given(self._project.function(scope.function), expr)
         if (
             parameter is None
             or scope.function in self._entered
-            or not isinstance(value, FunctionValue)
+            or not isinstance(value, FunctionValue | Instance)
             or any(name == parameter.name for name, _ in scope.given)  # by a hot caller, just now
         ):
             yield from edges
             return
-        ev = evaluation_of(self._project)
-        callers = [
-            (caller.function, site.eager)
-            for caller, site in call_sites(ev, scope.function)
-            if value in passed_by(ev, parameter, scope.function, caller, site)
-        ]
+        found = origins(evaluation_of(self._project), scope.function, parameter, self._entered)
         for edge in edges:
-            if not callers:
+            if value not in found:
                 yield edge
-            yield from (replace(edge, needs=caller) for caller, eager in callers if not eager)
+            yield from (replace(edge, needs=caller) for caller in found.get(value, ()))
 
     def _asked(self, callee: facts.Attribute, line: int, scope: Scope) -> Iterator[Edge]:
         """The `__getattr__` that finds a method which nothing else defines."""
@@ -388,8 +396,3 @@ def _met(edge: Edge, hot: Mapping[FunctionRef, Tier]) -> Edge:
     """An edge is no surer than the caller that it needs."""
     weakest = Tier.CERTAIN if edge.needs is None else hot[edge.needs]
     return edge if edge.tier >= weakest else replace(edge, tier=weakest)
-
-
-def _is_optional(function: Function, site: CallSite) -> bool:
-    """Whether a call is only made if the function is given something for a parameter that may be None."""
-    return bool(site.given) and any(parameter.name in site.given for parameter in function.parameters)

@@ -1,0 +1,94 @@
+"""Who puts a value into a parameter: the functions that it is not merely passed through."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index.facts import Call, Constant, Element, Parameter
+from dynamo_lint.regions.flow import argument_for, call_sites, passed_by
+from dynamo_lint.regions.helpers import as_given
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.values import FunctionValue, Instance, Value
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+Origins = Mapping[Value, tuple[FunctionRef, ...]]
+_NONE = Constant(None)
+_DEEPEST = 6
+"""A value that is passed on further than this counts as put in there."""
+
+
+def origins(
+    ev: Evaluation, where: FunctionRef, parameter: Parameter, entered: Collection[FunctionRef]
+) -> Origins:
+    """The functions whose calls bring each value, none of them where nothing but eager code does.
+
+    A caller that only passes on what it is given itself is asked in turn, but for those that eager code
+    enters with anything. What comes from elsewhere, as from a default, has no entry.
+    """
+    return _origins(ev, where, parameter, entered, ())
+
+
+def _origins(
+    ev: Evaluation,
+    where: FunctionRef,
+    parameter: Parameter,
+    entered: Collection[FunctionRef],
+    above: tuple[FunctionRef, ...],
+) -> Origins:
+    found: dict[Value, dict[FunctionRef, None]] = {}
+    anything: dict[FunctionRef, None] = {}
+    for caller, site in call_sites(ev, where):
+        values = passed_by(ev, parameter, where, caller, site)
+        given = argument_for(parameter, ev.project.function(where), site.call)
+        passed_on = as_given(ev.project.function(caller.function), given) if given is not None else None
+        followed = passed_on is not None and caller.function not in (*entered, where, *above)
+        before: Origins = {}
+        if passed_on is not None and followed and len(above) < _DEEPEST:
+            before = _origins(ev, caller.function, passed_on, entered, (*above, where))
+        for value in values:
+            sources = found.setdefault(value, {})
+            if not site.eager:
+                sources.update(dict.fromkeys(before.get(value, (caller.function,))))
+        if given not in (None, _NONE) and not site.eager and not any(map(_is_ours, values)):
+            anything[caller.function] = None  # nobody knows what this one hands over
+    return {value: tuple(sources | anything) for value, sources in found.items()}
+
+
+def _is_ours(value: Value) -> bool:
+    return isinstance(value, Instance | FunctionValue)
+
+
+def givers(
+    ev: Evaluation, where: FunctionRef, parameter: Parameter, entered: Collection[FunctionRef]
+) -> tuple[FunctionRef, ...] | None:
+    """The functions whose calls give a parameter that is None by default anything; None if that is open."""
+    if parameter.default != _NONE or where in entered or not call_sites(ev, where):
+        return None
+    found: dict[FunctionRef, None] = {}
+    pending, seen = [(where, parameter)], {where}
+    while pending:
+        asked, wanted = pending.pop()
+        sites = call_sites(ev, asked)
+        if not sites or asked in entered:
+            found[asked] = None  # by whoever calls it
+        function = ev.project.function(asked)
+        for caller, site in sites:
+            given = argument_for(wanted, function, site.call)
+            if site.eager or given == _NONE or (given is None and _is_plain(site.call)):
+                continue
+            passed_on = as_given(ev.project.function(caller.function), given) if given is not None else None
+            if passed_on is None or passed_on.default != _NONE:
+                found[caller.function] = None
+            elif caller.function not in seen:
+                seen.add(caller.function)
+                pending.append((caller.function, passed_on))
+    return tuple(found)
+
+
+def _is_plain(call: Call) -> bool:
+    """Whether a call passes nothing but what it names."""
+    starred = any(isinstance(argument, Element) for argument in call.arguments)
+    return not starred and all(name is not None for name, _ in call.keywords)

@@ -1,0 +1,109 @@
+"""Regions: what a function is handed, by callers that merely pass it on, and arguments that may be left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot
+
+NETS = """
+class A(nn.Module):
+    def forward(self, x): return x
+class B(nn.Module):
+    def forward(self, x): return x
+def run(part, x): return part(x)
+def through(part, x): return run(part, x)
+def further(other, x): return through(other, x)
+"""
+COMPILED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = A()
+    def forward(self, x): return {call}
+fast = torch.compile(Net())
+"""
+
+
+@pytest.mark.parametrize("name", ["run", "through", "further"])
+def test_a_helper_runs_the_modules_that_compiled_code_hands_it(name: str) -> None:
+    eager = "".join(f"def eager_{one}(x): return {one}(B(), x)\n" for one in ("run", "through", "further"))
+    found = set(hot(NETS + COMPILED.format(call=f"{name}(self.part, x)") + eager))
+    assert "A.forward" in found
+    assert "B.forward" not in found
+
+
+@pytest.mark.parametrize("name", ["run", "through", "further"])
+def test_a_helper_that_eager_code_enters_runs_whatever_it_is_handed(name: str) -> None:
+    found = set(hot(NETS + f"fast = torch.compile({name})\n{name}(B(), 1)\n{name}(A(), 1)\n"))
+    assert {"A.forward", "B.forward"} <= found
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "def helper(x, part=B()): return part(x)\n",
+        "def helper(x, part=None):\n    part = part or B()\n    return part(x)\n",
+        "def helper(x, part: B = None): return part(x)\n",
+    ],
+)
+def test_what_no_caller_hands_over_needs_none(helper: str) -> None:
+    assert "B.forward" in set(hot(NETS + helper + COMPILED.format(call="helper(x)")))
+
+
+OPTIONAL = """
+def scale(x): return x
+def attend(x, cache=None, *, mask=None):
+    if {test}: x = scale(x)
+    return x
+def attend_more(x, cache=None): return attend(x, cache)
+class Net(nn.Module):
+    def forward(self, x): return {call}
+fast = torch.compile(Net())
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "call"),
+    [
+        ("cache is not None", "attend(x, x)"),
+        ("cache is not None", "attend(x, cache=x)"),
+        ("cache is not None", "attend(*x)"),
+        ("cache is not None", "attend(x, **x)"),
+        ("cache is not None", "attend_more(x, x)"),
+        ("cache is not None and x.any()", "attend(x, x)"),
+        ("not (cache is None or x.any())", "attend(x, x)"),
+        ("mask is not None", "attend(x, mask=x)"),
+        ("cache is None", "attend(x)"),
+        ("cache is not None or x.any()", "attend(x)"),
+        ("x is not None", "attend(x)"),
+    ],
+)
+def test_what_runs_if_something_is_given_is_compiled_where_it_is(test: str, call: str) -> None:
+    assert "scale" in set(hot(OPTIONAL.format(test=test, call=call)))
+
+
+@pytest.mark.parametrize(
+    ("test", "call"),
+    [
+        ("cache is not None", "attend(x)"),
+        ("cache is not None", "attend(x, None)"),
+        ("cache is not None", "attend(x, mask=x)"),
+        ("cache is not None", "attend_more(x)"),
+        ("cache is not None and x.any()", "attend(x)"),
+        ("not (cache is None or x.any())", "attend(x)"),
+        ("mask is not None", "attend(x, x)"),
+        ("cache is not None", "attend(x) if torch.compiler.is_compiling() else attend(x, x)"),
+    ],
+)
+@pytest.mark.parametrize("eager", ["", "def other(x): return attend(x, x, mask=x) + attend_more(x, x)\n"])
+def test_what_runs_only_if_something_is_given_is_not_compiled_for_eager_callers(
+    test: str, call: str, eager: str
+) -> None:
+    assert "scale" not in set(hot(OPTIONAL.format(test=test, call=call) + eager))
+
+
+def test_what_eager_code_may_give_a_compiled_function_counts() -> None:
+    assert "scale" in set(
+        hot(OPTIONAL.format(test="cache is not None", call="x") + "torch.compile(attend)(1)\n")
+    )
