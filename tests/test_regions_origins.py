@@ -107,3 +107,24 @@ def test_what_eager_code_may_give_a_compiled_function_counts() -> None:
     assert "scale" in set(
         hot(OPTIONAL.format(test="cache is not None", call="x") + "torch.compile(attend)(1)\n")
     )
+
+
+@pytest.mark.parametrize("method", ["forward", "__call__"])
+def test_a_method_that_runs_without_being_named_may_be_given_anything(method: str) -> None:
+    source = f"""
+    def scale(x): return x
+    class Rope({"nn.Module" if method == "forward" else "object"}):
+        def {method}(self, x, place=None): return self.turn(x, place)
+        def turn(self, x, place=None):
+            if place is not None: x = scale(x)
+            return x
+    class Short(Rope):
+        def {method}(self, x): return super().{method}(x)
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rope = Rope()
+        def forward(self, x): return self.rope(x, x)
+    fast = torch.compile(Net())
+    """
+    assert "scale" in set(hot(source))

@@ -44,7 +44,7 @@ def _origins(
         values = passed_by(ev, parameter, where, caller, site)
         given = argument_for(parameter, ev.project.function(where), site.call)
         passed_on = as_given(ev.project.function(caller.function), given) if given is not None else None
-        followed = passed_on is not None and caller.function not in (*entered, where, *above)
+        followed = caller.function not in (*entered, where, *above) and not _is_run_unnamed(caller.function)
         before: Origins = {}
         if passed_on is not None and followed and len(above) < _DEEPEST:
             before = _origins(ev, caller.function, passed_on, entered, (*above, where))
@@ -65,14 +65,14 @@ def givers(
     ev: Evaluation, where: FunctionRef, parameter: Parameter, entered: Collection[FunctionRef]
 ) -> tuple[FunctionRef, ...] | None:
     """The functions whose calls give a parameter that is None by default anything; None if that is open."""
-    if parameter.default != _NONE or where in entered or not call_sites(ev, where):
+    if parameter.default != _NONE or where in entered or _is_run_unnamed(where) or not call_sites(ev, where):
         return None
     found: dict[FunctionRef, None] = {}
     pending, seen = [(where, parameter)], {where}
     while pending:
         asked, wanted = pending.pop()
         sites = call_sites(ev, asked)
-        if not sites or asked in entered:
+        if not sites or asked in entered or _is_run_unnamed(asked):
             found[asked] = None  # by whoever calls it
         function = ev.project.function(asked)
         for caller, site in sites:
@@ -86,6 +86,11 @@ def givers(
                 seen.add(caller.function)
                 pending.append((caller.function, passed_on))
     return tuple(found)
+
+
+def _is_run_unnamed(ref: FunctionRef) -> bool:
+    """Whether calls of an object run a method, so that most of them do not name it."""
+    return ref.key.endswith((".forward", ".__call__"))
 
 
 def _is_plain(call: Call) -> bool:
