@@ -464,6 +464,19 @@ def g(x): return helper(x)
 def run(x): return g(x)
 def main(x): run(x)
 """,
+    "a method put on a class from outside": """
+class Block(nn.Module):
+    def mix(self, x): return x
+    def forward(self, x): return self.mix(x)
+class Late(Block):
+    def mix(self, x): return other(x)
+def patch():
+    def mixed(self, x): return helper(x)
+    Block.mix = mixed
+patch()
+fast = torch.compile(Late())
+def main(x): fast(x)
+""",
     "helpers that are handed something else by eager code": """
 class Cold(nn.Module):
     def forward(self, x): return other(x)

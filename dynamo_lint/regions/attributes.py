@@ -46,7 +46,8 @@ _OF_MODULES = frozenset(
 )
 """What every nn.Module has (torch/nn/modules/module.py), so that no `__getattr__` is asked for it."""
 
-Stored = tuple[tuple[frozenset[ClassRef], Scope, Store], ...]
+Stored = tuple[tuple[frozenset[ClassRef], frozenset[ClassRef], Scope, Store], ...]
+"""The classes of the objects that something is stored on at a place, and the classes that it is stored on."""
 NOTHING_STORED: Stored = ()
 
 
@@ -226,9 +227,14 @@ def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     found = ev.ask_nearby(("foreign", name), lambda: _stored_elsewhere(ev, name), NOTHING_STORED)
     if not found:
         return EMPTY
-    order = set(ev.project.mro(ref))
+    order = ev.project.mro(ref)
+    own = next((n for n, part in enumerate(order) if name in ev.project.class_bindings(part)), len(order))
+    # What a class gets is hidden by what an heir of it has for itself.
+    whole, seen = set(order), set(order[: own + 1])
     return union(
-        union([ev.value(store.value, scope)], Tier.LIKELY) for owners, scope, store in found if owners & order
+        union([ev.value(store.value, scope)], Tier.LIKELY)
+        for owners, classes, scope, store in found
+        if owners & whole or classes & seen
     )
 
 
@@ -237,9 +243,11 @@ def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
     for where, store in ev.project.stores_of(name):
         if not ev.project.is_self(store.owner, where) and _may_hold_code(ev, where, store):
             scope = Scope(where, ev.project.owner(where))
-            owners = {v.ref for v in ev.value(store.owner, scope) if isinstance(v, Instance)}
-            if owners:
-                found.append((frozenset(owners), scope, store))
+            held = ev.value(store.owner, scope)
+            owners = frozenset(v.ref for v in held if isinstance(v, Instance))
+            classes = frozenset(v.ref for v in held if isinstance(v, ClassValue))
+            if owners or classes:
+                found.append((owners, classes, scope, store))
     return tuple(found)
 
 

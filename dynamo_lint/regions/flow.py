@@ -292,10 +292,19 @@ def _is_first(parameter: Parameter, function: Function) -> bool:
 
 
 def _bound_to(ev: Evaluation, function: Function, scope: Scope) -> Values:
-    """The instances that a function outside any class is made a method of: `MethodType(function, model)`."""
+    """The instances that a function outside any class is made a method of: `MethodType(function, model)`,
+    `Model.forward = function`."""
     if function.owner is not None:
         return EMPTY
     found: list[Values] = []
+    name = function.qualname.rpartition(".")[2]
+    for attribute in sorted(ev.project.aliases_of(name)):
+        for where, store in ev.project.stores_of(attribute):
+            if store.value == facts.Name(name) and FunctionValue(scope.function) in ev.value(
+                store.value, Scope(where)
+            ):
+                held = ev.value(store.owner, Scope(where, ev.project.owner(where)))
+                found.append({Instance(v.ref): Tier.LIKELY for v in held if isinstance(v, ClassValue)})
     for maker in ("MethodType", "__get__"):
         for where, site in ev.project.calls_of(maker):
             callee, arguments = site.call.function, site.call.arguments
