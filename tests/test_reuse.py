@@ -176,6 +176,50 @@ def test_any_other_edit_is_judged(
     assert edited(project, name, old, new, judged, capsys) == 1
 
 
+EAGER = """\
+import re
+import torch
+
+def apply(fn, rows):
+    done = fn(rows, 3)
+    return done
+
+def words(text):
+    found = re.compile("[a-z]+")
+    return found.findall(text)
+
+class Row(torch.nn.Module):
+    def __init__(self, block):
+        super().__init__()
+        self.block = block
+        self.first = block.name
+
+    def reset(self, block):
+        self.block = block
+        self.first = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "times"),
+    [
+        ("return done", "print(rows)\n    return done", 0),
+        ("return done", "other = [rows, 4]\n    return done", 0),
+        ("return done", "fn(rows, 4)\n    return done", 1),
+        ("fn(rows, 3)", "fn(rows, rows)", 1),
+        ("return found", "print(text)\n    return found", 0),
+        ("return found", "torch.compile(text)\n    return found", 1),
+        ('re.compile("[a-z]+")', "torch.compile(text)", 1),
+        ("self.first = 1", "print(block)\n        self.first = 1", 0),
+    ],
+)
+def test_of_an_eager_function_only_the_calls_that_may_run_compiled_code_count(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], old: str, new: str, times: int
+) -> None:
+    (project / "eager.py").write_text(EAGER)
+    assert edited(project, "eager.py", old, new, judged, capsys) == times
+
+
 def test_a_verdict_is_kept_over_many_edits(
     project: Path, judged: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,8 +33,7 @@ def told(driver: str) -> list[int]:
     telling = Telling(project, [Signature.of(project, hot) for hot in regions.hot])
     ref = FunctionRef("m.py", "run")
     first = project.function(ref).line
-    calls = project.function(ref).calls
-    return [calls[n].call.line - first for n, _ in telling.calls(ref, lambda callee, path: True)]
+    return [site.call.line - first for site, _ in telling.calls(ref, lambda callee, path: True)]
 
 
 @pytest.mark.parametrize(

@@ -151,5 +151,7 @@ def _is_marked(function: Function) -> bool:
 
 
 def _only_raises(function: Function) -> bool:
-    raises = any(site.call.function == Name("NotImplementedError") for site in function.calls)
-    return raises and not (function.returns or function.stores or function.bindings)
+    # In this order: what is not read of a function may change without the answer being asked for again.
+    return not (function.returns or function.stores or function.bindings) and any(
+        site.call.function == Name("NotImplementedError") for site in function.calls
+    )

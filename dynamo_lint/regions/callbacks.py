@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import CallSite
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.evaluate import Evaluation
@@ -98,9 +97,5 @@ def _calls(project: Project, compiled: Sequence[Site]) -> Iterator[Site]:
         yield from ((where, other) for other in function.calls if other.call.function == site.call)
     for name in sorted(names.union(*(project.aliases_of(name) for name in names))):
         yield from project.calls_of(name)
-    if makers:
-        for where in project.functions():
-            for other in project.function(where).calls:
-                callee = other.call.function
-                if isinstance(callee, facts.Call) and terminal_name(callee) in makers:
-                    yield where, other
+    for name in sorted(makers):
+        yield from project.named("results called").get(name, ())

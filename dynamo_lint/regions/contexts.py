@@ -97,7 +97,8 @@ def _returned_names(project: Project, ref: FunctionRef) -> frozenset[str]:
         for name in _names(project, ref, pending.pop()):
             if name not in found:
                 found.add(name)
-                pending += [binding.value for binding in function.bindings if binding.name == name]
+                local = project.locals_of(ref).get(name)
+                pending += local.bound if local is not None else ()
     return frozenset(found.intersection(parameter.name for parameter in function.parameters))
 
 

@@ -64,14 +64,15 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
     search = _Search(project, options)
     roots: list[Root] = []
     unresolved: list[Unresolved] = []
+    within = frozenset(project.named("within").get("", ()))
     for ref in project.in_order(search.functions()):
         function = project.function(ref)
         for decorator in function.decorators:
             if search.compiles(decorator, ref.path, function.outer or MODULE_KEY):
                 target = Target(ref, project.owner(ref), Tier.CERTAIN)
                 roots.append(search.decorated(decorator, ref.path, function.first_line, ref.id, (target,)))
-        for site in function.calls:
-            if site.context is None and terminal_name(site.call.function) not in search.names:
+        for site in function.calls if ref in within else project.calls_in(ref, search.may_compile):
+            if site.context is None and not search.may_compile(site.call.function):
                 continue
             found = search.call(ref, site)
             if isinstance(found, Unresolved):
@@ -111,6 +112,10 @@ class _Search:
             yield from callers.get(name, ())
         yield from within.get("", ())
         yield from (ref for ref in self.decorated_ones() if isinstance(ref, FunctionRef))
+
+    def may_compile(self, callee: Expr, _path: str = "") -> bool:
+        """Whether what is called has a name that compiles."""
+        return terminal_name(callee) in self.names
 
     def decorated_ones(self) -> Iterator[FunctionRef | ClassRef]:
         """The functions and classes with a decorator that may compile them, by its name."""

@@ -106,11 +106,10 @@ def block_names(project: Project, ref: ClassRef, attribute: str) -> Iterator[str
 
 def _says(project: Project, scope: Scope, makers: frozenset[str], switches: frozenset[str]) -> bool:
     """Whether the file makes settings that switch compiling on."""
-    for function in project.files[scope.function.path].functions.values():
-        for site in function.calls:
-            name = getattr(site.call.function, "id", getattr(site.call.function, "name", ""))
-            if name in makers and any(
-                key in switches and value not in _OFF for key, value in site.call.keywords
-            ):
-                return True
-    return False
+    return any(
+        key in switches and value not in _OFF
+        for name in sorted(makers)
+        for where, site in project.calls_of(name)
+        if where.path == scope.function.path
+        for key, value in site.call.keywords
+    )

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr
-from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
 
@@ -30,34 +27,10 @@ def _is_named(project: Project, ref: ClassRef) -> bool:
         project.memo[key] = (
             bool(project.class_(ref).decorators)
             or ref.name in project.named("imported")
-            or ref.name in _named_in(project, ref.path)
+            or ref.name in project.mentioned_in(ref.path)
             or any(
                 ref in project.mro(heir) and _is_named(project, heir)
                 for heir in project.derived_from(ref.name)
             )
         )
     return bool(project.memo[key])
-
-
-def _named_in(project: Project, path: str) -> frozenset[str]:
-    """The names and texts in what the functions of a file call, assign and return."""
-    key = ("named in", path)
-    if key not in project.memo:
-        file = project.files[path]
-        values: list[Expr] = [
-            binding.value for class_ in file.classes.values() for binding in class_.bindings
-        ]
-        for function in file.functions.values():
-            values += [binding.value for binding in function.bindings]
-            values += [store.value for store in function.stores]
-            values += [site.call for site in function.calls]
-            values += function.returns
-        project.memo[key] = frozenset(name for value in values for name in _names(value))
-    return project.memo[key]  # type: ignore[return-value]
-
-
-def _names(value: Expr) -> Iterator[str]:
-    for part in walk(value):
-        match part:
-            case facts.Name(name) | facts.Attribute(_, name) | facts.Constant(str() as name):
-                yield name.rpartition(".")[2]

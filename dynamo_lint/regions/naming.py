@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import ITEM, Binding, Expr, Function
+from dynamo_lint.index.facts import ITEM, Binding, Expr, FileFacts, Function
+from dynamo_lint.index.walking import walk
 
 
 def last_name(value: Expr) -> str:
@@ -124,3 +125,21 @@ def mentions(expr: Expr, depth: int) -> Iterator[str]:
         case facts.Call(_, arguments) if depth > 1:
             for argument in arguments:
                 yield from mentions(argument, depth - 1)
+
+
+def mentioned_in(file: FileFacts) -> set[str]:
+    """The names and texts in what the functions of a file call, assign and return."""
+    values: list[Expr] = [binding.value for class_ in file.classes.values() for binding in class_.bindings]
+    for function in file.functions.values():
+        values += [binding.value for binding in function.bindings]
+        values += [store.value for store in function.stores]
+        values += [site.call for site in function.calls]
+        values += function.returns
+    return {name for value in values for name in _said(value)}
+
+
+def _said(value: Expr) -> Iterator[str]:
+    for part in walk(value):
+        match part:
+            case facts.Name(name) | facts.Attribute(_, name) | facts.Constant(str() as name):
+                yield name.rpartition(".")[2]

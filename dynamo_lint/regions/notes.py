@@ -29,7 +29,11 @@ class Notes:
 
     def of_file(self, table: Mapping[str, V], path: str, sort: str, key: str = "") -> Mapping[str, V]:
         """A table of a file that notes what it is asked for; each is opened once."""
-        return Noted(table, self._asked(path, sort, key)) if self.wanted else table
+        return self.noted(table, path, sort, key) if self.wanted else table
+
+    def noted(self, table: Mapping[str, V], path: str, sort: str, key: str = "") -> Noted[V]:
+        """The same for a table whose names are noted by who uses it, wanted or not."""
+        return Noted(table, self._asked(path, sort, key))
 
     def definitions(self, table: Mapping[str, V], path: str, sort: str, each: str) -> Mapping[str, V]:
         """The functions or classes of a file, each of which notes what is read of it."""
@@ -58,6 +62,10 @@ class Noted(Mapping[str, V]):
     def __init__(self, table: Mapping[str, V], asked: Asked) -> None:
         self._table = table
         self._asked = asked
+
+    def note(self, name: str) -> None:
+        """Note a name without looking it up."""
+        self._asked[name] = None
 
     def __getitem__(self, name: str) -> V:
         self._asked[name] = None

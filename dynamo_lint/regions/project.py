@@ -86,6 +86,10 @@ class Project:
         self.filled_in = scopes.filled_in
         self.own_names = scopes.own_names
         self.inside = scopes.inside
+        self.calls_in = scopes.calls_in
+        self.told_of = scopes.told_of
+        self.kept_under = scopes.kept_under
+        self.mentioned_in = scopes.mentioned_in
         self.owner = scopes.owner
         self.self_name = scopes.self_name
         self.is_self = scopes.is_self

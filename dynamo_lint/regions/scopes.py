@@ -11,6 +11,7 @@ from dynamo_lint.index.facts import (
     ITEM,
     MODULE_KEY,
     Binding,
+    CallSite,
     Class,
     Expr,
     FileFacts,
@@ -19,7 +20,9 @@ from dynamo_lint.index.facts import (
     Store,
 )
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.notes import Notes
+from dynamo_lint.regions.naming import mentioned_in
+from dynamo_lint.regions.notes import Noted, Notes
+from dynamo_lint.regions.shapes import Shapes, Told
 
 
 class Local(NamedTuple):
@@ -51,6 +54,9 @@ class Scopes:
         self._items: dict[FunctionRef, Mapping[str, Items]] = {}
         self._stores: dict[ClassRef, OwnStores] = {}
         self._stored: dict[str, dict[str, dict[str, list[tuple[FunctionRef, Store]]]]] = {}
+        self._shapes: dict[str, tuple[Shapes, Noted[tuple[Told, ...]]]] = {}
+        self._kept: dict[str, Mapping[str, list[str]]] = {}
+        self._mentioned: dict[str, Mapping[str, bool]] = {}
         self._owners: dict[FunctionRef, ClassRef | None] = {}
 
     def _read(self, sort: str, path: str, key: str = "") -> Mapping[str, Any]:
@@ -122,6 +128,42 @@ class Scopes:
             known = self._stores[ref] = self._notes.of_file(table, ref.path, "stores", ref.key)
         return known
 
+    def kept_under(self, path: str) -> Mapping[str, list[str]]:
+        """The names that functions of a file keep attributes under: `old = m.forward`, by `key attribute`."""
+        known = self._kept.get(path)
+        if known is None:
+            known = self._kept[path] = self._read("kept", path)
+        return known
+
+    def mentioned_in(self, path: str) -> Mapping[str, bool]:
+        """The names and texts in what the functions of a file call, assign and return."""
+        known = self._mentioned.get(path)
+        if known is None:
+            known = self._mentioned[path] = self._read("mentioned", path)
+        return known
+
+    def calls_in(self, ref: FunctionRef, wanted: Callable[[Expr, str], bool]) -> list[CallSite]:
+        """The calls in a function whose callees pass a test; nothing is noted of the others."""
+        table, noted = self._shapes_in(ref.path)
+        found = [site for site in table.sites(ref.key) if wanted(site.call.function, ref.path)]
+        for site in found:
+            noted.note(table.question(ref.key, site.call.function))
+        noted.note(table.question(ref.key, facts.UNKNOWN))  # whose names say nothing of what they are
+        return found
+
+    def told_of(self, ref: FunctionRef, site: CallSite) -> Told:
+        """What one call in a function hands over."""
+        table, noted = self._shapes_in(ref.path)
+        noted.note(table.question(ref.key, site.call.function))
+        return table.told(ref.key, site)
+
+    def _shapes_in(self, path: str) -> tuple[Shapes, Noted[tuple[Told, ...]]]:
+        known = self._shapes.get(path)
+        if known is None:
+            table = _shapes(self._files[path])
+            known = self._shapes[path] = table, self._notes.noted(table, path, "shapes")
+        return known
+
     def owner(self, ref: FunctionRef) -> ClassRef | None:
         """The class whose body holds the function, or holds the method around a nested function."""
         if ref not in self._owners:
@@ -175,6 +217,20 @@ def _inside(file: FileFacts) -> dict[str, list[str]]:
     for key, function in file.functions.items():
         if function.outer is not None:
             table.setdefault(function.outer, []).append(key)
+    return table
+
+
+def _shapes(file: FileFacts) -> Shapes:
+    return Shapes(file, own_names(file), _inside(file))
+
+
+def _kept(file: FileFacts) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for key, function in file.functions.items():
+        stores: list[Binding | Store] = [*function.bindings, *function.stores]
+        for one in stores:
+            if isinstance(one.value, facts.Attribute):
+                table.setdefault(f"{key} {one.value.name}", []).append(one.name)
     return table
 
 
@@ -287,6 +343,9 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
     "body": lambda file, key: _body(file.classes[key]),
     "locals": lambda file, key: _locals(file.functions[key]),
     "items": lambda file, key: _items(file.functions[key]),
+    "kept": lambda file, _: _kept(file),
+    "mentioned": lambda file, _: dict.fromkeys(mentioned_in(file), True),
+    "shapes": lambda file, _: _shapes(file),
     "stores": lambda file, key: _stores_by_class(file).get(key, {}),
 }
 """How to ask again what was noted, by the sort of table."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Binding, Call, Expr, Function, Store
+from dynamo_lint.index.facts import Call, Expr, Store
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.results import DISABLERS
@@ -18,33 +17,20 @@ if TYPE_CHECKING:
 
 def is_undone(project: Project, where: FunctionRef, store: Store) -> bool:
     """Whether a function, or its class, stores back what an attribute held before: `m.forward = original`."""
-    around = [project.function(where)]
+    around = [where]
     owner = project.owner(where)
     if owner is not None:
-        functions = project.files[owner.path].functions.values()
-        around += [function for function in functions if function.owner == owner.key]
-    saved = _saved(project, where, around).get(store.name)
+        functions = project.files[owner.path].functions.items()
+        around += [FunctionRef(owner.path, key) for key, one in functions if one.owner == owner.key]
+    kept = project.kept_under(where.path)
+    saved = {name for ref in around for name in kept.get(f"{ref.key} {store.name}", ())}
     if not saved or _name_of(store.value) in saved:
         return False
     return any(
         other.name == store.name and _name_of(other.value) in saved
-        for function in around
-        for other in function.stores
+        for ref in around
+        for other in project.function(ref).stores
     )
-
-
-def _saved(project: Project, where: FunctionRef, around: list[Function]) -> Mapping[str, set[str]]:
-    """By attribute, the names that these functions, one and those of its class, keep it under."""
-    key = ("saved", where)
-    if key not in project.memo:
-        found: dict[str, set[str]] = {}
-        for function in around:
-            stores: list[Binding | Store] = [*function.bindings, *function.stores]
-            for one in stores:
-                if isinstance(one.value, facts.Attribute):
-                    found.setdefault(one.value.name, set()).add(one.name)
-        project.memo[key] = found
-    return project.memo[key]  # type: ignore[return-value]
 
 
 def _name_of(value: Expr) -> str:

@@ -37,7 +37,15 @@ class Reading(NamedTuple):
     """Takes the facts of a file and the tables, which give an empty list for a new name."""
 
 
-def _uses(file: FileFacts, calls: Table, passed: Table, stores: Table, keywords: Table, texts: Table) -> None:
+def _uses(
+    file: FileFacts,
+    calls: Table,
+    passed: Table,
+    stores: Table,
+    keywords: Table,
+    texts: Table,
+    results_called: Table,
+) -> None:
     """What the bodies of all functions say of names."""
     keyword_of, text_of = _Names(), _Names()
     for key, function in file.functions.items():
@@ -46,6 +54,8 @@ def _uses(file: FileFacts, calls: Table, passed: Table, stores: Table, keywords:
             name, here = called_name(site.call.function), (ref, site)
             if name:
                 calls[name].append(here)
+            elif isinstance(site.call.function, facts.Call):
+                results_called[terminal_name(site.call.function) or ""].append(here)
             if name == "partial" and site.call.arguments:
                 _add_partial(calls, ref, site)
             for keyword, value in site.call.keywords:
@@ -288,7 +298,7 @@ def _listed(file: FileFacts, listed: Table) -> None:
 
 
 READINGS = (
-    Reading(("calls", "passed", "stores", "keywords", "texts"), _uses),
+    Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
     Reading(("aliases", "rows", "lookups"), _aliases),
     Reading(("known",), _known),
     Reading(("definitions", "defined", "methods", "top"), _defined),

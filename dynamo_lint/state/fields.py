@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.index.facts import MODULE_KEY, CallSite
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.body import body_of
 from dynamo_lint.state.drivers import Drivers
 from dynamo_lint.state.model import Key, Kind
-from dynamo_lint.state.telling import Telling
 from dynamo_lint.state.varying import Varying, in_loop
 
 
@@ -40,7 +39,6 @@ def filled(
     loaded = {load.name for hot in regions.hot for load in project.function(hot.function).loads}
     found: dict[Key, Filled] = {}
     declared = project.named("annotations")
-    telling = Telling(project, ())
     for ref in project.in_order(ref for name in loaded for ref, _ in declared.get(name, ())):
         names = [name for name, _ in project.class_(ref).annotations]
         if project.is_module(ref):
@@ -48,7 +46,7 @@ def filled(
         for where, site in project.calls_of(ref.name):
             told = project.symbols(site.call.function, where.path, where.key)
             # Most calls tell by the index alone that they matter to nobody; the others are read.
-            if ref not in told or loaded.isdisjoint(_turning(telling, names, where, site.call)):
+            if ref not in told or loaded.isdisjoint(_turning(project, names, where, site)):
                 continue
             if _anew(project, drivers, where, site.call.line):
                 for one in _of_call(project, ref, names, where, site.call, read_source(where.path)):
@@ -57,12 +55,12 @@ def filled(
     return tuple(found.values())
 
 
-def _turning(telling: Telling, names: list[str], where: FunctionRef, call: facts.Call) -> Iterator[str]:
+def _turning(project: Project, names: list[str], where: FunctionRef, site: CallSite) -> Iterator[str]:
     """The fields that a call may fill with something else each time."""
-    shape = telling.moving(where, call)
-    if shape is None:
+    told = project.told_of(where, site)
+    if not told.moves:
         return
-    by_position, starred, by_keyword = shape
+    by_position, starred, by_keyword = told.shape
     positional = zip(names, by_position, strict=False) if starred is None else ()
     yield from (name for name, (changes, _) in (*positional, *by_keyword) if changes)
 

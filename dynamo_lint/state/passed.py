@@ -86,7 +86,7 @@ def _takes(project: Project, hot: HotFunction) -> bool:
 def _plausible(project: Project, ref: FunctionRef) -> bool:
     """A driver is a function that somebody may call again and again, or loops."""
     function = project.function(ref)
-    return bool(function.calls) and (bool(function.loops) or ref.key != MODULE_KEY)
+    return bool(function.loops) or ref.key != MODULE_KEY
 
 
 def _reach(project: Project, compiled: Compiled) -> Reach:
@@ -112,14 +112,13 @@ def _calls(
     reach = _reach(project, compiled)
     callers = project.in_order(ref for ref in _callers(project, reach) if ref not in drivers.hot)
     refs = [ref for ref in callers if _plausible(project, ref)]
-    asked: dict[tuple[FunctionRef, int], list[HotFunction]] = {}
+    asked: dict[int, list[HotFunction]] = {}  # by the identity of the call site
     changed: set[HotFunction] = set()
     for ref in refs:
-        for number, shape in telling.calls(ref, reach.may_be_called):
-            called = asked[ref, number] = _called(project, ref, number, compiled, reach, handles)
-            line = project.function(ref).calls[number].call.line
+        for site, shape in telling.calls(ref, reach.may_be_called):
+            called = asked[id(site)] = _called(project, ref, site.call, compiled, reach, handles)
             told = [hot for hot in called if hot not in changed and signatures[hot].tells(shape)]
-            if told and drivers.often(ref, line) != "rarely":
+            if told and drivers.often(ref, site.call.line) != "rarely":
                 changed.update(told)
     if not changed:
         return
@@ -127,14 +126,12 @@ def _calls(
     fitting = {signatures[hot] for hot in changed}
     reach = _reach(project, compiled)
     for ref in refs:
-        for number, site in enumerate(project.function(ref).calls):
-            if (ref, number) not in asked:
+        for site in project.calls_in(ref, reach.may_be_called):
+            if id(site) not in asked:
                 if not any(signature.fits(site.call) for signature in fitting):
                     continue
-                if not reach.may_be_called(site.call.function, ref.path):
-                    continue
-                asked[ref, number] = _called(project, ref, number, compiled, reach, handles)
-            called = [hot for hot in asked[ref, number] if hot in changed]
+                asked[id(site)] = _called(project, ref, site.call, compiled, reach, handles)
+            called = [hot for hot in asked[id(site)] if hot in changed]
             if called and drivers.often(ref, site.call.line) != "rarely":
                 yield from ((ref, site.call, hot) for hot in called)
 
@@ -155,9 +152,9 @@ def _callers(project: Project, reach: Reach) -> Iterator[FunctionRef]:
 
 
 def _called(
-    project: Project, ref: FunctionRef, number: int, compiled: Compiled, reach: Reach, handles: Handles
+    project: Project, ref: FunctionRef, call: facts.Call, compiled: Compiled, reach: Reach, handles: Handles
 ) -> list[HotFunction]:
-    callee = project.function(ref).calls[number].call.function
+    callee = call.function
     if not reach.may_run(callee, ref):
         return []
     found = []

@@ -1,26 +1,19 @@
-"""Which calls hand over something that may differ from call to call, by what the index keeps of a function.
+"""Which calls may make a parameter of a compiled function change, by what the index keeps of them.
 
-It is asked of every call of a project, before anything is worked out about who is called, and errs on the
-safe side: it is yes wherever `Varying` finds a change, a literal, or a kind that is not that of a default.
+It errs on the safe side: it is yes wherever `Varying` finds a change, a literal, or a kind that is not that
+of a default.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, Expr, Function
+from dynamo_lint.index.facts import CallSite, Expr
 from dynamo_lint.regions.model import FunctionRef, HotFunction
 from dynamo_lint.regions.project import Project
-from dynamo_lint.state.varying import CASTS
-
-Argument = tuple[bool, bool]
-"""What is handed over may be a literal or change; it may be of a kind that can be told."""
-Shape = tuple[tuple[Argument, ...], Argument | None, tuple[tuple[str, Argument], ...]]
-"""What a call hands over by position, what follows with a star, and what it hands over by keyword."""
-_COUNTERS = frozenset({"range", "enumerate"})
+from dynamo_lint.regions.shapes import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,39 +70,6 @@ class Signature:
         )
 
 
-@dataclass(slots=True)
-class _Names:
-    """What a function and those inside it bind, and what follows for each name."""
-
-    bound: dict[str, list[facts.Binding]] = field(default_factory=lambda: defaultdict(list))
-    grown: set[str] = field(default_factory=set)
-    """Names of containers that something is put into."""
-    reads_out: bool = False
-    """Something here is a number that nobody knows before, or counts up from call to call."""
-    answers: dict[_Question, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
-
-    def any_bound(self, name: str, question: _Question) -> bool:
-        """Whether the answer is yes for one of the values that a name is bound to."""
-        answers = self.answers[question]
-        if name not in answers:
-            before = len(answers)
-            answers[name] = False  # a name that is bound to itself ends here
-            found = any(
-                question(facts.UNKNOWN if binding.augmented else binding.value, self)
-                for binding in self.bound.get(name, ())
-            )
-            if found:
-                # What said no meanwhile may have done so because this name was not settled yet.
-                for other in [*answers][before:]:
-                    if not answers[other]:
-                        del answers[other]
-            answers[name] = found
-        return answers[name]
-
-
-_Question = Callable[[Expr, _Names], bool]
-
-
 class Telling:
     """Answers for the calls of all functions."""
 
@@ -120,141 +80,13 @@ class Telling:
 
     def calls(
         self, ref: FunctionRef, may_be_called: Callable[[Expr, str], bool]
-    ) -> Iterator[tuple[int, Shape]]:
-        """The calls in a function that may tell something, by their numbers."""
-        function = self._project.function(ref)
-        names: _Names | None = None
-        for number, site in enumerate(function.calls):
-            call = site.call
-            if not (call.arguments or call.keywords) or not may_be_called(call.function, ref.path):
+    ) -> Iterator[tuple[CallSite, Shape]]:
+        """The calls in a function that may tell something, with what they hand over."""
+        for site in self._project.calls_in(ref, may_be_called):
+            if not (site.call.arguments or site.call.keywords):
                 continue
-            if names is None:
-                names = self._names(ref)
-            shape = _shape(call, function, names)
+            shape = self._project.told_of(ref, site).shape
             if shape not in self._shapes:
                 self._shapes[shape] = any(one.tells(shape) for one in self._signatures)
             if self._shapes[shape]:
-                yield number, shape
-
-    def moving(self, ref: FunctionRef, call: facts.Call) -> Shape | None:
-        """What a call in a function hands over; None where nothing can be another one each time."""
-        function, names = self._project.function(ref), self._names(ref)
-        return _shape(call, function, names) if _moves(call, function, names) else None
-
-    def _names(self, ref: FunctionRef) -> _Names:
-        names = _Names()
-        todo = [self._project.function(ref)]
-        while todo:
-            function = todo.pop()
-            inside = self._project.inside(FunctionRef(ref.path, function.key))
-            todo += [self._project.function(FunctionRef(ref.path, key)) for key in inside]
-            for binding in function.bindings:
-                names.bound[binding.name].append(binding)
-                names.reads_out |= binding.augmented and binding.name in function.globals
-            for store in function.stores:
-                if store.name == ITEM and isinstance(store.owner, facts.Name):
-                    names.grown.add(store.owner.id)
-            names.reads_out = names.reads_out or any(_reads_out(site.call) for site in function.calls)
-        return names
-
-
-def _reads_out(call: facts.Call) -> bool:
-    """`int(x)`, `x.item()`."""
-    match call.function:
-        case facts.Name(name):
-            return name in CASTS
-        case facts.Attribute(_, name):
-            return name == "item"
-    return False
-
-
-def _moves(call: facts.Call, function: Function, names: _Names) -> bool:
-    return names.reads_out or any(first <= call.line <= last for first, last in function.loops)
-
-
-def _shape(call: facts.Call, function: Function, names: _Names) -> Shape:
-    moving = _moves(call, function, names)
-
-    def of(expr: Expr) -> Argument:
-        changes = _is_literal(expr, names) or (moving and _changes(expr, names))
-        return changes, changes or _is_known(expr, names)
-
-    by_position: list[Argument] = []
-    starred = None
-    for argument in call.arguments:
-        if isinstance(argument, facts.Element):
-            starred = of(argument.iterable)
-            break
-        by_position.append(of(argument))
-    by_keyword = tuple((name, of(value)) for name, value in call.keywords if name is not None)
-    return tuple(by_position), starred, by_keyword
-
-
-def _changes(expr: Expr, names: _Names) -> bool:
-    """Whether an expression may be another one each time, in a function where something is."""
-    match expr:
-        case facts.Narrowed(inner):
-            return _changes(inner, names)
-        case facts.Name(name):
-            return name in names.grown or names.any_bound(name, _turns)
-        case facts.Call(facts.Name(name), arguments):
-            return name in CASTS or (name[:1].isupper() and any(_turns(one, names) for one in arguments))
-        case facts.Call(facts.Attribute(_, name)):
-            return name == "item"
-        case facts.Subscript(_, index):
-            return _turns(index, names)
-        case facts.Choice(options):
-            return any(_turns(one, names) or _is_known(one, names) for one in options)
-        case facts.Display("each"):
-            return False
-        case facts.Display(_, items, keys):
-            return None in keys or any(_turns(one, names) for one in items)
-        case facts.Element(facts.Call(facts.Name(name))):
-            return name in _COUNTERS
-        case facts.Element(iterable):
-            return isinstance(iterable, facts.Display | facts.Element | facts.Subscript)
-    return isinstance(expr, facts.Unknown)
-
-
-def _turns(expr: Expr, names: _Names) -> bool:
-    """The same of a part of it; a name may be rebound to another literal."""
-    match expr:
-        case facts.Constant():
-            return False
-        case facts.Subscript(facts.Element() | facts.Subscript() as value, facts.Constant()):
-            return _changes(value, names)  # a loop variable, one of several
-    return _changes(expr, names) or _is_literal(expr, names)
-
-
-def _is_literal(expr: Expr, names: _Names) -> bool:
-    """Whether an expression may be a literal, or None."""
-    match expr:
-        case facts.Constant() | facts.Attribute(facts.Name("torch")):
-            return True
-        case facts.Narrowed(inner):
-            return _is_literal(inner, names)
-        case facts.Choice(options):
-            return any(_is_literal(one, names) for one in options)
-        case facts.Name(name):
-            return names.any_bound(name, _is_literal)
-    return False
-
-
-def _is_known(expr: Expr, names: _Names) -> bool:
-    """Whether the kind of an expression may be known."""
-    match expr:
-        case facts.Attribute(owner):
-            return owner == facts.Name("torch")
-        case facts.Narrowed(inner):
-            return _is_known(inner, names)
-        case facts.Choice(options):
-            return any(_is_known(one, names) for one in options)
-        case facts.Name(name):
-            return names.any_bound(name, _is_known)
-        case facts.Call(facts.Name(name)):
-            return name in CASTS or name[:1].isupper()
-        case facts.Call(facts.Attribute(owner, name)):
-            return name == "item" or owner == facts.Name("torch")
-        case facts.Call() | facts.Subscript():
-            return False
-    return True
+                yield site, shape

@@ -7,18 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from dynamo_lint.regions.shapes import CASTS
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.body import Body, Loop
 from dynamo_lint.state.model import SCALARS, Kind, Kinds
 
-CASTS: dict[str, Kinds] = {
-    "int": frozenset({Kind.INT}),
-    "len": frozenset({Kind.INT}),
-    "round": frozenset({Kind.INT}),
-    "float": frozenset({Kind.FLOAT}),
-    "str": frozenset({Kind.STR}),
-    "bool": frozenset({Kind.BOOL}),
-}
 _DEPTH = 12
 
 
@@ -180,7 +173,9 @@ class Env:
             case ast.Name(id=name) if name in CASTS and parts:
                 # `int(t.max())` is a number that nobody knows before.
                 unknown = isinstance(node.args[0], ast.Call) and name != "len"
-                return Varying(CASTS[name], parts[0].changes or unknown, data=_reduces(node.args[0]))
+                return Varying(
+                    frozenset({Kind(CASTS[name])}), parts[0].changes or unknown, data=_reduces(node.args[0])
+                )
             case ast.Name(id=name) if name[:1].isupper() and any(part.changes for part in parts):
                 kinds = [part.kinds for part in parts if part.changes]
                 return Varying(frozenset[Kind]().union(*kinds) if all(kinds) else K.UNKNOWN, True)
