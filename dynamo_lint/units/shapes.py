@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 
 from dynamo_lint.units.terms import CODE, Term, data, decider, leaves
 
@@ -102,11 +103,12 @@ def _asks_for_widths(values: Column, signatures: list[Column]) -> bool:
 
 def _asks_apart_from_widths(values: Column, signatures: list[Column]) -> bool:
     """Every instance has a part or not by an entry of a list of its own, which is none of the widths."""
-    widths = frozenset().union(*(data(width) for row in signatures for width in row))
-    asked = [data(decider(value)) for value in values if value.kind == "ite"]
-    return len(asked) == len(values) and all(
-        entries.isdisjoint(widths) and all(entry.kind == "item" for entry in entries) for entries in asked
-    )
+    if any(value.kind != "ite" for value in values):
+        return False
+    asked = frozenset().union(*(data(decider(value)) for value in values))
+    if any(entry.kind != "item" for entry in asked):
+        return False
+    return asked.isdisjoint(frozenset().union(*map(data, set(chain.from_iterable(signatures)))))
 
 
 def _literal(values: Column) -> bool:
