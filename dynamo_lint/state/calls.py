@@ -73,7 +73,9 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
         return replace(result, origins=frozenset({Origin("fresh")}))
     if dotted or not any(o.source == "state" for o in owner_value.origins):
         return replace(result, origins=result.origins | {Origin("unknown")})
-    how = "moved" if isinstance(node.func, cst.Attribute) and node.func.attr.value in K.MOVES else "computed"
+    # The `.to()` of a module gives the module itself.
+    moved = isinstance(node.func, cst.Attribute) and node.func.attr.value in K.MOVES
+    how = "moved" if moved and Kind.OBJECT not in owner_value.kinds else "computed"
     return replace(result, origins=result.origins | via(owner_value.origins, how))
 
 

@@ -414,6 +414,45 @@ def drive():
     return torch.compile(Model()), [(X,)]
 
 
+# %% a module that is moved to where the input is, and kept: it is the same module
+class Rotary(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("freqs", torch.arange(4.0))
+
+    def forward(self, x):
+        return x * self.freqs
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rope = Rotary()
+
+    def forward(self, x):
+        self.rope = self.rope.to(x.device)
+        return self.rope(x)
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
+
+
+# %% a layer of the library that is moved and kept
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x):
+        self.norm = self.norm.to(x.device)
+        return self.norm(x)
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
+
+
 # %% an average in a plain tensor that is rebound
 class Model(nn.Module):
     def __init__(self):
