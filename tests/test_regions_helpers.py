@@ -102,3 +102,39 @@ def test_a_closure_that_a_helper_compiles_itself_is_compiled(code: str) -> None:
         "def step(x): return x\nfast = decorate(step)\n" if "fast)" not in code else "decorate(print, True)\n"
     )
     assert "decorate.<locals>.inner" in set(hot(code))
+
+
+# --- functions without a name ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "fuse = lambda f: torch.compile(f)\nfast = fuse(M1())",
+        "def main():\n    fuse = lambda f: torch.compile(f, dynamic=False)\n    return fuse(M1())",
+        "def main(flag):\n    fuse = torch.compile if flag else lambda f: torch.compile(f)\n    return fuse(M1())",
+        "def main():\n    fuse = lambda f: torch.compile(f)\n    quick = fuse\n    return quick(M1())",
+        "TABLE = {'on': lambda f: torch.compile(f)}\ndef main(kind): return TABLE[kind](M1())",
+        "class Maker:\n    def __init__(self): self.fuse = lambda f: torch.compile(f)\n"
+        "    def main(self): return self.fuse(M1())",
+    ],
+)
+def test_a_lambda_that_compiles_is_called_by_the_names_that_it_is_bound_to(code: str) -> None:
+    assert found(code) == {"M1.forward"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "fuse = lambda f: f\nfast = fuse(M1())",
+        "fuse = lambda f: torch.compile(f)\nfast = M1()",
+        "fuse = lambda f: torch.compile(f)\ndef main(fuse): return fuse(M1())",
+        "def other():\n    fuse = lambda f: torch.compile(f)\ndef main():\n    fuse = print\n    fuse(M1())",
+        "def main():\n    fuse = lambda f: torch.compile(f)\n    plain = lambda f: f\n    return plain(M1())",
+        "TABLE = {'on': lambda f: torch.compile(f), 'off': lambda f: f}\nfast = TABLE['off'](M1())",
+        "fuse = [lambda f: torch.compile(f)]\nfast = len(M1())",
+        "fuse = lambda f: torch.compiler.disable(f)\nfast = fuse(M1())",
+    ],
+)
+def test_other_lambdas_and_other_names_compile_nothing(code: str) -> None:
+    assert found(code) == set()

@@ -12,6 +12,7 @@ from dynamo_lint.index.walking import walk
 from dynamo_lint.regions import decorated, keywords, registries, settings
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.naming import LAMBDA, names_for
 from dynamo_lint.regions.project import Project, Symbol
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -165,15 +166,23 @@ def constructions(ev: Evaluation, ref: ClassRef) -> Called:
 
 
 def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
-    project = ev.project
-    function = project.function(ref)
-    name = function.qualname.rpartition(".")[2]
-    constructed = project.classes_with_init(ref) if name == "__init__" else []
+    names, constructed = _called(ev.project, ref)
     wanted: set[ClassRef | FunctionRef] = {ref, *constructed}
     found: dict[tuple[Scope, CallSite], None] = {}
-    for called in sorted({name, *(heir.name for heir in constructed)}):
+    for called in sorted(names):
         found |= dict.fromkeys(_calls_to(ev, called, wanted))
     return tuple(found)
+
+
+def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef]]:
+    """The names that a function is called by, and the classes that it constructs."""
+    function = project.function(ref)
+    name = function.qualname.rpartition(".")[2]
+    if name == LAMBDA and function.outer is not None:
+        around = project.function(FunctionRef(ref.path, function.outer))
+        return set(names_for(facts.Definition(ref.key), around)), []
+    constructed = project.classes_with_init(ref) if name == "__init__" else []
+    return {name, *(heir.name for heir in constructed)}, constructed
 
 
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
@@ -226,11 +235,10 @@ def _is_only_helper(project: Project, name: str, wanted: set[ClassRef | Function
 
 def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, CallSite]]:
     """The calls among which those of a function are found, also by constructing its class."""
-    name = project.function(ref).qualname.rpartition(".")[2]
-    constructed = project.classes_with_init(ref) if name == "__init__" else []
+    names, constructed = _called(project, ref)
     wanted: list[Symbol] = [ref, *constructed]
     found: _Sites = []
-    for heir in {name, *(heir.name for heir in constructed)}:
+    for heir in names:
         for called in {heir, *project.aliases_of(heir)}:
             told, rest = _by_definition(project, called)
             found += _by_constructor(project).get(ref, ()) if called == "__init__" else rest

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import ITEM, Binding, Expr, FileFacts, Function
+from dynamo_lint.index.facts import ITEM, Binding, Expr, FileFacts, Function, Store
 from dynamo_lint.index.walking import walk
+
+LAMBDA = "<lambda>"
+"""What Python calls every function that has no name of its own."""
 
 
 def last_name(value: Expr) -> str:
@@ -71,6 +74,12 @@ def originals(value: Expr) -> tuple[str, ...]:
         case facts.Choice(options):
             return tuple(name for option in options for name in originals(option))
     return ()
+
+
+def names_for(value: Expr, function: Function) -> Iterator[str]:
+    """The names that a function binds to a value, or to something that holds it."""
+    bound: tuple[Binding | Store, ...] = (*function.bindings, *function.stores)
+    return (one.name for one in bound if value in walk(one.value))
 
 
 def is_plain(binding: Binding) -> bool:
