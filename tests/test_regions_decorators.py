@@ -32,6 +32,28 @@ def test_a_decorator_that_compiles_later_is_one_by_its_other_names_too(name: str
     assert hot(LAZY + name + USED) == {"step": tier}
 
 
+@pytest.mark.parametrize(
+    "said", ["Callable", "typing.Callable[..., Any]", "Any", "collections.abc.Callable | None"]
+)
+def test_a_decorator_that_compiles_what_is_said_to_be_callable_compiles_what_it_decorates(said: str) -> None:
+    typing = "import collections.abc, typing\nfrom typing import Any, Callable\nfuse = lazily\n"
+    assert hot(typing + LAZY.replace("(fn):", f"(fn: {said}):", 1) + USED) == {"step": "certain"}
+
+
+@pytest.mark.parametrize(
+    "fuse",
+    [
+        "def fuse(fn: Callable): return fn\n",
+        "def fuse(fn: Callable):\n    fast = torch.compile(print)\n    return fn\n",
+        "def fuse(fn: Callable):\n    def run(*given): return fn(*given)\n    return run\n",
+        "def fuse(fn: Callable, then: Callable = print):\n"
+        "    def run(*given): return torch.compile(then)(fn(*given))\n    return run\n",
+    ],
+)
+def test_a_decorator_that_compiles_nothing_it_is_given_compiles_nothing(fuse: str) -> None:
+    assert hot("from typing import Callable\n" + fuse + USED) == {}
+
+
 def test_an_imported_name_of_such_a_decorator_is_one_too() -> None:
     files = {"jit.py": LAZY + PLAIN + "if torch.cuda.is_available(): fuse = lazily\n"}
     files["ops.py"] = "from jit import fuse\n" + USED

@@ -29,7 +29,8 @@ _SEQUENCES = frozenset(
 )
 _TRANSPARENT = _UNION | _WRAPPING | _SEQUENCES | {"tuple", "Tuple"}
 _MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"})
-
+_UNTOLD = frozenset({"typing.Any", "typing.Callable", "collections.abc.Callable"})
+"""What any value of ours may be: it is not said to be one of a library."""
 
 _PLAIN = frozenset(
     {f"builtins.{name}" for name in ("int", "float", "str", "bool", "bytes", "complex", "None")}
@@ -91,7 +92,7 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
                 # An abstract class has no instances of its own: it stands for its heirs.
                 below = doubts(project, heirs_of_abstract(project, symbol))
                 found |= {Instance(heir): tier for heir, tier in below.items()}
-            case External(dotted) if not dotted.startswith("builtins."):
+            case External(dotted) if not dotted.startswith("builtins.") and dotted not in _UNTOLD:
                 found[Foreign(dotted)] = Tier.CERTAIN
     return found
 
