@@ -138,3 +138,63 @@ def test_a_lambda_that_compiles_is_called_by_the_names_that_it_is_bound_to(code:
 )
 def test_other_lambdas_and_other_names_compile_nothing(code: str) -> None:
     assert found(code) == set()
+
+
+# --- calls of what another call gives -------------------------------------------------------------------
+
+WRAP = """
+import importlib, pydoc
+class Wrap(nn.Module):
+    def __init__(self, inner, wide=False):
+        super().__init__()
+        self.inner = torch.compile(inner)
+class Plain(nn.Module):
+    def __init__(self, inner, wide=False):
+        super().__init__()
+        self.inner = inner
+def default(given, otherwise): return otherwise if given is None else given
+def find(path):
+    module, name = path.rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)
+def pick(wide): return Wrap if wide else Plain
+def fuse(dynamic):
+    def compiling(module): return torch.compile(module, dynamic=dynamic)
+    return compiling
+def plain(dynamic):
+    def keeping(module): return module
+    return keeping
+NAME = "m.Wrap"
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "find('m.Wrap')(M1())",
+        "find(default(given, NAME))(M1(), wide=True)",
+        "find('m.Wrap')(inner=M1())",
+        "pydoc.locate('m.Wrap')(M1())",
+        "pick(wide=True)(M1())",
+        "fuse(dynamic=True)(M1())",
+    ],
+)
+def test_a_call_of_what_another_call_gives_hands_its_arguments_over(call: str) -> None:
+    assert found(WRAP + f"def main(given): return {call}") == {"M1.forward"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "find('m.Plain')(M1())",
+        "find('m.Wrap')",
+        "find('other.Wrap')(M1())",
+        "find(given)(M1())",
+        "pydoc.locate('m.Plain')(M1())",
+        "given(find('m.Wrap'))(M1())",
+        "find('m.Wrap')(given)(M1())",  # an instance that is called runs no constructor
+        "plain(dynamic=True)(M1())",
+        "fuse(M1())(given)",
+    ],
+)
+def test_what_another_call_gives_takes_nothing_else(call: str) -> None:
+    assert found(WRAP + f"def main(given): return {call}") == set()

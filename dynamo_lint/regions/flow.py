@@ -9,7 +9,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions import decorated, keywords, registries, settings
+from dynamo_lint.regions import decorated, keywords, registries, settings, unnamed
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
@@ -159,7 +159,7 @@ def constructions(ev: Evaluation, ref: ClassRef) -> Called:
             for where, site in ev.project.calls_of("cls")
             if ev.project.owner(where) == ref and ev.project.method_kind(where) == "classmethod"
         )
-        return (*_calls_to(ev, ref.name, {ref}), *own)
+        return (*_calls_to(ev, ref.name, {ref}), *unnamed.running(ev, {ref}), *own)
 
     nothing: Called = ()
     return ev.ask(("constructions", ref), compute, nothing)
@@ -171,7 +171,7 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
     found: dict[tuple[Scope, CallSite], None] = {}
     for called in sorted(names):
         found |= dict.fromkeys(_calls_to(ev, called, wanted))
-    return tuple(found)
+    return tuple(found | dict.fromkeys(unnamed.running(ev, wanted)))
 
 
 def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef]]:
@@ -244,7 +244,7 @@ def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, Call
             found += _by_constructor(project).get(ref, ()) if called == "__init__" else rest
             for one in wanted:
                 found += told.get(one, ())
-    return found
+    return [*found, *unnamed.unnamed_calls(project)]
 
 
 _Sites = list[tuple[Scope, CallSite]]
