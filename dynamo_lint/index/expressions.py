@@ -12,7 +12,7 @@ from dynamo_lint.index.choosing import choices, note_loop
 from dynamo_lint.index.compiling import truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
 from dynamo_lint.index.implied import REGISTRARS, STORING, stores
-from dynamo_lint.index.narrowing import TELLING, narrowings, not_none, note_keys, told
+from dynamo_lint.index.narrowing import TELLING, narrowings, note_keys, told
 from dynamo_lint.index.scopes import FunctionScope
 
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
@@ -263,8 +263,8 @@ class Expressions:
             tuple([(word.arg, read(word.value)) for word in node.keywords]) if node.keywords else (),
             node.lineno,
         )
-        given = not_none(scope.conditions) if scope.conditions else ()
-        site = facts.CallSite(call, scope.eager, None, bool(scope.loops), (), (), scope.context, given)
+        loops, given = bool(scope.loops), scope.given()
+        site = facts.CallSite(call, scope.eager, None, loops, (), (), scope.context, given)
         if "compile" in name:
             condition = _condition(scope.conditions, node)
             site = replace(site, condition=condition, loops=tuple(scope.loops))

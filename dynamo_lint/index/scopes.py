@@ -19,6 +19,7 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
+from dynamo_lint.index.narrowing import not_none
 
 
 @dataclass(slots=True)
@@ -56,6 +57,8 @@ class FunctionScope:
     eager: bool = False
     conditions: list[tuple[ast.expr, bool]] = field(default_factory=list)
     """The tests around, and whether they hold here."""
+    passed: list[tuple[ast.expr, bool]] = field(default_factory=list)
+    """The tests that the code before has left by, if they do not hold here."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
     keys: dict[str, tuple[Expr, str]] = field(default_factory=dict)
@@ -67,6 +70,26 @@ class FunctionScope:
     """The comprehensions around, as they stand in a qualname."""
     aliases: dict[str, bool] = field(default_factory=dict)
     """Locals that hold the answer of an `is_compiling()` test."""
+
+    def given(self) -> tuple[str, ...]:
+        """The names that tests have shown not to be None where the walk stands.
+
+        Those that are no parameters may be switches, which are tested for themselves, and left by early.
+        """
+        if not (self.conditions or self.passed):
+            return ()
+        given = [parameter.name for parameter in self.parameters]
+        shown = not_none([*self.conditions, *self.passed], or_true=True)
+        return (*not_none(self.conditions), *(name for name in shown if name not in given))
+
+    def mark(self) -> tuple[bool, int, int]:
+        """Where a block begins: what is shown in it is shown in it alone."""
+        return self.eager, len(self.narrowed), len(self.passed)
+
+    def back_to(self, mark: tuple[bool, int, int]) -> None:
+        """The block that began there ends."""
+        self.eager, narrowed, passed = mark
+        del self.narrowed[narrowed:], self.passed[passed:]
 
     def forget(self, name: str) -> None:
         """A name is assigned: what tests have shown of its old value is no longer true."""

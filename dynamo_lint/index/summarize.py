@@ -78,8 +78,7 @@ class _Reader:
     # --- statements -------------------------------------------------------------------------------------
 
     def _block(self, body: Sequence[ast.stmt]) -> None:
-        scope, before = self._scope, self._scope.eager
-        depth = len(scope.narrowed)
+        scope, mark = self._scope, self._scope.mark()
         for position, statement in enumerate(body):
             _STATEMENTS.get(statement.__class__, _Reader._other)(self, statement)
             if isinstance(statement, ast.Assert):
@@ -88,13 +87,13 @@ class _Reader:
                 continue
             if not statement.orelse and exits(statement.body):
                 self._expressions.establish(statement.test, holds=False)
+                scope.passed.append((statement.test, False))
             if not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True
                 if rest:
                     scope.eager_lines.append((rest[0].lineno, _last_line(rest)))
-        scope.eager = before
-        del scope.narrowed[depth:]
+        scope.back_to(mark)
 
     def _leaves_when_compiling(self, statement: ast.If) -> bool:
         truth = truth_when_compiling(statement.test, self._scope.aliases)

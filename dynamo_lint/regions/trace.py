@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import CallSite, Expr, Parameter
+from dynamo_lint.index.facts import CallSite, Expr
 from dynamo_lint.regions import contexts, decorating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
@@ -35,6 +35,7 @@ from dynamo_lint.regions.model import (
 from dynamo_lint.regions.origins import givers, origins
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet
+from dynamo_lint.regions.switches import starts_off
 from dynamo_lint.regions.targets import targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
 from dynamo_lint.regions.wrapping import is_wrapped, wrappers
@@ -223,9 +224,8 @@ class _Walk:
         scope = Scope(node.function, node.receiver)
         for site in function.calls:
             if not site.eager:
-                optional = [p for p in function.parameters if p.name in site.given]
                 edges = self._call(site, scope)
-                yield from self._if_given(edges, optional, node.function) if optional else edges
+                yield from self._if_given(edges, site.given, node.function) if site.given else edges
         for run in protocols.runs(evaluation_of(self._project), function, scope, self._protocols):
             name = self._project.function(run.method).qualname
             yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
@@ -236,11 +236,13 @@ class _Walk:
             if store.name in self._properties and not function.runs_eagerly(store.line):
                 yield from self._property(store.owner, store.name, scope, store.line, "@setter")
 
-    def _if_given(
-        self, edges: Iterator[Edge], optional: list[Parameter], where: FunctionRef
-    ) -> Iterator[Edge]:
-        """The edges of a call that is only made if the function is given what may be None."""
+    def _if_given(self, edges: Iterator[Edge], names: tuple[str, ...], where: FunctionRef) -> Iterator[Edge]:
+        """The edges of a call that is only made if what may be None or off, as the names say, is not."""
         ev = evaluation_of(self._project)
+        optional = [p for p in self._project.function(where).parameters if p.name in names]
+        if not optional and not any(starts_off(self._project, name, where) for name in names):
+            yield from edges
+            return
         for edge in edges:
             likely = replace(edge, tier=max(edge.tier, Tier.LIKELY))
             asked = [] if edge.needs else [givers(ev, where, one, self._entered) for one in optional]
