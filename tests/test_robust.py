@@ -299,6 +299,54 @@ def test_what_a_model_does_to_itself_when_its_parts_are_made_is_not_followed(
     assert lint(capsys)[1] == ["DYN107"]
 
 
+LENGTHENED = {
+    "a list": ("parts = []", "parts.append(nn.Linear(cfg.n{i}, 4))", "self.parts = nn.Sequential(*parts)"),
+    "a list added to": ("parts = []", "parts += [cfg.n{i}]", "self.parts = tuple(parts)"),
+    "a module list": ("self.parts = nn.ModuleList()", "self.parts.append(nn.Linear(cfg.n{i}, 4))", "pass"),
+    "a dict": ("parts = {{}}", "parts['n{i}'] = cfg.n{i}", "self.parts = nn.Linear(**parts)"),
+    "a list in two loops": (
+        "parts = []",
+        "for a in cfg.all{i}:\n                for b in a.parts():\n                    parts.append(b)",
+        "self.parts = parts",
+    ),
+}
+"""What a constructor grows under one condition after the other: how it begins, a step, and its end."""
+
+
+@pytest.mark.parametrize("kind", LENGTHENED)
+def test_what_thirty_conditions_add_to_is_not_told_apart_for_ever(
+    here: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    start, step, end = LENGTHENED[kind]
+    steps = [f"if cfg.has{i}:\n            {step.format(i=i)}" for i in range(30)]
+    body = "\n        ".join([start.format(), *steps, end])
+    (here / "m.py").write_text(
+        f"""\
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, cfg, number):
+        super().__init__()
+        {body}
+        self.number = number
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x * self.number
+
+class Model(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(cfg, i) for i in range(4)])
+        for block in self.blocks:
+            block.compile()
+"""
+    )
+    assert lint(capsys)[1] == ["DYN107"]
+
+
 def test_fifty_thousand_lines_are_linted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").write_text(model() + "x = 1\n" * 50_000)
     assert "DYN101" in lint(capsys)[1]

@@ -69,11 +69,16 @@ def appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
 
 
 def _meant_for(tables: Tables, key: Key, write: Outside) -> bool:
-    """What a base sets is meant for its heirs that have it from construction, where there are any."""
+    """Whether a write comes late: not the constructor of what holds it.
+
+    What a base sets is meant for its heirs that have it from construction, where there are any.
+    """
     project = tables.project
     base = project.owner(write.where) if write.where is not None else None
-    if base is None or base == key.owner:
+    if base is None or write.where is None or base == key.owner:
         return True
+    if write.where.key.rpartition(".")[2] in SETUP:
+        return False  # what holds it sets it while both are made, before anything is called
     makers = (
         project.owner(where)
         for where, _ in project.stores_of(key.attribute)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import zip_longest
 
-from dynamo_lint.units.terms import Term, Terms
+from dynamo_lint.units.terms import Term, Terms, leaves, tests
 
 _SAMPLES = (9, 3, 2)
 """How many rounds stand for a loop of unknown length, by how deep it is nested in such loops."""
 _LONGEST = 64
+_MOST_LISTS = 16
+"""How many lists a name is taken to hold one of."""
 _CONTAINERS = frozenset({"seq", "each", "part"})
 
 
@@ -134,11 +136,11 @@ def merged(terms: Terms, test: Term, then: Term, other: Term) -> Term:
             return terms.choice(then.parts[0], *(merged(terms, test, *pair) for pair in options))
     one, two = _filled(then, other), _filled(other, then)
     if one is None or two is None:
-        return terms.choice(test, then, other)
+        return _folded(terms, terms.choice(test, then, other))
     (before, first), (same, second) = one, two
     count = first.leaf if isinstance(first.leaf, int) else 0
     if before != same or first.parts[:count] != second.parts[:count]:
-        return terms.choice(test, then, other)
+        return _folded(terms, terms.choice(test, then, other))
     absent = terms.make("absent")
     pairs = zip_longest(first.parts[count:], second.parts[count:], fillvalue=absent)
     items = tuple(terms.choice(test, *pair) for pair in pairs)
@@ -147,6 +149,33 @@ def merged(terms: Terms, test: Term, then: Term, other: Term) -> Term:
         return each
     parts = (*before, each)
     return terms.make("part", then.leaf, parts, ("*",) * len(parts), then.line)
+
+
+def _folded(terms: Terms, choice: Term) -> Term:
+    """A choice of lists; of too many, one list that holds what any of them does, and over it all tests.
+
+    Each `if` that adds to a list doubles how many it may be: two dozen of them would never end.
+    """
+    options = list(leaves(choice))
+    if len(options) <= _MOST_LISTS or len({_sort(option) for option in options} | {None}) != 2:
+        return choice
+    deciding, held = dict.fromkeys(tests(choice)), dict[Term, None]()
+    for option in options:
+        for part in option.parts if option.kind != "each" else (option,):
+            count = part.leaf if part.kind == "each" and isinstance(part.leaf, int) else None
+            deciding.update(dict.fromkeys(part.parts[:count] if count is not None else ()))
+            held.update(dict.fromkeys(part.parts[count:] if count is not None else (part,)))
+    each = terms.make("each", len(deciding), (*deciding, *held))
+    first = options[0]
+    return terms.make("part", first.leaf, (each,), ("*",), first.line) if first.kind == "part" else each
+
+
+def _sort(container: Term) -> object:
+    """What lists have in common that can be put together; None for anything else."""
+    if container.kind == "part" and set(container.names) <= {"*"}:
+        return container.leaf
+    is_list = container.kind == "each" or (container.kind == "seq" and container.leaf != "dict")
+    return "list" if is_list else None
 
 
 def _filled(this: Term, beside: Term) -> tuple[tuple[Term, ...], Term] | None:

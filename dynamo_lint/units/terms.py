@@ -304,6 +304,17 @@ def leaves(term: Term) -> Iterator[Term]:
             yield one
 
 
+def tests(term: Term) -> Iterator[Term]:
+    """The tests that a choice depends on, each once."""
+    waiting, seen = [term], set[Term]()
+    while waiting:
+        one = waiting.pop()
+        if one.kind == "ite" and one not in seen:
+            seen.add(one)
+            yield one.parts[0]
+            waiting += one.parts[:0:-1]
+
+
 def spelled(parts: tuple[Term, ...]) -> str | None:
     """`"Same".lower()`: what a method of a literal text gives."""
     callee = parts[0]
