@@ -6,7 +6,7 @@ it, a parameter what its annotation says or what any call site passes. Only what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from dynamo_lint.index import facts
@@ -347,6 +347,14 @@ class Evaluation:
     def guessed(self, values: Values) -> Values:
         """The values as a mere guess; nothing if guesses are not followed."""
         return at_best(values, Tier.ASSUMED) if self.guesses else EMPTY
+
+    def given_to(self, parameter: facts.Parameter, function: FunctionRef) -> Iterator[tuple[Scope, Expr]]:
+        """The expressions that calls pass for a parameter, each with where it stands."""
+        called = self.project.function(function)
+        for caller, site in flow.call_sites(self, function):
+            given = flow.argument_for(parameter, called, site.call)
+            if given is not None:
+                yield caller, given
 
     def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Given = ()) -> Values:
         """What calling the function may give; `given` holds what this call passes."""

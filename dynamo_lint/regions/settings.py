@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Call, CallSite, Constant, Expr, Name, Setting, Subscript
-from dynamo_lint.regions import flow
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import External, Symbol
 from dynamo_lint.regions.values import EMPTY, Key, Scope, Values, union
@@ -116,11 +115,8 @@ def _of_name(ev: Evaluation, name: str, scope: Scope, depth: int) -> Iterator[st
     for value in local.bound:
         yield from keys(ev, value, Scope(where, scope.receiver), depth)
     if local.parameter is not None:
-        function = ev.project.function(where)
-        for caller, site in flow.call_sites(ev, where):
-            given = flow.argument_for(local.parameter, function, site.call)
-            if given is not None:
-                yield from keys(ev, given, caller, depth)
+        for caller, given in ev.given_to(local.parameter, where):
+            yield from keys(ev, given, caller, depth)
 
 
 def _under(ev: Evaluation, name: str) -> Values:
