@@ -26,6 +26,7 @@ from dynamo_lint.regions.values import (
     Text,
     Value,
     Values,
+    at_best,
     freeze,
     stored,
     union,
@@ -157,6 +158,8 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         ]
         puts = stores.get(name + ITEM, ())
         parts.append(stored((key_of(put), ev.value(put.value, Scope(where, ref))) for where, put in puts))
+        inner = stored(_put(ev, put, Scope(where, ref)) for where, put in stores.get(name + ITEM + ITEM, ()))
+        parts.append({Group("each", (freeze(inner),)): Tier.LIKELY} if inner else EMPTY)
         outer = Scope(FunctionRef(part.path, project.class_(part).outer or MODULE_KEY))
         annotations = [a for key, a in project.class_(part).annotations if key == name]
         if annotations:
@@ -174,6 +177,12 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     found = ev.capped(found)
     # `DDP(model)` stands for the model here, and so does what is behind its `.module`.
     return {Instance(ref): Tier.LIKELY} if not found and name in _UNWRAPPING else found
+
+
+def _put(ev: Evaluation, put: Store, scope: Scope) -> tuple[str | None, Values]:
+    """What a store puts into a container, by its key, which may be a constant of the project."""
+    texts = [v.value for v in ev.value(put.index or facts.UNKNOWN, scope) if isinstance(v, Text)]
+    return texts[0] if len(texts) == 1 else None, at_best(ev.value(put.value, scope), Tier.LIKELY)
 
 
 def _delegated(ev: Evaluation, ref: ClassRef, name: str) -> Values:

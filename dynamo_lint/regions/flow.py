@@ -190,7 +190,8 @@ def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) ->
     in_order = sorted(wanted, key=_place)  # a set is walked in another order in each run
     found = list(settings.completed(ev, in_order)) if project.named("described").get(name) else []
     found += registries.configured(ev, in_order)
-    for called in sorted({name, *project.aliases_of(name)}):
+    names = {name, *project.aliases_of(name)}
+    for called in sorted(names.union(unnamed.compiled_as(project, name))):
         told, rest = _by_definition(project, called)
         for ref in sorted(wanted & told.keys(), key=_place):
             found += told[ref]
@@ -239,7 +240,8 @@ def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, Call
     wanted: list[Symbol] = [ref, *constructed]
     found: _Sites = []
     for heir in names:
-        for called in {heir, *project.aliases_of(heir)}:
+        aliases = {heir, *project.aliases_of(heir)}
+        for called in aliases.union(unnamed.compiled_as(project, heir)):
             told, rest = _by_definition(project, called)
             found += _by_constructor(project).get(ref, ()) if called == "__init__" else rest
             for one in wanted:

@@ -28,6 +28,10 @@ def item_path(expr: Expr, function: facts.Function) -> ItemPath | None:
         match expr:
             case facts.Attribute(owner, name):
                 return ItemPath(owner, name, tuple(reversed(steps)))
+            case facts.Subscript(
+                facts.Element(facts.Call(facts.Name("zip"), columns)), facts.Constant(int() as place)
+            ) if 0 <= place < len(columns):
+                expr = facts.Element(columns[place])
             case facts.Subscript(expr, index):
                 steps.append(step_of(index))
             case facts.Element(expr):

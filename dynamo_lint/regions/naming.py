@@ -82,6 +82,16 @@ def names_for(value: Expr, function: Function) -> Iterator[str]:
     return (one.name for one in bound if value in walk(one.value))
 
 
+def compiled_in(value: Expr) -> Iterator[str]:
+    """The names of methods that a value may be what `torch.compile` makes of."""
+    match value:
+        case facts.Choice(options):
+            for option in options:
+                yield from compiled_in(option)
+        case facts.Call(facts.Attribute(_, "compile"), (facts.Attribute(_, name), *_)):
+            yield name
+
+
 def is_plain(binding: Binding) -> bool:
     """It binds a definition, or an import, to the name that it has there."""
     match binding.value:

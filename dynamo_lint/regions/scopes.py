@@ -19,6 +19,7 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
+from dynamo_lint.regions.itempath import ANY_ITEM, item_path
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import mentioned_in
 from dynamo_lint.regions.notes import Noted, Notes
@@ -119,7 +120,8 @@ class Scopes:
         return known
 
     def own_stores(self, ref: ClassRef) -> OwnStores:
-        """`self.name = …` in the methods of one class by name; `name[]` holds stores into `self.name`."""
+        """`self.name = …` in the methods of one class by name; `name[]` holds stores into `self.name`,
+        `name[][]` those into what a loop over it gives."""
         known = self._stores.get(ref)
         if known is None:
             if ref.path not in self._stored:
@@ -324,6 +326,10 @@ def _stores_by_class(file: FileFacts) -> dict[str, dict[str, list[tuple[Function
                     table.setdefault(store.name, []).append((where, store))
                 case facts.Attribute(inner, name) if inner == self_name and store.name == ITEM:
                     table.setdefault(name + ITEM, []).append((where, store))
+                case facts.Name() if store.name == ITEM:
+                    path = item_path(store.owner, function)
+                    if path is not None and path.owner == self_name and path.steps == (ANY_ITEM,):
+                        table.setdefault(path.name + ITEM + ITEM, []).append((where, store))
     return tables
 
 

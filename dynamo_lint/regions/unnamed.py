@@ -1,4 +1,4 @@
-"""Calls that do not name what they run: of what another call gives, `find_class(path)(model)`."""
+"""Calls that do not name what they run: of what a call gives, `find(path)(model)`, and of parameters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.naming import last_name
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.texts import LOCATORS
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
@@ -50,3 +51,26 @@ def _given(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[ClassRef 
         return frozenset(value.ref for value in values if isinstance(value, ClassValue | FunctionValue))
 
     return ev.part(("given", caller, id(site)), compute)
+
+
+def compiled_as(project: Project, name: str) -> set[str]:
+    """The new names of a method that is compiled, and the parameters that functions call it by."""
+    names = set(project.named("compiled methods").get(name, ()))
+    if not names:
+        return names
+    key = "handed"
+    if key not in project.memo:
+        project.memo[key] = _handed(project)
+    return names.union(*(project.memo[key].get(one, ()) for one in names))  # type: ignore[attr-defined]
+
+
+def _handed(project: Project) -> dict[str, set[str]]:
+    table: dict[str, set[str]] = {}
+    for callee, place, parameter in project.screened("calling given", lambda _: True):
+        for _, site in project.calls_of(callee):
+            given = dict(site.call.keywords).get(parameter, facts.UNKNOWN)
+            if place < len(site.call.arguments):
+                given = site.call.arguments[place]
+            if name := last_name(given):
+                table.setdefault(name, set()).add(parameter)
+    return table

@@ -16,6 +16,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef, function_ref
 from dynamo_lint.regions.naming import (
     add_keys,
     called_name,
+    compiled_in,
     handed_on,
     is_plain,
     kept_in,
@@ -76,9 +77,9 @@ def _uses(
     text_of.put_into(texts)
 
 
-def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table) -> None:
+def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table, compiled: Table) -> None:
     """What names are bound to: a name, what is called with it, or a dictionary that has it or gives it."""
-    alias, row, lookup = _Names(), _Names(), _Names()
+    alias, row, lookup, made = _Names(), _Names(), _Names(), _Names()
     for function in file.functions.values():
         everything: list[Binding | Store] = [*function.bindings, *function.stores]
         for bound in everything:
@@ -92,6 +93,9 @@ def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table) -> No
                     lookup.add(last_name(table), bound.name)
                 case facts.Name(original) | facts.Call(_, (facts.Name(original), *_)):
                     alias.add(original, bound.name)
+            for original in compiled_in(bound.value):
+                made.add(original, bound.name)
+    made.put_into(compiled)
     alias.put_into(aliases)
     row.put_into(rows)
     lookup.put_into(lookups)
@@ -165,6 +169,18 @@ def _names_of(file: FileFacts, others: Table, imported: Table) -> None:
                 found.add(name, function.qualname.rpartition(".")[2])
     found.put_into(others)
     _all(imported, names)
+
+
+def _handing(file: FileFacts, calling_given: Table) -> None:
+    """The parameters that functions call: the function's name, which argument it is, and its own name."""
+    for function in file.functions.values():
+        callees = (site.call.function for site in function.calls)
+        called = {callee.id for callee in callees if isinstance(callee, facts.Name)}
+        bound = int(function.owner is not None and method_kind(function) != "staticmethod")
+        name = function.qualname.rpartition(".")[2]
+        for place, parameter in enumerate(function.parameters[bound:]):
+            if parameter.name in called:
+                calling_given[name].append((name, place, parameter.name))
 
 
 def _callers(file: FileFacts, callers: Table, within: Table) -> None:
@@ -299,7 +315,7 @@ def _listed(file: FileFacts, listed: Table) -> None:
 
 READINGS = (
     Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
-    Reading(("aliases", "rows", "lookups"), _aliases),
+    Reading(("aliases", "rows", "lookups", "compiled methods"), _aliases),
     Reading(("known",), _known),
     Reading(("definitions", "defined", "methods", "top"), _defined),
     Reading(("decorated", "properties"), _decorated),
@@ -312,6 +328,7 @@ READINGS = (
     Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), _called_as),
     Reading(("listed",), _listed),
+    Reading(("calling given",), _handing),
     Reading(("settings", "described"), read_settings),
     Reading(("configured", "typed"), read_configs),
 )
