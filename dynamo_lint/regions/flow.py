@@ -246,7 +246,8 @@ def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, Call
             found += _by_constructor(project).get(ref, ()) if called == "__init__" else rest
             for one in wanted:
                 found += told.get(one, ())
-    return [*found, *unnamed.unnamed_calls(project)]
+    unsaid = unnamed.unnamed_calls(project)
+    return found + [(at, site) for at, site, fixed in unsaid if not (fixed and fixed.isdisjoint(wanted))]
 
 
 _Sites = list[tuple[Scope, CallSite]]

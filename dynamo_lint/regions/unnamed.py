@@ -7,46 +7,77 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import last_name
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import External, Project, Symbol
 from dynamo_lint.regions.texts import LOCATORS
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
-_Sites = tuple[tuple[Scope, CallSite], ...]
+_Unnamed = tuple[Scope, CallSite, frozenset[Symbol]]
+"""A call, and what it runs where binding alone tells."""
 
 
 def running(ev: Evaluation, wanted: Collection[ClassRef | FunctionRef]) -> Iterator[tuple[Scope, CallSite]]:
     """The unnamed calls of functions, and those that construct classes."""
-    for caller, site in unnamed_calls(ev.project):
-        if not _given(ev, caller, site).isdisjoint(wanted):
+    for caller, site, fixed in unnamed_calls(ev.project):
+        if not (fixed or _given(ev, caller, site)).isdisjoint(wanted):
             yield caller, site
 
 
-def unnamed_calls(project: Project) -> _Sites:
+def unnamed_calls(project: Project) -> tuple[_Unnamed, ...]:
     """The calls of what functions of the project give, and of what a library finds by its name."""
     key = "unnamed calls"
     if key not in project.memo:
-        project.memo[key] = tuple(
-            (Scope(where, project.owner(where)), site)
-            for where, site in project.screened("results called", lambda _: True)
-            if isinstance(site.call.function, facts.Call)
-            and any(map(_finds, project.symbols(site.call.function.function, where.path, where.key)))
-        )
+        project.memo[key] = tuple(_unnamed(project))
     return project.memo[key]  # type: ignore[return-value]
 
 
-def _finds(symbol: object) -> bool:
-    return isinstance(symbol, FunctionRef) or (isinstance(symbol, External) and symbol.dotted in LOCATORS)
+def _unnamed(project: Project) -> Iterator[_Unnamed]:
+    for where, site in project.screened("results called", lambda _: True):
+        fixed = _fixed(project, where, site)
+        if fixed or any(_finds(project, maker) for maker in _makers(project, where, site)):
+            yield Scope(where, project.owner(where)), site, fixed
 
 
-def _given(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[ClassRef | FunctionRef]:
+def _makers(project: Project, where: FunctionRef, site: CallSite) -> tuple[Symbol, ...]:
+    """What gives the function that a call runs: `find` of `find(path)(model)`."""
+    inner = site.call.function
+    return project.symbols(inner.function, where.path, where.key) if isinstance(inner, facts.Call) else ()
+
+
+def _fixed(project: Project, where: FunctionRef, site: CallSite) -> frozenset[Symbol]:
+    """What a call runs by binding alone; nothing where that does not tell it of everything returned."""
+    given: set[Symbol] = set()
+    for maker in _makers(project, where, site):
+        for value in project.function(maker).returns if isinstance(maker, FunctionRef) else (facts.UNKNOWN,):
+            named = project.symbols(value, maker.path, maker.key) if isinstance(maker, FunctionRef) else ()
+            if not named and not isinstance(value, facts.Constant):
+                return frozenset()
+            given.update(named)
+    return frozenset(given)
+
+
+def _finds(project: Project, maker: Symbol) -> bool:
+    """Whether it finds what it gives by a text; what else it may be costs too much to work out."""
+    if isinstance(maker, External):
+        return maker.dotted in LOCATORS
+    return isinstance(maker, FunctionRef) and any(
+        isinstance(symbol, External) and symbol.dotted in LOCATORS
+        for value in project.function(maker).returns
+        for part in walk(value)
+        if isinstance(part, facts.Call)
+        for symbol in project.symbols(part.function, maker.path, maker.key)
+    )
+
+
+def _given(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[Symbol]:
     """The functions and classes that are called; an instance that is called runs no constructor."""
 
-    def compute() -> frozenset[ClassRef | FunctionRef]:
+    def compute() -> frozenset[Symbol]:
         values = ev.value(site.call.function, caller)
         return frozenset(value.ref for value in values if isinstance(value, ClassValue | FunctionValue))
 
