@@ -30,6 +30,8 @@ class Questions:
 
     def __init__(self) -> None:
         self._known: dict[object, object] = {}
+        self._singles: dict[object, object] = {}
+        """Answers of one value, by that value: half of all are such, and most of them the same."""
         self._parts: dict[object, object] = {}
         """Parts of questions that leaned on no open one."""
         self._open: dict[object, int] = {}
@@ -107,9 +109,18 @@ class Questions:
             self._guesses.update(answers)
         for member in answers:
             self._guesses.pop(member, None)
-        self._known.update(answers)
+        self._known.update((member, self._shared(answer)) for member, answer in answers.items())
         self._outermost = _MAX_DEPTH
         return computed
+
+    def _shared(self, answer: object) -> object:
+        """The same answer, one object for all who got it."""
+        if type(answer) is not dict or len(answer) != 1:
+            return answer
+        try:
+            return self._singles.setdefault(next(iter(answer.items())), answer)
+        except TypeError:  # it holds something that has no hash
+            return answer
 
 
 def _with_room(compute: Callable[[], T]) -> T:
