@@ -66,6 +66,16 @@ class Block(nn.Module):
         if given is not None: x = x + given(x)
         return helper(x)
 """
+SWITCH = """
+probing = False
+def turn_on():
+    global probing
+    probing = True
+@torch.compile
+def step(x):
+    if probing: x = helper(x)
+    return x + 1
+"""
 
 
 @contextmanager
@@ -504,6 +514,52 @@ def run(x): return inner(x, cache=x)
 fast = torch.compile(run)
 def main(x): fast(x)
 """,
+    "a switch that the program turns on": SWITCH + "def main(x):\n    turn_on()\n    step(x)\n",
+    "a lambda that compiles": """
+fuse = lambda function: torch.compile(function)
+fast = fuse(helper)
+def main(x): fast(x)
+""",
+    "a class found by its dotted name, which compiles what it is given": """
+import importlib
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class Wrap(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = torch.compile(inner)
+    def forward(self, x): return self.inner(x)
+def find(path):
+    module, name = path.rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)
+fast = find("m.Wrap")(Block())
+def main(x): fast(x)
+""",
+    "a decorator whose function is annotated as a callable": """
+from typing import Callable
+def fuse(function: Callable) -> Callable:
+    def fused(x): return torch.compile(function)(x)
+    return fused
+@fuse
+def step(x): return helper(x)
+def main(x): step(x)
+""",
+    "parts that a loop puts into the dictionaries of an attribute": """
+class Part:
+    def run(self, x): return helper(x)
+class Steps:
+    def __init__(self):
+        self.states = [{}, {}]
+        for state in self.states:
+            state["part"] = Part()
+        self.fast = torch.compile(self.slow)
+    def slow(self, x):
+        for state in self.states:
+            x = state["part"].run(x)
+        return x
+steps = Steps()
+def main(x): steps.fast(x)
+""",
     "columns of lists that hold no blocks": HANDING
     + """
 class M(nn.Module):
@@ -528,3 +584,10 @@ def test_dynamo_translates_what_the_regions_say(source: str, tmp_path: Path) -> 
     if not hasattr(torch.compiler, "nested_compile_region") and "nested_compile_region" in source:
         pytest.skip("this torch has no nested_compile_region")
     assert set(hot(OURS + source)) == translated(OURS + source, tmp_path)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+def test_dynamo_does_not_translate_what_a_switch_keeps_off_and_so_it_is_not_certain(tmp_path: Path) -> None:
+    source = OURS + SWITCH + "def main(x): step(x)\n"
+    assert translated(source, tmp_path) == {"step"}
+    assert hot(source) == {"step": "certain", "helper": "likely"}

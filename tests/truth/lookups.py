@@ -313,3 +313,29 @@ def drive():
         if i == 4:
             other.replace(nn.ReLU())
         yield run(X)
+
+
+# %% quiet: an attribute that the constructor of what holds a part sets on it
+class Part(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList()
+        for keys in ((0,), (1,)):
+            part = Part()
+            part.keys = keys
+            self.parts.append(part)
+
+    def forward(self, x):
+        for part in self.parts:
+            if hasattr(part, "keys"):
+                x = part(x)
+        return x
+
+
+def drive():
+    return torch.compile(Model()), [(X,)]
