@@ -53,8 +53,10 @@ def _fixed(project: Project, where: FunctionRef, site: CallSite) -> frozenset[Sy
     """What a call runs by binding alone; nothing where that does not tell it of everything returned."""
     given: set[Symbol] = set()
     for maker in _makers(project, where, site):
-        for value in project.function(maker).returns if isinstance(maker, FunctionRef) else (facts.UNKNOWN,):
-            named = project.symbols(value, maker.path, maker.key) if isinstance(maker, FunctionRef) else ()
+        if not isinstance(maker, FunctionRef):
+            return frozenset()
+        for value in project.function(maker).returns:
+            named = project.symbols(value, maker.path, maker.key)
             if not named and not isinstance(value, facts.Constant):
                 return frozenset()
             given.update(named)

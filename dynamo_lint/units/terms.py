@@ -292,26 +292,24 @@ def _is_instance(value: Term, types: Term) -> bool | None:
 
 def leaves(term: Term) -> Iterator[Term]:
     """The values that a choice may come out as, each once: ways through choices double."""
+    return (one for one in _choices(term) if one.kind != "ite")
+
+
+def tests(term: Term) -> Iterator[Term]:
+    """The tests that a choice depends on, each choice once."""
+    return (one.parts[0] for one in _choices(term) if one.kind == "ite")
+
+
+def _choices(term: Term) -> Iterator[Term]:
+    """A choice, those in it and what they come out as, each once."""
     waiting, seen = [term], set[Term]()
     while waiting:
         one = waiting.pop()
         if one in seen:
             continue
         seen.add(one)
+        yield one
         if one.kind == "ite":
-            waiting += one.parts[:0:-1]
-        else:
-            yield one
-
-
-def tests(term: Term) -> Iterator[Term]:
-    """The tests that a choice depends on, each once."""
-    waiting, seen = [term], set[Term]()
-    while waiting:
-        one = waiting.pop()
-        if one.kind == "ite" and one not in seen:
-            seen.add(one)
-            yield one.parts[0]
             waiting += one.parts[:0:-1]
 
 
