@@ -94,6 +94,9 @@ def main() -> None:
     # Facts and syntax trees hold no cycles; looking for some among millions of them costs half the time.
     gc.disable()
     status = run(sys.argv[1:])
+    if status == EXIT_INTERRUPTED:
+        # Python would wait at its end for a thread that may be waiting for a process we have ended (workers).
+        os._exit(status)
     gc.freeze()  # at its end Python would look for cycles after all, to free what ends anyway
     sys.exit(status)
 

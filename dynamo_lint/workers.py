@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.packed import facts_codec
@@ -42,21 +43,14 @@ def summaries(missing: Iterable[Job], jobs: int) -> Iterator[Result]:
 def _spread(batches: Iterator[list[Job]], jobs: int) -> Iterator[Result]:
     with _pool(jobs) as pool:
         running: set[Future[list[Result]]] = set()
-        try:
-            while True:
-                while len(running) < jobs * _AHEAD and (batch := next(batches, None)):
-                    running.add(pool.submit(_summarize, batch))
-                if not running:
-                    return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield from future.result()
-        except BaseException:
-            # Ctrl-C: what is still being summarised is not worth waiting for.
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                child.terminate()
-            raise
+        while True:
+            while len(running) < jobs * _AHEAD and (batch := next(batches, None)):
+                running.add(pool.submit(_summarize, batch))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield from future.result()
 
 
 def _alone(place: Place, source: bytes) -> Result:
@@ -81,10 +75,22 @@ def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
         yield batch
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     # A fork has everything imported already; elsewhere than on Linux it is not safe.
     method = "fork" if sys.platform == "linux" else "spawn"
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _start)
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _start)
+    try:
+        yield pool
+    except KeyboardInterrupt:
+        # What is still being summarised is not worth waiting for. A process that ends in the middle of its
+        # answer leaves the pool's own thread waiting for the rest: the program ends without it (cli.main).
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _start() -> None:
