@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -96,6 +98,15 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 def _start() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says what happens
     gc.disable()  # facts and syntax trees hold no cycles
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A run that is killed cannot end its processes: they would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _summarize(batch: list[Job]) -> list[Result]:
