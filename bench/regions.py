@@ -76,7 +76,8 @@ def _score(path: Path, sources: Path) -> list[int] | None:
 def _row(name: str, result: list[int]) -> str:
     expected, *found = result
     shares = "  ".join(f"{tier} {n:>3}" for tier, n in zip(TIERS, found, strict=False))
-    share = found[1] / expected
+    # A key may expect nothing: what it names is all to be left alone.
+    share = found[1] / expected if expected else 1.0
     return (
         f"{name:<16} {expected:>3} functions   found: {shares} ({share:.1%} likely or above)   "
         f"wrong: certain {found[3]}  likely {found[4]}"
