@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,11 +95,12 @@ def main() -> None:
     # Facts and syntax trees hold no cycles; looking for some among millions of them costs half the time.
     gc.disable()
     status = run(sys.argv[1:])
-    if status == EXIT_INTERRUPTED:
-        # Python would wait at its end for a thread that may be waiting for a process we have ended (workers).
-        os._exit(status)
-    gc.freeze()  # at its end Python would look for cycles after all, to free what ends anyway
-    sys.exit(status)
+    # Python would free object by object at its end, and wait for threads: after Ctrl-C one of them may wait
+    # for a process that has been ended in the middle of its answer.
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # full, closed, or never there
+            stream.flush()
+    os._exit(status)
 
 
 def run(args: Sequence[str]) -> int:
@@ -122,9 +124,10 @@ def run(args: Sequence[str]) -> int:
         click.echo("dynamo-lint: interrupted", err=True)
         return EXIT_INTERRUPTED
     except ReaderLeft:
-        # The interpreter must not complain when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE
+    except MemoryError:
+        click.echo("dynamo-lint: out of memory; lint fewer files at once, or raise the limit", err=True)
+        return EXIT_TROUBLE
     except Exception as error:
         if isinstance(error, OSError) and error.errno in DISK_ERRORS:
             click.echo(f"dynamo-lint: the output cannot be written: {error.strerror}", err=True)

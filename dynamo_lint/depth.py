@@ -15,7 +15,10 @@ _STACK = 512 * 1024 * 1024
 
 
 def with_room(work: Callable[[], T]) -> T:
-    """What `work` returns or raises, done in a thread whose stack is large enough for `_LEVELS` calls."""
+    """What `work` returns or raises, done in a thread whose stack is large enough for `_LEVELS` calls.
+
+    Raises MemoryError if there is no room for such a thread.
+    """
     if sys.getrecursionlimit() >= _LEVELS:
         return work()
     done: list[T] = []
@@ -34,6 +37,8 @@ def with_room(work: Callable[[], T]) -> T:
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         thread.join()
+    except RuntimeError as error:  # what a thread raises is kept in `failed`: this one could not be started
+        raise MemoryError(str(error)) from None
     finally:
         sys.setrecursionlimit(limit)
         threading.stack_size(before)

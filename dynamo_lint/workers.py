@@ -36,10 +36,15 @@ def summaries(missing: Iterable[Job], jobs: int) -> Iterator[Result]:
         for place, packed in _spread(_batches(left.values()), jobs):
             del left[place.path]
             yield place, packed
+        return
     except BrokenProcessPool:
         # The system has killed a process, or the parser has crashed: find the file, spare the others.
-        for place, source in list(left.values()):
-            yield _alone(place, source)
+        summarize = _alone
+    except (OSError, RuntimeError):
+        # No more processes, pipes or threads are to be had: slower is better than not at all.
+        summarize = _here
+    for job in left.values():
+        yield summarize(*job)
 
 
 def _spread(batches: Iterator[list[Job]], jobs: int) -> Iterator[Result]:
@@ -63,6 +68,10 @@ def _alone(place: Place, source: bytes) -> Result:
             return place, facts_codec().encode(place.unreadable("Python itself crashed while parsing it"))
 
 
+def _here(place: Place, source: bytes) -> Result:
+    return _summarize([(place, source)])[0]
+
+
 def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
     """Files in messages of about the same size, large files first."""
     batch: list[Job] = []
@@ -84,15 +93,14 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _start)
     try:
         yield pool
-    except KeyboardInterrupt:
+    except BaseException:
         # What is still being summarised is not worth waiting for. A process that ends in the middle of its
         # answer leaves the pool's own thread waiting for the rest: the program ends without it (cli.main).
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
         raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    pool.shutdown()
 
 
 def _start() -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
-import time
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -608,68 +606,3 @@ def test_run_as_a_module_nothing_of_the_folder_it_is_started_in_runs(here: Path)
         check=False,
     )
     assert "DYN101" in done.stdout, done.stderr
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_a_killed_run_leaves_no_process_behind(here: Path) -> None:
-    body = "\n".join(f"def f{i}(x):\n    return x.relu() + {i}" for i in range(400))
-    for number in range(120):
-        (here / f"a{number}.py").write_text(f"{body}\n# {number}\n")
-    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
-    run = subprocess.Popen(
-        [sys.executable, "-m", "dynamo_lint", ".", "--no-cache", "--jobs", "2"],
-        cwd=here, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
-    time.sleep(0.7)
-    run.kill()
-    run.communicate(timeout=30)  # ends when nobody holds the pipes any more
-    assert run.returncode == -signal.SIGKILL
-
-
-def test_an_interrupted_run_waits_for_no_thread() -> None:
-    program = """
-import threading, time
-from dynamo_lint import cli
-def app(*arguments, **options):
-    raise KeyboardInterrupt
-cli.app = app
-threading.Thread(target=time.sleep, args=(120,)).start()
-cli.main()
-"""
-    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (130, "dynamo-lint: interrupted\n")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_ctrl_c_ends_at_once_with_130_and_leaves_the_cache_whole(here: Path) -> None:
-    body = "\n".join(f"def f{i}(x):\n    return x.relu() + {i}" for i in range(400))
-    for number in range(42):
-        (here / f"a{number}.py").write_text(f"{body}\n# {number}\n")
-    (here / "model.py").write_text(model())
-    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
-    command = [sys.executable, "-m", "dynamo_lint", ".", "--jobs", "2"]
-    for wait in (0.5, 1.0):
-        run = subprocess.Popen(
-            command, cwd=here, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
-        )  # fmt: skip
-        time.sleep(wait)
-        os.killpg(run.pid, signal.SIGINT)
-        _, said = run.communicate(timeout=30)
-        assert run.returncode in (130, 1, -signal.SIGINT), said
-        if run.returncode == 130:
-            assert said.splitlines()[-1] == "dynamo-lint: interrupted"
-            assert "Traceback" not in said
-    done = subprocess.run(
-        [*command, "--output-format", "json"],
-        cwd=here, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["findings"]]) == (1, ["DYN101"])
