@@ -69,8 +69,48 @@ def test_a_slot_that_unrelated_places_fill_is_still_only_assumed(source: str) ->
     assert found(source) == set()
 
 
+REGISTRY = """
+class Registry:
+    def __init__(self, name):
+        self.kept = {}
+    def register(self):
+        def put(made):
+            self.kept[made.__name__] = made
+            return made
+        return put
+    def get(self, name):
+        return self.kept.get(name)
+NETS = Registry("nets")
+LOSSES = Registry("losses")
+"""
+LOSS = "@LOSSES.register()\nclass Loss(nn.Module):\n    def forward(self, x): return x\n"
+ENROLLED = REGISTRY + MODELS.replace("class", "@NETS.register()\nclass") + LOSS
+FACTORIES = (
+    REGISTRY + MODELS + "".join(f"@NETS.register()\ndef m{i}(): return M{i}()\n" for i in range(MANY)) + LOSS
+)
+
+
+@pytest.mark.parametrize("models", [ENROLLED, FACTORIES])
+def test_a_registry_of_the_project_holds_what_it_was_given_itself_and_is_one_choice(models: str) -> None:
+    assert found(models + TRAINER + "Trainer(NETS.get(cfg.name)())") == ALL
+    assert found(models + TRAINER + "Trainer(LOSSES.get(cfg.name)())") == {"Loss.forward"}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "NETS.get(cfg.name)()",  # nobody keeps it
+        "Trainer(other.get(cfg.name)())",
+        "Trainer(NETS.put(cfg.name)())",
+        "".join(f"def f{i}(): Trainer(M{i}())\n" for i in range(MANY)) + "Trainer(LOSSES.get(cfg.name)())",
+    ],
+)
+def test_what_a_registry_of_the_project_holds_is_only_what_comes_out_of_it(use: str) -> None:
+    assert not ALL & found(FACTORIES + TRAINER + use)
+
+
 def test_a_table_of_more_models_than_anybody_picks_from_is_a_library() -> None:
-    many = range(41)
+    many = range(65)
     models = "".join(f"class M{i}(nn.Module):\n    def forward(self, x): return x\n" for i in many)
     table = "R = {" + ", ".join(f"'m{i}': M{i}" for i in many) + "}\n"
     assert found(models + table + TRAINER + "Trainer(R[cfg.name]())") == set()

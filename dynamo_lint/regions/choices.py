@@ -6,15 +6,25 @@ registry says exactly which classes there are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.values import ClassValue, Instance, Value
 
-_MOST = 40
+_MOST = 64
 """More models than this are a library: its users choose, whatever a place of it names."""
+_OFFERED = "offered together"
+
+
+def note(project: Project, made: Iterable[Value]) -> None:
+    """Take down what one place of the code picks from by a name that only the run knows."""
+    refs = {value.ref for value in made if isinstance(value, Instance | ClassValue)}
+    project.memo[_OFFERED] = refs | _all_offered(project)
 
 
 def named_together(project: Project, refs: frozenset[ClassRef]) -> bool:
@@ -27,7 +37,10 @@ def named_together(project: Project, refs: frozenset[ClassRef]) -> bool:
         bases = {base for ref in refs for base in project.mro(ref)[1:]}
         ends = refs - bases
         project.memo[key] = len(refs) <= _MOST and (
-            _in_table(project, ends) or _in_factory(project, ends) or _registered(project, ends)
+            _in_table(project, ends)
+            or _in_factory(project, ends)
+            or _registered(project, ends)
+            or ends <= _all_offered(project)
         )
     return bool(project.memo[key])
 
@@ -72,3 +85,7 @@ def _registered(project: Project, refs: frozenset[ClassRef]) -> bool:
         mine = {d.function if isinstance(d, facts.Call) else d for d in project.class_(ref).decorators}
         common = mine if common is None else common & mine
     return any("regist" in (terminal_name(one) or "") for one in common or ())
+
+
+def _all_offered(project: Project) -> set[ClassRef]:
+    return project.memo.get(_OFFERED, set())  # type: ignore[return-value]

@@ -13,6 +13,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr, Import, Name
 from dynamo_lint.index.walking import walk
+from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.settings import keys as keys_of
@@ -69,11 +70,13 @@ def built(ev: Evaluation, call: Call, callee: Attribute, owners: Values, scope: 
         return EMPTY
     named = _named(ev, call, scope)
     chosen = [ref for name, ref in entries if name in named or ref in named]
-    found = [_given(ev, ref, callee.name in _GETTING) for ref in chosen or [ref for _, ref in entries]]
+    found = [_given(ev, ref, itself=callee.name in _GETTING) for ref in chosen or [ref for _, ref in entries]]
+    if not chosen:
+        choices.note(ev.project, (made for _, ref in entries for made in _given(ev, ref, itself=False)))
     return union(found, Tier.LIKELY)
 
 
-def _given(ev: Evaluation, ref: ClassRef | FunctionRef, itself: bool) -> Values:
+def _given(ev: Evaluation, ref: ClassRef | FunctionRef, *, itself: bool) -> Values:
     if isinstance(ref, ClassRef):
         return (
             {ClassValue(ref) if itself else Instance(ref): Tier.LIKELY}

@@ -113,9 +113,11 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
     # The owner is evaluated once: twice for each link of a chain of calls would double with every link.
     owners = ev.value(method.value, scope)
     callees = ev.attributes(owners, method.name)
-    found = _of_callees(ev, callees, call, scope)
-    if method.name in registries.METHODS:
-        found = union([found, registries.built(ev, call, method, owners, scope)])
+    registered = (
+        registries.built(ev, call, method, owners, scope) if method.name in registries.METHODS else {}
+    )
+    # The code of a registry mixes what all registries of its class hold.
+    found = registered or _of_callees(ev, callees, call, scope)
     return union([found, _of_method(ev, method, owners, call, scope, resolved=bool(callees))])
 
 
