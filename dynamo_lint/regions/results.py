@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
-from dynamo_lint.regions import contexts, keywords, registries, submodules
+from dynamo_lint.regions import contexts, iterables, keywords, registries, submodules
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
@@ -34,6 +34,7 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     at_best,
+    each,
     elements,
     freeze,
     union,
@@ -96,7 +97,7 @@ _WRAPPING = frozenset(
 """Last names of functions of libraries that give back the module that they are given first."""
 _WRAPPERS = ("Module", "Wrapper", "Parallel")
 """What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""
-_PASSING = _COLLECTIONS | {*MODULE_CONTAINERS, "SimpleNamespace", "enumerate", "zip", "next", "type"}
+_PASSING = _COLLECTIONS | iterables.PASSING | {*MODULE_CONTAINERS, "SimpleNamespace", "type"}
 
 
 def passes_on(dotted: str) -> bool:
@@ -193,6 +194,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return _default(ev, call, scope)
     if dotted == "torch.nn.Module":
         return {Bare(scope.function.path, call.line): Tier.CERTAIN}
+    if dotted in iterables.NAMES:
+        return iterables.of_call(ev, dotted.removeprefix("builtins.").removeprefix("itertools."), call, scope)
     if not dotted.startswith("builtins."):
         made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
         if last.endswith("Registry"):
@@ -223,24 +226,13 @@ def compiled(values: Values, path: str, line: int) -> Values:
 
 
 def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
-    arguments = call.arguments
-    match name, arguments:
+    match name, call.arguments:
         case "super", _:
             return _parent(ev, scope)
-        case "enumerate", (source, *_):
-            pair = Group("tuple", (Held(), freeze(elements(ev.value(source, scope)))))
-            return _each({pair: Tier.CERTAIN})
-        case "zip", (facts.Element(rows),):  # `zip(*rows)`
-            return _each(_columns(ev.value(rows, scope)))
-        case "zip", _:
-            parts = tuple(freeze(elements(ev.value(argument, scope))) for argument in arguments)
-            return _each({Group("tuple", parts): Tier.CERTAIN})
         case "globals", ():
             return {File(scope.function.path): Tier.CERTAIN}
         case "vars", (owner,):
             return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
-        case "next", (source, *_):
-            return elements(ev.value(source, scope))
         case "type", (value,):
             instances = ev.value(value, scope).items()
             return {ClassValue(v.ref): tier for v, tier in instances if isinstance(v, Instance)}
@@ -276,7 +268,7 @@ def _of_method(
                 parts.append({Instance(ref): max(tier, Tier.LIKELY)} if ev.project.is_module(ref) else EMPTY)
             case ClassValue(ref) if method.name == "__subclasses__":
                 below: Values = {ClassValue(heir): Tier.LIKELY for heir in heirs(ev.project, ref)}
-                parts.append(_each(ev.capped(below)))
+                parts.append(each(ev.capped(below)))
             case Group() if method.name in ("values", "copy", *_SELF_RETURNING):
                 parts.append({owner: tier})
             case Group() if method.name in ("children", "modules"):
@@ -292,7 +284,7 @@ def _of_method(
             case Foreign() | Bare() if method.name in _SELF_RETURNING:
                 parts.append({owner: tier})
             case Foreign("torch.nn.Module") if method.name in ("children", "modules"):
-                parts.append(_each({owner: Tier.ASSUMED}))
+                parts.append(each({owner: Tier.ASSUMED}))
             case Foreign("torch.nn.Module") if method.name in ("named_children", "named_modules"):
                 parts.append(_pairs({owner: Tier.ASSUMED}))
     if not resolved and not parts and method.name in _SET_UPS and call.arguments:
@@ -331,7 +323,7 @@ def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scop
         return found
     else:
         return EMPTY
-    return _pairs(found) if name.startswith("named_") else _each(found)
+    return _pairs(found) if name.startswith("named_") else each(found)
 
 
 def _built(ev: Evaluation, ref: ClassRef) -> Values:
@@ -371,19 +363,6 @@ def _first(call: Call) -> Expr | None:
     return next((value for name, value in call.keywords if name in ("model", "module", "func")), None)
 
 
-def _columns(rows: Values) -> Values:
-    """What stands at one place of every row, as of the lists that a model keeps about its layers."""
-    return {
-        row._replace(items=tuple(freeze(elements(dict(item))) for item in row.items)): tier
-        for row, tier in rows.items()
-        if isinstance(row, Group)
-    }
-
-
-def _each(values: Values) -> Values:
-    return {Group("each", (freeze(values),)): Tier.CERTAIN}
-
-
 def _pairs(values: Values) -> Values:
     """`named_…()` and `items()`: (name, value) pairs."""
-    return _each({Group("tuple", (Held(), freeze(values))): Tier.CERTAIN})
+    return each({Group("tuple", (Held(), freeze(values))): Tier.CERTAIN})

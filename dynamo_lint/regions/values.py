@@ -194,6 +194,11 @@ def freeze(values: Values) -> Held:
     return Held(values.items())
 
 
+def each(values: Values) -> Values:
+    """A container that may hold any of the values anywhere."""
+    return {Group("each", (freeze(values),)): Tier.CERTAIN}
+
+
 def elements(values: Values) -> Values:
     """What iterating over the values yields."""
     return union(
