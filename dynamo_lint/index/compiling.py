@@ -47,3 +47,14 @@ def truth_when_compiling(test: ast.expr, aliases: Mapping[str, bool]) -> bool | 
 def exits(body: list[ast.stmt]) -> bool:
     """Whether control never runs past the end of the block."""
     return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def condition_of(tests: list[tuple[ast.expr, bool]], call: ast.Call) -> str | None:
+    """Source of what decides whether a call compiles: the innermost `if` test and a `disable=` argument."""
+    innermost = [test if holds else ast.UnaryOp(ast.Not(), test) for test, holds in tests[-1:]]
+    switches = [
+        f"disable={ast.unparse(keyword.value)}"
+        for keyword in call.keywords
+        if keyword.arg == "disable" and not isinstance(keyword.value, ast.Constant)
+    ]
+    return ", ".join([*map(ast.unparse, innermost), *switches]) or None

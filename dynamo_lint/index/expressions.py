@@ -9,11 +9,12 @@ from typing import Any
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.choosing import choices, note_loop
-from dynamo_lint.index.compiling import truth_when_compiling
+from dynamo_lint.index.compiling import condition_of, truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
 from dynamo_lint.index.implied import REGISTRARS, STORING, stores
 from dynamo_lint.index.narrowing import TELLING, narrowings, note_keys, told
 from dynamo_lint.index.scopes import FunctionScope
+from dynamo_lint.index.wording import modules_named
 
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
 _TELLING_ATTRIBUTES = frozenset({"environ", "getenv", "__dict__"})
@@ -74,7 +75,7 @@ class Expressions:
         return result if links < MOST_LINKS else UNKNOWN
 
     def _parts(self, node: ast.expr) -> Expr:
-        """Only what is inside matters: a formatted string, or an expression newer than this code."""
+        """Only what is inside matters: of an expression newer than this code, for one."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.read(child)
@@ -266,7 +267,7 @@ class Expressions:
         loops, given = bool(scope.loops), scope.given()
         site = facts.CallSite(call, scope.eager, None, loops, (), (), scope.context, given)
         if "compile" in name:
-            condition = _condition(scope.conditions, node)
+            condition = condition_of(scope.conditions, node)
             site = replace(site, condition=condition, loops=tuple(scope.loops))
         elif name in _SWAPPERS and scope.narrowed:
             site = replace(site, narrowed=tuple(fact for fact in scope.narrowed if fact is not None))
@@ -329,6 +330,14 @@ class Expressions:
         self.scope.eager = before
         return result
 
+    def _formatted(self, node: ast.JoinedStr) -> Expr:
+        self._parts(node)
+        return self._worded(node)
+
+    def _worded(self, node: ast.expr) -> Expr:
+        text = modules_named(node)
+        return UNKNOWN if text is None else facts.Call(facts.Attribute(facts.Constant(text), "format"))
+
     def _binary(self, node: ast.BinOp) -> Expr:
         # A loop, not recursion: sums of a thousand terms lean left.
         operands, operators = [node.right], [node.op]
@@ -348,7 +357,7 @@ class Expressions:
             return facts.Typed(facts.Name("float" if real else "int"))
         # `[A()] + [B()]` and `[Block()] * n` still hold blocks; other arithmetic holds nothing we follow.
         displays = tuple(part for part in parts if isinstance(part, facts.Display))
-        return facts.Choice(displays) if displays else UNKNOWN
+        return facts.Choice(displays) if displays else self._worded(node)
 
 
 _READERS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
@@ -366,6 +375,7 @@ _READERS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
     ast.BoolOp: Expressions._bool_operation,
     ast.BinOp: Expressions._binary,
     ast.UnaryOp: Expressions._unary,
+    ast.JoinedStr: Expressions._formatted,
     ast.NamedExpr: Expressions._named,
     ast.Lambda: Expressions._lambda,
     ast.Starred: Expressions._starred,
@@ -383,17 +393,6 @@ def terminal_name(expression: Expr) -> str | None:
     if isinstance(expression, facts.Attribute):
         return expression.name
     return expression.id if isinstance(expression, facts.Name) else None
-
-
-def _condition(tests: list[tuple[ast.expr, bool]], call: ast.Call) -> str | None:
-    """Source of what decides whether a call compiles: the innermost `if` test and a `disable=` argument."""
-    innermost = [test if holds else ast.UnaryOp(ast.Not(), test) for test, holds in tests[-1:]]
-    switches = [
-        f"disable={ast.unparse(keyword.value)}"
-        for keyword in call.keywords
-        if keyword.arg == "disable" and not isinstance(keyword.value, ast.Constant)
-    ]
-    return ", ".join([*map(ast.unparse, innermost), *switches]) or None
 
 
 def _is_text(node: ast.expr | None) -> bool:

@@ -16,7 +16,7 @@ from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import ClassValue, Instance, Value
 
-_MOST = 64
+MOST = 64
 """More models than this are a library: its users choose, whatever a place of it names."""
 _OFFERED = "offered together"
 
@@ -27,20 +27,21 @@ def note(project: Project, made: Iterable[Value]) -> None:
     project.memo[_OFFERED] = refs | _all_offered(project)
 
 
-def named_together(project: Project, refs: frozenset[ClassRef]) -> bool:
+def named_together(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
     """Whether one table, one factory or one registering decorator names all of some classes.
 
-    A base of some of them is what these are declared as, and need not be named.
+    A base of some of them is what these are declared as, and need not be named; nor need `few` that come from
+    elsewhere beside what is picked by a name that only the run knows.
     """
     key = ("named together", refs)
     if key not in project.memo:
         bases = {base for ref in refs for base in project.mro(ref)[1:]}
         ends = refs - bases
-        project.memo[key] = len(refs) <= _MOST and (
+        project.memo[key] = len(refs) <= MOST and (
             _in_table(project, ends)
             or _in_factory(project, ends)
             or _registered(project, ends)
-            or ends <= _all_offered(project)
+            or _offered(project, ends, few)
         )
     return bool(project.memo[key])
 
@@ -85,6 +86,11 @@ def _registered(project: Project, refs: frozenset[ClassRef]) -> bool:
         mine = {d.function if isinstance(d, facts.Call) else d for d in project.class_(ref).decorators}
         common = mine if common is None else common & mine
     return any("regist" in (terminal_name(one) or "") for one in common or ())
+
+
+def _offered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
+    offered = _all_offered(project)
+    return refs <= offered or len(refs & offered) > few >= len(refs - offered)
 
 
 def _all_offered(project: Project) -> set[ClassRef]:

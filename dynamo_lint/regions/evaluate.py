@@ -315,7 +315,10 @@ class Evaluation:
 
     def attributes(self, owners: Values, name: str) -> Values:
         """What `owner.name` may hold, for any of the owners."""
-        return union([at_best(attributes.of_value(self, o, name), tier) for o, tier in owners.items()])
+        found = union([at_best(attributes.of_value(self, o, name), tier) for o, tier in owners.items()])
+        if len(owners) > 1 and any(isinstance(owner, File) for owner in owners):
+            choices.note(self.project, found)  # which of the modules is imported, only the run knows
+        return found
 
     def holds_module(self, value: Value) -> bool:
         """Whether a value is a module of the project, or a container of some."""
@@ -342,7 +345,7 @@ class Evaluation:
     def _is_choice(self, values: Values) -> bool:
         """Whether one place names all the classes, for a configuration to pick one."""
         refs = frozenset(value.ref for value in values if isinstance(value, Instance | ClassValue))
-        return choices.named_together(self.project, refs)
+        return choices.named_together(self.project, refs, FAN_OUT)
 
     def guessed(self, values: Values) -> Values:
         """The values as a mere guess; nothing if guesses are not followed."""

@@ -38,8 +38,14 @@ def _offered(ev: Evaluation, path: str) -> Values:
             case ClassRef() if ev.project.is_module(symbol):
                 classes[ClassValue(symbol)] = Tier.LIKELY
     if not makers:
-        return ev.capped(classes)
+        return {value: tier for value, tier in classes.items() if not _is_part(ev, value, path)} or classes
     return makers if len(different) <= _MANY else ev.guessed(makers)
+
+
+def _is_part(ev: Evaluation, model: Value, path: str) -> bool:
+    """Whether a class of a module is what others there are made of."""
+    sites = ev.project.calls_of(model.ref.name) if isinstance(model, ClassValue) else ()
+    return any(where.path == path for where, _ in sites)
 
 
 def _public(ev: Evaluation, path: str) -> list[Symbol]:

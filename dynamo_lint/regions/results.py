@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
-from dynamo_lint.regions import contexts, iterables, keywords, registries, submodules
+from dynamo_lint.regions import choices, contexts, iterables, keywords, registries, submodules
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
@@ -15,7 +15,7 @@ from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.outside import handlers, wrapped
 from dynamo_lint.regions.project import COMPILE, External, File
-from dynamo_lint.regions.texts import LOCATORS, SPLITTERS, by_class_name, located, parts_of
+from dynamo_lint.regions.texts import LOCATORS, SPLITTERS, by_class_name, located, parts_of, worded
 from dynamo_lint.regions.values import (
     EMPTY,
     Bare,
@@ -252,7 +252,9 @@ def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope, owner: Expr 
     if texts:
         return ev.capped(found or by_class_name(ev, owner, texts, scope))
     inside = [submodules.contents(ev, v.ref) for v in owners if isinstance(v, Instance)]
-    return union([*inside, *(offered(ev, v.path) for v in owners if isinstance(v, File))], Tier.LIKELY)
+    models = union(offered(ev, v.path) for v in owners if isinstance(v, File))
+    choices.note(ev.project, models)
+    return union([*inside, models], Tier.LIKELY)
 
 
 def _of_method(
@@ -279,6 +281,8 @@ def _of_method(
                 parts.append(elements({owner: tier}))
             case Text(text) if method.name in SPLITTERS:
                 parts.append(at_best(parts_of(text, method.name, call), tier))
+            case Text(text) if method.name == "format":
+                parts.append(worded(text))
             case FunctionValue() if method.name == "__get__" and call.arguments:
                 parts.append(_bound_to(ev, {owner: tier}, call.arguments[0], scope))
             case Foreign() | Bare() if method.name in _SELF_RETURNING:

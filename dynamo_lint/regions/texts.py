@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.project import External, File
+from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -37,6 +39,7 @@ LOCATORS = frozenset(
 """Functions of libraries that give what a dotted name means."""
 SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
 """Methods of texts that give their parts."""
+_OPEN = re.compile(r"\{[^{}]*\}")
 
 
 def located(ev: Evaluation, names: Values, path: str) -> Values:
@@ -46,13 +49,47 @@ def located(ev: Evaluation, names: Values, path: str) -> Values:
     )
 
 
+def worded(text: str) -> Values:
+    """What a text is with parts that only the run knows: `"models.{}".format(name)`."""
+    known = _OPEN.sub("*", text)
+    return {Text(known): Tier.CERTAIN} if "*" in known and "." in known else EMPTY
+
+
 def _named(ev: Evaluation, dotted: str, path: str) -> Values:
+    if "*" in dotted:
+        return _any_of(ev, dotted, path)
     module = ev.project.find_module(dotted, path)
     if module is not None:
         return {File(module): Tier.CERTAIN}
     package, _, name = dotted.rpartition(".")
     inside = ev.project.find_module(package, path) if package else None
     return EMPTY if inside is None else ev.attributes({File(inside): Tier.CERTAIN}, name)
+
+
+def _any_of(ev: Evaluation, dotted: str, path: str) -> Values:
+    """The modules that a text with open parts may name, or what all of those are asked for alike."""
+    package, _, name = dotted.rpartition(".")
+    found = _modules_like(ev.project, dotted, path)
+    if not found and "*" not in name:
+        inside: Values = {File(module): Tier.LIKELY for module in _modules_like(ev.project, package, path)}
+        return ev.attributes(inside, name)
+    return {File(module): Tier.LIKELY for module in found}
+
+
+def _modules_like(project: Project, dotted: str, path: str) -> list[str]:
+    key = ("modules like", dotted, path)
+    if key not in project.memo:
+        file = project.files[path]
+        if dotted.startswith("."):
+            package = file.module if file.is_package else file.module.rpartition(".")[0]
+            dotted = f"{package}.{dotted.lstrip('.')}"
+        text = re.escape(dotted).replace(r"\*", r"\w+")
+        whole, tail = re.compile(text), re.compile(rf"(.*\.)?{text}")
+        code = [(other.module, at) for at, other in project.files.items() if other.is_code]
+        found = [at for module, at in code if whole.fullmatch(module)]
+        found = found or [at for module, at in code if tail.fullmatch(module)]
+        project.memo[key] = sorted(found) if len(found) <= choices.MOST else []
+    return project.memo[key]  # type: ignore[return-value]
 
 
 def by_class_name(ev: Evaluation, owner: Expr, names: Iterable[str], scope: Scope) -> Values:
