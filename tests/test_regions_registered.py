@@ -109,6 +109,16 @@ def test_what_a_registry_of_the_project_holds_is_only_what_comes_out_of_it(use: 
     assert not ALL & found(FACTORIES + TRAINER + use)
 
 
+def test_what_a_test_registers_is_for_tests() -> None:
+    test = (
+        "from nets import NETS\n@NETS.register()\nclass Fake(nn.Module):\n    def forward(self, x): return x\n"
+    )
+    use = TRAINER + "Trainer(NETS.get(cfg.name)())"
+    files = {"nets.py": ENROLLED, "main.py": "from nets import NETS\n" + use}
+    assert {name.partition("::")[0] for name in hot({**files, "tests/test_nets.py": test})} == {"nets.py"}
+    assert "tests/test_nets.py::Fake.forward" in hot({**files, "tests/test_nets.py": test + use})
+
+
 def test_a_table_of_more_models_than_anybody_picks_from_is_a_library() -> None:
     many = range(65)
     models = "".join(f"class M{i}(nn.Module):\n    def forward(self, x): return x\n" for i in many)

@@ -255,6 +255,31 @@ model = L(Model)(net=L(Net)(), width=2)
 """
 
 
+COMPILE = MAIN + "def main(cfg): compiled = torch.compile(instantiate(cfg.model))\n"
+ONE, OTHER = ("model:\n  _target_: nets.Net\n", "model:\n  _target_: nets.Other\n")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"one/main.py": COMPILE, "one/conf/a.yaml": ONE, "two/conf/a.yaml": OTHER, "a.yaml": OTHER},
+        {"one/src/main.py": COMPILE, "one/conf/a.yaml": ONE, "two/a.yaml": OTHER},
+        {"one/main.py": COMPILE, "one/conf.d/model/a.yaml": ONE, "one.yaml": OTHER, "one2/a.yaml": OTHER},
+        {"one/main.py": COMPILE, "one/a.yaml": "net:\n  _target_: nets.Other\n", "two/a.yaml": ONE},
+    ],
+)
+def test_a_program_builds_what_the_configurations_nearest_to_it_describe(files: dict[str, str]) -> None:
+    assert hot({"nets.py": NETS, **files}) == {"nets.py::Net.forward": "likely"}
+
+
+def test_each_of_many_examples_builds_its_own_model() -> None:
+    count = 50  # more than anybody chooses from
+    nets = "".join(f"class N{i}(nn.Module):\n    def forward(self, x): return x\n" for i in range(count))
+    files = {f"ex{i}/conf/a.yaml": f"model:\n  _target_: nets.N{i}\n" for i in range(count)}
+    assert hot({"nets.py": nets, "ex7/main.py": COMPILE, **files}) == {"nets.py::N7.forward": "likely"}
+    assert hot({"nets.py": nets, "main.py": COMPILE, **files}) == {}
+
+
 @pytest.mark.parametrize(
     ("code", "expected"),
     [

@@ -16,6 +16,7 @@ from dynamo_lint.index.walking import walk
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project, Symbol
+from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.settings import keys as keys_of
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -66,6 +67,8 @@ def built(ev: Evaluation, call: Call, callee: Attribute, owners: Values, scope: 
     if by_name is not None:
         places.add(by_name)
     entries = [entry for place in sorted(places) for entry in _registered(ev, place)]
+    if not in_tests(scope.function.path):  # what a test registers is for that test
+        entries = [(name, ref) for name, ref in entries if not in_tests(ref.path)]
     if not entries:
         return EMPTY
     named = _named(ev, call, scope)

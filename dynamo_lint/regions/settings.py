@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,26 +28,26 @@ _Rows = Iterable[tuple[FunctionRef, Setting]]
 
 
 def described(ev: Evaluation, asked: Expr, scope: Scope, *, anything: bool = True) -> Values:
-    """What the configurations of the project build under the key that an expression names.
+    """What the configurations of a program build under the key that an expression names.
 
     Where it names none, `anything`: of all that they build the modules that are no part of another.
     """
-    table = ev.project.named("settings")
+    table, folder = ev.project.named("settings"), _folder(scope.function.path)
     given = (value.name for value in ev.value(asked, scope) if isinstance(value, Key))
     names = dict.fromkeys(given) or dict.fromkeys(keys(ev, asked, scope))
-    found = [_under(ev, name) for name in names if table.get(name)]
+    found = [_under(ev, name, folder) for name in names if table.get(name)]
     if names:
         return found[0] if len(found) == 1 else ev.capped(union(found))
     if not anything:
         return EMPTY
-    return ev.ask(("outer settings",), lambda: ev.capped(_outer(ev)), EMPTY)
+    return ev.ask(("outer settings", folder), lambda: ev.capped(_outer(ev, folder)), EMPTY)
 
 
 def of_group(ev: Evaluation, path: str, name: str) -> Values:
     """What the `defaults` of a configuration put under a key: the files of the folder that is called so."""
     folder = "/".join([*path.split("/")[:-1], name])
     table = ev.project.named("settings")
-    rows = [row for row in table.get(name, ()) if row[0].path.rpartition("/")[0] == folder]
+    rows = [row for row in table.get(name, ()) if _folder(row[0].path) == folder]
     return _chosen(ev, rows) if rows else EMPTY
 
 
@@ -119,8 +119,23 @@ def _of_name(ev: Evaluation, name: str, scope: Scope, depth: int) -> Iterator[st
             yield from keys(ev, given, caller, depth)
 
 
-def _under(ev: Evaluation, name: str) -> Values:
-    return ev.ask(("settings", name), lambda: _chosen(ev, ev.project.named("settings")[name]), EMPTY)
+def _under(ev: Evaluation, name: str, folder: str) -> Values:
+    rows = ev.project.named("settings")[name]
+    return ev.ask(("settings", name, folder), lambda: _chosen(ev, _near(rows, folder)), EMPTY)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _near(rows: Sequence[tuple[FunctionRef, Setting]], folder: str) -> Sequence[tuple[FunctionRef, Setting]]:
+    """The rows in the configurations nearest to a folder: each example of a library has its own beside it."""
+    while folder:
+        inside = [row for row in rows if row[0].path.startswith(f"{folder}/")]
+        if inside:
+            return inside
+        folder = _folder(folder)
+    return rows
 
 
 def _chosen(ev: Evaluation, rows: _Rows) -> Values:
@@ -130,9 +145,10 @@ def _chosen(ev: Evaluation, rows: _Rows) -> Values:
     return made if len(models) <= _MOST else ev.guessed(made)
 
 
-def _outer(ev: Evaluation) -> Values:
-    rows = (row for named in ev.project.named("settings").values() for row in named if row[1].outer)
-    return {value: tier for value, tier in _made(ev, rows).items() if ev.holds_module(value)}
+def _outer(ev: Evaluation, folder: str) -> Values:
+    table = ev.project.named("settings")
+    rows = [row for named in table.values() for row in named if row[1].outer]
+    return {v: tier for v, tier in _made(ev, _near(rows, folder)).items() if ev.holds_module(v)}
 
 
 def _made(ev: Evaluation, rows: _Rows) -> Values:
