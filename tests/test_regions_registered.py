@@ -110,9 +110,7 @@ def test_what_a_registry_of_the_project_holds_is_only_what_comes_out_of_it(use: 
 
 
 def test_what_a_test_registers_is_for_tests() -> None:
-    test = (
-        "from nets import NETS\n@NETS.register()\nclass Fake(nn.Module):\n    def forward(self, x): return x\n"
-    )
+    test = "from nets import NETS\n@NETS.register()\nclass Fake(nn.Module):\n    def forward(self, x): return x\n"
     use = TRAINER + "Trainer(NETS.get(cfg.name)())"
     files = {"nets.py": ENROLLED, "main.py": "from nets import NETS\n" + use}
     assert {name.partition("::")[0] for name in hot({**files, "tests/test_nets.py": test})} == {"nets.py"}

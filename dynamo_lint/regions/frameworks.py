@@ -9,8 +9,9 @@ from dynamo_lint.index.facts import CallSite
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.submodules import descendants
-from dynamo_lint.regions.values import Group, Instance, Scope, Value, Values, elements, union
+from dynamo_lint.regions.values import Foreign, Group, Instance, Scope, Value, Values, elements, union
 
 DECORATORS = frozenset({"vllm.compilation.decorators.support_torch_compile", "megatron.core.jit.jit_fuser"})
 """Decorators that compile: the `forward` of a class (vllm/compilation/decorators.py), or a function, since
@@ -61,19 +62,35 @@ def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[V
                 model = call.arguments[0]
             symbols = ev.project.symbols(call.function, scope.function.path, scope.function.key)
             outside = any(str(getattr(s, "dotted", "")).startswith(("transformers", "trl")) for s in symbols)
-            if model is not None and outside and _says(ev.project, scope, _ARGUMENTS, _SWITCHES):
+            if model is not None and outside and _says(_made(ev.project, _ARGUMENTS, scope), _SWITCHES):
                 return union([ev.value(model, scope)], Tier.LIKELY), False
         case facts.Attribute(_, name) if name in _PREPARING and call.arguments:
-            if _says(ev.project, scope, _PLUGINS, _PLUGGED):
-                return _prepared(ev, call, scope)
+            makers = _makers(ev, call.function.value, scope)
+            if _says(makers, _PLUGGED):
+                return _prepared(ev, call, scope, makers)
     return None
 
 
-def _prepared(ev: Evaluation, call: facts.Call, scope: Scope) -> tuple[Values, bool]:
+def _makers(ev: Evaluation, preparing: facts.Expr, scope: Scope) -> list[facts.Call]:
+    """What makes the Accelerator that prepares: in the same file, or else where that comes from."""
+    here = _made(ev.project, _PLUGINS, scope)
+    if here or not _made(ev.project, _PLUGINS):
+        return here
+    ours = (value.dotted for value in ev.value(preparing, scope) if isinstance(value, Foreign))
+    return _made(ev.project, _PLUGINS) if any(_is_accelerator(dotted) for dotted in ours) else []
+
+
+def _is_accelerator(dotted: str) -> bool:
+    return dotted.startswith("accelerate.") and dotted.endswith(".Accelerator")
+
+
+def _prepared(
+    ev: Evaluation, call: facts.Call, scope: Scope, makers: list[facts.Call]
+) -> tuple[Values, bool]:
     """The models that `accelerator.prepare` is given, or their blocks if it compiles region by region."""
     given = union((ev.value(argument, scope) for argument in call.arguments), Tier.LIKELY)
     models: Values = {v: t for v, t in given.items() if isinstance(v, Instance) and ev.holds_module(v)}
-    if not _says(ev.project, scope, _PLUGINS, frozenset({"use_regional_compilation"})):
+    if not _says(makers, frozenset({"use_regional_compilation"})):
         return models, False
     return union(_blocks(ev, value, tier) for value, tier in models.items()), True
 
@@ -104,12 +121,17 @@ def block_names(project: Project, ref: ClassRef, attribute: str) -> Iterator[str
                         yield item.value
 
 
-def _says(project: Project, scope: Scope, makers: frozenset[str], switches: frozenset[str]) -> bool:
-    """Whether the file makes settings that switch compiling on."""
-    return any(
-        key in switches and value not in _OFF
+def _made(project: Project, makers: frozenset[str], scope: Scope | None = None) -> list[facts.Call]:
+    """The calls that make settings: those in the file of a scope, or all that are no test's."""
+    return [
+        site.call
         for name in sorted(makers)
         for where, site in project.calls_of(name)
-        if where.path == scope.function.path
-        for key, value in site.call.keywords
-    )
+        if (not in_tests(where.path) if scope is None else where.path == scope.function.path)
+    ]
+
+
+def _says(makers: list[facts.Call], switches: frozenset[str]) -> bool:
+    """Whether settings switch compiling on."""
+    given = (one for maker in makers for one in maker.keywords)
+    return any(key in switches and value not in _OFF for key, value in given)
