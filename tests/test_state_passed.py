@@ -144,6 +144,10 @@ def reach(source: str) -> list[bool]:
         "class A:\n    def __init__(self, m):\n        self.m = m\n    def run(self):\n        self.m(1)\n\nA(M())",
         "class A:\n    def __init__(self):\n        self.d = nn.ModuleDict()\n        self.d['a'] = M()\n"
         "    def run(self):\n        for d in self.d.values():\n            d(1)",
+        "class A:\n    @property\n    def m(self):\n        return M()\n    def run(self):\n        self.m(1)",
+        "m = M()\n\nclass A:\n    first = m\n    second = first\n    def run(self):\n        self.second(1)",
+        "class A:\n    kinds = {'a': M}\n    def run(self):\n        self.kinds['a']()(1)",
+        "class A:\n    m: nn.Module\n    def run(self):\n        self.m(1)\n\nA(M())",
     ],
 )
 def test_a_module_is_followed_to_where_it_is_called(source: str) -> None:
@@ -158,6 +162,11 @@ def test_a_module_is_followed_to_where_it_is_called(source: str) -> None:
         "class A:\n    def __init__(self, kind=nn.Linear):\n        self.kind = kind()\n"
         "    def run(self):\n        self.kind(1)",
         "def run(f, n):\n    f()\n    run(f, n - 1)",
+        "class A:\n    @property\n    def m(self):\n        return self.n + 1\n    def run(self):\n        self.m(1)",
+        "class A:\n    first = 0.1\n    second = first\n    def run(self):\n        self.second(1)",
+        "class A:\n    sizes = {'a': 224}\n    def run(self):\n        self.sizes['a'](1)",
+        "class A:\n    expand: int = 2\n    def run(self):\n        self.expand(1)\n\nA(n)",
+        "class A:\n    def __init__(self):\n        self.m: float = 0.0\n    def run(self):\n        self.m(1)",
     ],
 )
 def test_a_parameter_that_is_given_something_else_is_not(source: str) -> None:

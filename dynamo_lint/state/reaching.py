@@ -166,17 +166,22 @@ class Reach:
             case facts.Definition(key) if key in self._project.files[ref.path].functions:
                 function = FunctionRef(ref.path, key)
                 if self._project.method_kind(function) == "property":
-                    return True
+                    return self._returns(function, test)
                 return function in self._functions if test == "is" else self._returns(function, "is")
             case facts.Definition(key) if test == "makes":
                 return self._instance(ClassRef(ref.path, key))
-            case facts.Definition() | facts.Constant() | facts.Unknown():
+            case facts.Definition():
                 return False
-        return True
+            case facts.Name(name) if name in self._project.class_bindings(ref):
+                return self._attribute(name, test)  # another member of the class
+        outer = FunctionRef(ref.path, self._project.class_(ref).outer or MODULE_KEY)
+        return self._may_be(value, outer, test)
 
     def _declared(self, ref: ClassRef, annotation: Expr) -> bool:
         """A field may be given anything, if the class is constructed without code of its own."""
         outer = FunctionRef(ref.path, self._project.class_(ref).outer or MODULE_KEY)
+        if is_plain(self._project, annotation, Scope(outer)):
+            return False
         inits = (self._project.method(one, "__init__") for one in (ref, *heirs(self._project, ref)))
         return any(init is None for init in inits) or self._typed(annotation, outer)
 
@@ -202,6 +207,8 @@ class Reach:
                 return False
             case facts.Choice(options) | facts.Display(_, options):
                 return any(self._may_be(option, where, test) for option in options)
+            case facts.Typed(annotation):
+                return self._typed(annotation, where)
             case facts.Subscript(inner) | facts.Element(inner) | facts.Narrowed(inner):
                 return self._may_be(inner, where, test)
             case facts.Call(callee, arguments, keywords):
