@@ -9,7 +9,9 @@ from dynamo_lint.index.facts import ITEM, Attribute, Call, Constant, Name, Store
 
 _APPENDERS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 REGISTRARS = frozenset({"add_module", "register_module"})
-STORING = _APPENDERS | REGISTRARS | {"setattr", "update"}
+_PIPELINE = "register_modules"
+"""How a diffusers pipeline takes parts, each under its keyword (diffusers/pipelines/pipeline_utils.py)."""
+STORING = _APPENDERS | REGISTRARS | {"setattr", "update", _PIPELINE}
 """Last names of all of them: what is not called so stores nothing."""
 
 
@@ -24,6 +26,8 @@ def stores(call: Call) -> Iterator[Store]:
             yield Store(owner, key, value, line)
         case Call(Attribute(owner, name), (_, value)) if name in REGISTRARS:
             yield Store(owner, ITEM, value, line)
+        case Call(Attribute(owner, name), _, keywords) if name == _PIPELINE:
+            yield from (Store(owner, key, value, line) for key, value in keywords if key is not None)
         case Call(Name("setattr"), (owner, Constant(str() as key), value)):
             yield Store(owner, key, value, line)
         case Call(Name("setattr"), (Name("self") as owner, _, value)):
