@@ -69,6 +69,47 @@ def test_a_slot_that_unrelated_places_fill_is_still_only_assumed(source: str) ->
     assert found(source) == set()
 
 
+ENTER = "R = {}\ndef register(name, made): R[name] = made\n"
+BY_CLASS = MODELS + ENTER + "".join(f"register('m{i}', M{i})\n" for i in range(MANY))
+BY_MAKER = (
+    MODELS + ENTER + "".join(f"def m{i}(): return M{i}()\nregister('m{i}', m{i})\n" for i in range(MANY))
+)
+
+
+@pytest.mark.parametrize("models", [BY_CLASS, BY_MAKER])
+@pytest.mark.parametrize(
+    "use",
+    [
+        "Trainer(R[cfg.name]())",
+        "Trainer(R.get(cfg.name)())",
+        "def build(name):\n    make = R.get(name)\n    return make()\nTrainer(build(cfg.name))",
+        "def build(name):\n    if name not in R: raise KeyError\n    make = R[name]\n    return make()\n"
+        "net = build(cfg.name)\nTrainer(net)",
+    ],
+)
+def test_what_calls_put_into_a_table_is_one_choice_where_it_is_called_out_of_it(
+    models: str, use: str
+) -> None:
+    assert found(models + TRAINER + use) == ALL
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "def build(make): return make()\n" + "".join(f"Trainer(build(m{i}))\n" for i in range(MANY)),
+        "".join(f"Trainer(m{i}())\n" for i in range(MANY)),
+        "class Spec:\n    def __init__(self, make): self.make = make\n"
+        + "".join(f"s{i} = Spec(m{i})\n" for i in range(MANY))
+        + "Trainer(cfg.spec.make())",
+        "def build(make):\n    run = make\n    return run()\n"
+        + "".join(f"Trainer(build(m{i}))\n" for i in range(MANY)),
+    ],
+)
+def test_makers_that_many_places_pass_are_no_choice(use: str) -> None:
+    makers = MODELS + "".join(f"def m{i}(): return M{i}()\n" for i in range(MANY))
+    assert found(makers + TRAINER + use) == set()
+
+
 REGISTRY = """
 class Registry:
     def __init__(self, name):

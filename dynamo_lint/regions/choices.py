@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Expr
+from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Subscript
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import ClassValue, Instance, Value
 
@@ -25,6 +25,20 @@ def note(project: Project, made: Iterable[Value]) -> None:
     """Take down what one place of the code picks from by a name that only the run knows."""
     refs = {value.ref for value in made if isinstance(value, Instance | ClassValue)}
     project.memo[_OFFERED] = refs | _all_offered(project)
+
+
+def picks(project: Project, callee: Expr, where: FunctionRef) -> bool:
+    """Whether what is called comes out of a table under a key that only the run knows: `MODELS[name](…)`."""
+    match callee:
+        case Subscript(_, index):
+            return not isinstance(index, Constant)
+        case Call(Attribute(_, "get"), (index, *_)):
+            return not isinstance(index, Constant)
+        case Name(name):
+            local = project.locals_of(where).get(name)
+            bound = local.bound if local is not None and local.parameter is None else ()
+            return any(not isinstance(value, Name) and picks(project, value, where) for value in bound)
+    return False
 
 
 def named_together(project: Project, refs: frozenset[ClassRef], few: int) -> bool:

@@ -9,7 +9,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions import decorated, keywords, registries, settings, unnamed
+from dynamo_lint.regions import choices, decorated, keywords, registries, settings, unnamed
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
@@ -59,6 +59,8 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
     passed = at_best(_passed(ev, parameter, scope), Tier.LIKELY)
     first = direct and _is_first(parameter, function)
     more = [decorated.by(ev, function, scope), _bound_to(ev, function, scope)] if first else []
+    if function.qualname.rpartition(".")[2].startswith("register"):
+        choices.note(ev.project, passed)  # a table is filled with it
     found = ev.capped(union([default, passed, *more]))
     if known:
         found = {v: t for v, t in found.items() if ev.holds_module(v)}

@@ -110,7 +110,10 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
     """The values a call may return."""
     method = call.function
     if not isinstance(method, facts.Attribute):
-        return _of_callees(ev, ev.value(method, scope), call, scope)
+        found = _of_callees(ev, ev.value(method, scope), call, scope)
+        if len(found) > 1 and choices.picks(ev.project, method, scope.function):
+            choices.note(ev.project, found)
+        return found
     # The owner is evaluated once: twice for each link of a chain of calls would double with every link.
     owners = ev.value(method.value, scope)
     callees = ev.attributes(owners, method.name)
