@@ -156,11 +156,7 @@ def constructions(ev: Evaluation, ref: ClassRef) -> Called:
     """The calls in the project that construct a class by its name or an alias of it."""
 
     def compute() -> Called:
-        own = (  # `cls(…)` in its class methods
-            (Scope(where, ref), site)
-            for where, site in ev.project.calls_of("cls")
-            if ev.project.owner(where) == ref and ev.project.method_kind(where) == "classmethod"
-        )
+        own = unnamed.in_class_methods(ev.project, [ref])
         return (*_calls_to(ev, ref.name, {ref}), *unnamed.running(ev, {ref}), *own)
 
     nothing: Called = ()
@@ -173,6 +169,7 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
     found: dict[tuple[Scope, CallSite], None] = {}
     for called in sorted(names):
         found |= dict.fromkeys(_calls_to(ev, called, wanted))
+    found |= dict.fromkeys(unnamed.in_class_methods(ev.project, constructed))
     return tuple(found | dict.fromkeys(unnamed.running(ev, wanted)))
 
 
@@ -240,7 +237,7 @@ def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, Call
     """The calls among which those of a function are found, also by constructing its class."""
     names, constructed = _called(project, ref)
     wanted: list[Symbol] = [ref, *constructed]
-    found: _Sites = []
+    found: _Sites = list(unnamed.in_class_methods(project, constructed))
     for heir in names:
         aliases = {heir, *project.aliases_of(heir)}
         for called in aliases.union(unnamed.compiled_as(project, heir)):

@@ -1,7 +1,8 @@
-"""Calls that do not name what they run: of what a call gives, `find(path)(model)`, and of parameters."""
+"""Calls that do not name what they run: of what a call gives, `find(path)(model)`, a parameter, or `cls`."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -107,3 +108,19 @@ def _handed(project: Project) -> dict[str, set[str]]:
             if name := last_name(given):
                 table.setdefault(name, set()).add(parameter)
     return table
+
+
+def in_class_methods(project: Project, constructed: list[ClassRef]) -> Iterator[tuple[Scope, CallSite]]:
+    """`cls(…)` in class methods, which constructs the class that has them or one below it."""
+    key = "calls of cls"
+    if key not in project.memo:
+        table: dict[ClassRef, list[tuple[FunctionRef, CallSite]]] = defaultdict(list)
+        for where, site in project.calls_of("cls"):
+            owner = project.owner(where)
+            if owner is not None and project.method_kind(where) == "classmethod":
+                table[owner].append((where, site))
+        project.memo[key] = dict(table)
+    for ref in constructed if project.memo[key] else ():
+        for part in project.mro(ref):
+            made = project.memo[key].get(part, ())  # type: ignore[attr-defined]
+            yield from ((Scope(where, ref), site) for where, site in made)

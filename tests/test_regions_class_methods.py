@@ -1,0 +1,57 @@
+"""Regions: what class methods hand to the constructor by `cls(…)`, for the class and for those below it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot
+
+NETS = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class Other(nn.Module):
+    def forward(self, x): return x
+class Wrap(nn.Module):
+    def __init__(self, net, more=None):
+        super().__init__()
+        self.net = net
+    {made}
+    def forward(self, x): return self.net(x)
+class Below(Wrap):
+    pass
+class Beside(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+    def forward(self, x): return self.net(x)
+"""
+MAKE = "@classmethod\n    def make(cls, path=None): return cls(Net())"
+LATE = "@classmethod\n    def make(cls, path=None):\n        made = cls(more=path, net=Net())\n        return made"
+
+
+def found(made: str, code: str = "fast = torch.compile(Wrap.make())") -> set[str]:
+    return {name.partition(".")[0] for name in hot(NETS.format(made=made) + code)}
+
+
+@pytest.mark.parametrize("made", [MAKE, LATE, MAKE.replace("Net()", "net=Net()")])
+@pytest.mark.parametrize("code", ["fast = torch.compile({}.make())", "m = {}.make(1)\nm.compile()"])
+def test_what_a_class_method_gives_the_constructor_is_in_the_module(made: str, code: str) -> None:
+    assert found(made, code.format("Wrap")) == {"Wrap", "Net"}
+    assert found(made, code.format("Below")) == {"Wrap", "Net"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "@staticmethod\n    def make(cls=Beside): return Wrap(Other()) if cls(Net()) else None",
+        "@classmethod\n    def make(cls): return Wrap(Other())",
+        "@classmethod\n    def make(cls): return cls(Other())\n    def other(self, cls): return cls(Net())",
+        "@classmethod\n    def make(klass): return klass(Other())",
+    ],
+)
+def test_other_calls_say_nothing_of_what_the_constructor_gets(made: str) -> None:
+    assert "Net" not in found(made)
+
+
+def test_a_class_beside_it_is_given_nothing() -> None:
+    assert found(MAKE, "fast = torch.compile(Beside(Other()))") == {"Beside", "Other"}
