@@ -310,9 +310,10 @@ def _bound_to(ev: Evaluation, function: Function, scope: Scope) -> Values:
     name = function.qualname.rpartition(".")[2]
     for attribute in sorted(ev.project.aliases_of(name)):
         for where, store in ev.project.stores_of(attribute):
-            if store.value == facts.Name(name) and FunctionValue(scope.function) in ev.value(
-                store.value, Scope(where)
-            ):
+            value = store.value
+            if not isinstance(value, facts.Name) or value.id != name:
+                continue
+            if FunctionValue(scope.function) in ev.value(value, Scope(where)):
                 held = ev.value(store.owner, Scope(where, ev.project.owner(where)))
                 found.append({Instance(v.ref): Tier.LIKELY for v in held if isinstance(v, ClassValue)})
     for maker in ("MethodType", "__get__"):

@@ -58,6 +58,8 @@ class _Place(NamedTuple):
 
 _Entry = tuple[str, "ClassRef | FunctionRef"]
 """Something registered, and its name."""
+_Registering = tuple[Expr, "ClassRef | FunctionRef | Scope"]
+"""A decorator and what it decorates, or a call and where it stands."""
 
 
 def built(ev: Evaluation, call: Call, callee: Attribute, owners: Values, scope: Scope) -> Values:
@@ -155,35 +157,50 @@ def _registered(ev: Evaluation, place: _Place) -> tuple[_Entry, ...]:
 
 def _entries(ev: Evaluation, place: _Place) -> Iterator[_Entry]:
     project = ev.project
+    nothing: dict[_Place, list[_Registering]] = {}
+    for call, where in ev.ask(("registering",), lambda: _registering(project), nothing).get(place, ()):
+        if not isinstance(where, Scope):
+            yield from ((name, where) for name in _names(call, where))
+            continue
+        for argument in _arguments(call):
+            if not isinstance(argument, Constant | facts.Unknown):
+                for value in ev.value(argument, where):
+                    if isinstance(value, ClassValue | FunctionValue):
+                        yield from ((name, value.ref) for name in _names(call, value.ref))
+
+
+def _registering(project: Project) -> dict[_Place, list[_Registering]]:
+    """What registers something, by registry: decorators with what they decorate, calls with their scope."""
+    found: dict[_Place, list[_Registering]] = {}
     for ref, decorator in project.screened("decorated", _registers):
         callee = decorator.function if isinstance(decorator, Call) else decorator
-        if not isinstance(callee, Attribute):
-            continue
         definition = project.class_(ref) if isinstance(ref, ClassRef) else project.function(ref)
-        if _place(project, callee.value, ref.path, definition.outer or MODULE_KEY) == place:
-            yield from ((name, ref) for name in _names(decorator, ref))
+        if isinstance(callee, Attribute):
+            place = _place(project, callee.value, ref.path, definition.outer or MODULE_KEY)
+            if place is not None:
+                found.setdefault(place, []).append((decorator, ref))
     for where, site in project.screened("calls", _registers):
         callee = site.call.function
-        if not isinstance(callee, Attribute):
-            continue
-        if _place(project, callee.value, where.path, where.key) == place:
-            for argument in (*site.call.arguments, *(value for _, value in site.call.keywords)):
-                if not isinstance(argument, Constant | facts.Unknown):
-                    held = ev.value(argument, Scope(where, project.owner(where)))
-                    for value in held:
-                        if isinstance(value, ClassValue | FunctionValue):
-                            yield from ((name, value.ref) for name in _names(site.call, value.ref))
+        if isinstance(callee, Attribute):
+            place = _place(project, callee.value, where.path, where.key)
+            if place is not None:
+                found.setdefault(place, []).append((site.call, Scope(where, project.owner(where))))
+    return found
 
 
 def _names(registering: Expr, ref: ClassRef | FunctionRef) -> list[str]:
     """Under which names something is registered: those that the call gives, or else its own."""
-    given = (
-        (*registering.arguments, *(v for _, v in registering.keywords))
-        if isinstance(registering, Call)
-        else ()
-    )
-    texts = [part.value for value in given for part in walk(value) if isinstance(part, Constant)]
+    texts = [
+        part.value for value in _arguments(registering) for part in walk(value) if isinstance(part, Constant)
+    ]
     return [text for text in texts if isinstance(text, str)] or [ref.key.split("#")[0].rpartition(".")[2]]
+
+
+def _arguments(registering: Expr) -> tuple[Expr, ...]:
+    """What a call is given; nothing for a bare decorator."""
+    if not isinstance(registering, Call):
+        return ()
+    return (*registering.arguments, *(value for _, value in registering.keywords))
 
 
 def _registers(name: str) -> bool:
