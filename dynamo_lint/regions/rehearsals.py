@@ -44,3 +44,13 @@ def may_meet(project: Project, site: FunctionRef | None, target: FunctionRef) ->
     names = [part for part in site.key.split(".") if not part.startswith("<")]
     callers = {where.path for name in names for where, _ in project.calls_of(name)}
     return target.path == site.path or target.path in callers
+
+
+def may_not_run(project: Project, where: FunctionRef, line: int) -> bool:
+    """Whether what a test runs may leave out a line: it stands in a branch of code that is no test's own.
+
+    A test is one run: the branches that it does not take are not compiled.
+    """
+    if in_tests(where.path):
+        return False
+    return any(first <= line <= last for first, last in project.function(where).branches)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from dynamo_lint.index import facts
@@ -16,6 +16,7 @@ from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.callbacks import calls_back, masks_for
+from dynamo_lint.regions.edges import Edge, met
 from dynamo_lint.regions.entries import Root
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
 from dynamo_lint.regions.flow import ENOUGH
@@ -34,27 +35,11 @@ from dynamo_lint.regions.model import (
 )
 from dynamo_lint.regions.origins import givers, origins
 from dynamo_lint.regions.project import External, Project
-from dynamo_lint.regions.rehearsals import in_tests, may_meet
+from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
 from dynamo_lint.regions.switches import starts_off
 from dynamo_lint.regions.targets import targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
 from dynamo_lint.regions.wrapping import is_wrapped, wrappers
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """One call out of a node."""
-
-    target: Node
-    tier: Tier
-    line: int
-    note: str
-    callee: str | None = None
-    """How a plain call spells the last part of what it calls."""
-    needs: FunctionRef | None = None
-    """The only caller that passes the function on: the edge counts if that is hot too."""
-    given: Given = ()
-    """What the call passes for parameters that the target calls."""
 
 
 @dataclass(slots=True)
@@ -97,6 +82,7 @@ class _Walk:
         self._around: set[ClassRef | None] = set()
         """Classes of the objects that decorators put around hot functions."""
         self._boundaries = Boundaries(project, options)
+        self._guesses = options.guesses
         self._protocols = protocols.defined(project)
         self._delegates = "__getattr__" in project.named("methods")
         self._properties = project.named("properties")
@@ -104,6 +90,7 @@ class _Walk:
     def run(self, roots: list[Root]) -> None:
         # The best evidence is walked first, so the first visit of a node is its best: tier, then code
         # that a user runs before probes and tests, then the shortest chain.
+        tested = {number for number, root in enumerate(roots) if in_tests(root.entry.path)}
         queue: list[tuple[Tier, bool, int, int, Node, _Visit]] = []
         count = itertools.count()
 
@@ -117,9 +104,13 @@ class _Walk:
                 return  # by better evidence
             if not may_meet(self._project, roots[visit.first].site, edge.target.function):
                 return
+            tier = max(visit.tier, edge.tier)
+            if visit.first in tested and may_not_run(self._project, node.function, edge.line):
+                if not self._guesses:
+                    return
+                tier = Tier.ASSUMED
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
-            tier, chain = max(visit.tier, edge.tier), (*visit.chain, step)
-            reached = _Visit(tier, chain, visit.entries, visit.first, compiled=False)
+            reached = _Visit(tier, (*visit.chain, step), visit.entries, visit.first, compiled=False)
             if edge.target not in self._visits:
                 push(edge.target, reached, rehearsal)
             if more:
@@ -127,14 +118,14 @@ class _Walk:
                 push(edge.target, replace(reached, given=edge.given), rehearsal)
 
         def expand(node: Node, visit: _Visit, edges: Iterable[Edge], rehearsal: bool) -> None:
-            met = []
+            known = []
             for edge in edges:
                 if edge.needs is None or edge.needs in hot:
-                    met.append(_met(edge, hot))
+                    known.append(met(edge, hot))
                 else:
                     self._waiting.setdefault(edge.needs, []).append((node, edge))
-            self._edges.setdefault(node, []).extend(met)
-            for edge in met:
+            self._edges.setdefault(node, []).extend(known)
+            for edge in known:
                 follow(node, visit, edge, rehearsal)
 
         self._entered = frozenset(target.function for root in roots for target in root.targets)
@@ -392,9 +383,3 @@ class _Walk:
             if function.key in self._project.files[function.path].functions:
                 qualname = self._project.function(function).qualname
                 yield Edge(Node(function, value.ref), tier, line, f"{verb} the property {qualname}")
-
-
-def _met(edge: Edge, hot: Mapping[FunctionRef, Tier]) -> Edge:
-    """An edge is no surer than the caller that it needs."""
-    weakest = Tier.CERTAIN if edge.needs is None else hot[edge.needs]
-    return edge if edge.tier >= weakest else replace(edge, tier=weakest)

@@ -1,0 +1,31 @@
+"""One step of the walk from function to function: a call, and what has to be hot for it to count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dynamo_lint.regions.evaluate import Given
+from dynamo_lint.regions.model import FunctionRef, Node, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One call out of a node."""
+
+    target: Node
+    tier: Tier
+    line: int
+    note: str
+    callee: str | None = None
+    """How a plain call spells the last part of what it calls."""
+    needs: FunctionRef | None = None
+    """The only caller that passes the function on: the edge counts if that is hot too."""
+    given: Given = ()
+    """What the call passes for parameters that the target calls."""
+
+
+def met(edge: Edge, hot: Mapping[FunctionRef, Tier]) -> Edge:
+    """An edge is no surer than the caller that it needs."""
+    weakest = Tier.CERTAIN if edge.needs is None else hot[edge.needs]
+    return edge if edge.tier >= weakest else replace(edge, tier=weakest)

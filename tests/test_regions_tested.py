@@ -1,0 +1,68 @@
+"""Regions: what tests compile is one run of code that has other branches too."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot
+
+LIB = """
+def pack(x): return x
+def mask(x): return x
+class Net(nn.Module):
+    def __init__(self, ragged=False):
+        super().__init__()
+        self.ragged = ragged
+    def forward(self, x):
+        {body}
+        return x
+"""
+TEST = "from lib import Net\nfast = torch.compile(Net())\n"
+IF = "if self.ragged: x = pack(x)"
+CHOICES = [
+    IF,
+    "if len(x) > 9: pass\n        else: x = pack(x)",
+    "try: x = x + 1\n        except TypeError: x = pack(x)",
+]
+
+
+def compiled(body: str, **files: str) -> dict[str, str]:
+    sources = {"lib.py": LIB.format(body=body), "test_net.py": TEST}
+    return hot(sources | {f"{name}.py": text for name, text in files.items()})
+
+
+@pytest.mark.parametrize("body", CHOICES)
+def test_a_branch_of_code_that_only_a_test_compiles_is_not_compiled(body: str) -> None:
+    assert compiled(body) == {"lib.py::Net.forward": "likely"}
+
+
+@pytest.mark.parametrize("body", CHOICES)
+def test_a_branch_of_code_that_a_user_compiles_is_compiled(body: str) -> None:
+    found = compiled(body, main="from lib import Net\nfast = torch.compile(Net())\n")
+    assert found == {"lib.py::Net.forward": "certain", "lib.py::pack": "certain"}
+
+
+@pytest.mark.parametrize(
+    "body", ["x = pack(x)", "for _ in range(2): x = pack(x)", f"{IF}\n        x = pack(x)"]
+)
+def test_what_runs_in_every_test_is_likely(body: str) -> None:
+    assert compiled(body) == {"lib.py::Net.forward": "likely", "lib.py::pack": "likely"}
+
+
+def test_what_a_branch_leads_to_is_not_compiled_either() -> None:
+    assert compiled(f"{IF}\n        x = mask(x)") == {
+        "lib.py::Net.forward": "likely",
+        "lib.py::mask": "likely",
+    }
+
+
+def test_the_branches_of_a_test_are_those_that_it_takes_for_some_case() -> None:
+    test = "from lib import mask, pack\n@torch.compile\ndef f(x, long):\n    return pack(x) if long else mask(x)\n"
+    test += "@torch.compile\ndef g(x, long):\n    if long:\n        x = pack(x)\n    return x\n"
+    found = hot({"lib.py": LIB.format(body="pass"), "test_net.py": test})
+    assert found["lib.py::pack"] == found["lib.py::mask"] == "likely"
+
+
+def test_a_branch_of_tested_code_is_assumed_where_guesses_are_asked_for() -> None:
+    found = hot({"lib.py": LIB.format(body=IF), "test_net.py": TEST}, guesses=True)
+    assert found == {"lib.py::Net.forward": "likely", "lib.py::pack": "assumed"}
