@@ -156,7 +156,8 @@ def _answers(
     from dynamo_lint.regions.tables import tables_of
     from dynamo_lint.regions.uses import READINGS
 
-    yield (old.module, old.is_package, old.stars), (new.module, new.is_package, new.stars), False
+    for name in ("module", "is_package", "is_script", "stars"):
+        yield getattr(old, name), getattr(new, name), False
     yield old.markers, new.markers, False
     for sort, key, names in asked:
         try:

@@ -192,6 +192,61 @@ def test_of_two_modules_with_one_name_the_sibling_wins() -> None:
     assert set(hot(files)) == {"a/model.py::Net.forward", "a/model.py::Net.a"}
 
 
+NET = "class Net(nn.Module):\n    def forward(self, x): return x\n"
+RUNS = 'if __name__ == "__main__":\n    main()\n'
+COMPILES = "def main():\n    return torch.compile(Net())\n"
+
+
+def test_a_script_in_a_package_finds_what_lies_beside_it() -> None:
+    files = {
+        "td3/__init__.py": "",
+        "td3/nets.py": NET,
+        "td3/td3.py": NET,
+        "td3/train.py": f"from nets import Net\n{COMPILES}{RUNS}",
+    }
+    assert set(hot(files)) == {"td3/nets.py::Net.forward"}
+    files["td3/train.py"] = f"from td3 import Net\n{COMPILES}{RUNS}"
+    assert set(hot(files)) == {"td3/td3.py::Net.forward"}
+
+
+def test_what_a_script_of_a_package_imports_finds_it_as_well() -> None:
+    files = {
+        "td3/__init__.py": "",
+        "td3/nets.py": NET,
+        "td3/build.py": f"from nets import Net\n{COMPILES}",
+        "td3/train.py": f"from build import main\n{RUNS}",
+    }
+    assert set(hot(files)) == {"td3/nets.py::Net.forward"}
+
+
+def test_a_package_without_a_script_imports_no_sibling_by_its_bare_name() -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/nets.py": NET,
+        "pkg/train.py": f"from nets import Net\n{COMPILES}",
+    }
+    assert hot(files) == {}
+
+
+def test_a_sibling_that_imports_its_own_name_is_made_for_a_library() -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/wandb.py": f"import wandb\n{NET}",
+        "pkg/log.py": f"from wandb import Net\n{COMPILES}",
+        "pkg/tool.py": f"def main(): pass\n{RUNS}",
+    }
+    assert hot(files) == {}
+
+
+def test_a_script_in_a_package_takes_types_and_torch_from_where_all_do() -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/types.py": NET,
+        "pkg/train.py": f"from types import Net\n{COMPILES}{RUNS}",
+    }
+    assert hot(files) == {}
+
+
 def test_super_and_overrides_follow_the_class_of_self() -> None:
     assert hot("""
         class Base(nn.Module):

@@ -156,6 +156,7 @@ def test_an_edit_of_a_cold_file_that_answers_as_before_is_not_judged(
     ("name", "old", "new"),
     [
         ("cold.py", "return result", "return result)"),
+        ("cold.py", "LIMIT = 10", 'LIMIT = 10\nif __name__ == "__main__":\n    print(LIMIT)'),
         ("cold.py", "LIMIT = 10", "import model\nmodel.Block().steps = 3"),
         ("cold.py", "LIMIT = 10", "from model import Block\n\n\nclass Wider(Block):\n    scale = 2.0\n"),
         ("cold.py", "result = 0", "rows = self.rows\n        rows.steps = result = 0"),

@@ -339,6 +339,8 @@ class FileFacts:
     """Dotted module name; the bare stem for a script outside any package."""
     is_package: bool = False
     """The file is an `__init__.py`."""
+    is_script: bool = False
+    """It does something when it is run by itself (`if __name__ == "__main__"`)."""
     functions: dict[str, Function] = field(default_factory=dict)
     classes: dict[str, Class] = field(default_factory=dict)
     stars: tuple[Import, ...] = ()

@@ -1,7 +1,8 @@
-"""What a file is called when others import it."""
+"""What a file is called when others import it, and whether it is run by itself."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection
 
 
@@ -19,3 +20,12 @@ def module_name(path: str, packages: Collection[str]) -> tuple[str, bool]:
         folder, _, name = folder.rpartition("/")
         parts.append(name)
     return ".".join(reversed(parts)) or stem, is_package
+
+
+def is_script(tree: ast.Module) -> bool:
+    """Whether a file says what to do when it is run by itself: `if __name__ == "__main__": …`."""
+    for statement in tree.body:
+        match statement:
+            case ast.If(test=ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")])):
+                return True
+    return False

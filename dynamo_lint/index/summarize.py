@@ -13,8 +13,9 @@ from dynamo_lint.index.choosing import judgement
 from dynamo_lint.index.compiling import exits, truth_when_compiling
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.expressions import Expressions, terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function
+from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function, Import
 from dynamo_lint.index.markers import find_markers
+from dynamo_lint.index.modules import is_script
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -35,7 +36,7 @@ def summarize(
             tree = ast.parse(source)
         text = decode(source)
         reader = _Reader()
-        functions, classes = reader.read_file(tree)
+        functions, classes, stars = reader.read_file(tree)
         markers = find_markers(text, region_comment, reader.bodies)
     except SyntaxError as error:
         return FileFacts(path, module, is_package, error=(error.lineno or 1, error.msg or "invalid syntax"))
@@ -45,7 +46,7 @@ def summarize(
         return FileFacts(path, module, is_package, error=(1, "is nested too deeply to be read"))
     except tokenize.TokenError as error:
         return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
-    return FileFacts(path, module, is_package, functions, classes, tuple(reader.stars), markers)
+    return FileFacts(path, module, is_package, is_script(tree), functions, classes, stars, markers)
 
 
 class _Reader:
@@ -54,14 +55,14 @@ class _Reader:
     def __init__(self) -> None:
         self.functions: dict[str, FunctionScope] = {}
         self.classes: dict[str, ClassScope] = {}
-        self.stars: list[facts.Import] = []
+        self.stars: list[Import] = []
         self.bodies: list[tuple[Function | Class, ast.stmt]] = []
         self._opened: list[tuple[str, ast.stmt]] = []
         self._environment: set[str] = set()
         self._expressions = Expressions(self._define_lambda, self._environment)
         self._class: ClassScope | None = None
 
-    def read_file(self, tree: ast.Module) -> tuple[dict[str, Function], dict[str, Class]]:
+    def read_file(self, tree: ast.Module) -> tuple[dict[str, Function], dict[str, Class], tuple[Import, ...]]:
         module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, max(1, _last_line(tree.body)))
         self.functions[MODULE_KEY] = self._scope = self._expressions.scope = module
         try:
@@ -73,7 +74,7 @@ class _Reader:
         classes = {key: scope.finish() for key, scope in self.classes.items()}
         for key, first in self._opened:
             self.bodies.append((functions.get(key) or classes[key], first))
-        return functions, classes
+        return functions, classes, tuple(self.stars)
 
     # --- statements -------------------------------------------------------------------------------------
 

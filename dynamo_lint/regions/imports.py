@@ -6,7 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 
-from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.facts import FileFacts, Import
 
 
 class ModuleFinder:
@@ -16,11 +16,15 @@ class ModuleFinder:
         self._files = files
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._by_tail: dict[str, list[str]] = defaultdict(list)
+        self._run_in: set[str] = set()
+        """Folders with a script: it finds what lies beside it first, and so does all that it imports."""
         for path, file in files.items():
             self._by_name[file.module].append(path)
             folder, _, name = path.rpartition("/")
             tail = folder.rpartition("/")[2] if file.is_package else name.rpartition(".")[0] or name
             self._by_tail[tail].append(path)
+            if file.is_script:
+                self._run_in.add(folder)
         self._found: dict[tuple[str, str], str | None] = {}
         self._relative: dict[tuple[str, int, str], tuple[str | None, str]] = {}
 
@@ -59,24 +63,34 @@ class ModuleFinder:
     def _find(self, dotted: str, importer: str) -> str | None:
         """Path of the project file that `import dotted` in `importer` means, or None for an outside module.
 
-        A script's siblings win, then packages by name, then a path that ends like the dotted name (a
-        namespace package or a source root that is not the linted root); the nearest of several.
+        The siblings of a script win, then packages by name, then a path that ends like the dotted name (a
+        namespace package or a source root that is not the linted root), the nearest of several; then what
+        lies beside the scripts of a package.
         """
         tail = dotted.replace(".", "/")
         folder, slash, _ = importer.rpartition("/")
-        prefix = folder + slash
         file = self._files[importer]
-        if not file.is_package and "." not in file.module:
-            for sibling in (f"{prefix}{tail}.py", f"{prefix}{tail}/__init__.py"):
-                if sibling in self._files and sibling != importer:
-                    return sibling
+        siblings = (f"{folder}{slash}{tail}.py", f"{folder}{slash}{tail}/__init__.py")
+        sibling = next((path for path in siblings if path in self._files and path != importer), None)
+        alone = not file.is_package and "." not in file.module
+        outside = dotted.partition(".")[0] in (*sys.stdlib_module_names, "torch")
+        if sibling is not None and (alone or (file.is_script and not outside)):
+            return sibling
         named = [path for path in self._by_name.get(dotted, ()) if "." in dotted or _is_top(path)]
         if not named:
             first, _, last = dotted.rpartition(".")
-            if first and dotted.partition(".")[0] not in (*sys.stdlib_module_names, "torch"):
+            if first and not outside:
                 ends = (f"/{tail}.py", f"/{tail}/__init__.py")
                 named = [path for path in self._by_tail.get(last, ()) if f"/{path}".endswith(ends)]
+        if not named and sibling is not None and not outside and folder in self._run_in:
+            return None if _imports(self._files[sibling], dotted) else sibling
         return max(named, key=lambda path: (_shared(path, importer), path), default=None)
+
+
+def _imports(file: FileFacts, dotted: str) -> bool:
+    """Whether a file imports a module: one that is called like itself is a library that it is made for."""
+    bound = (binding.value for function in file.functions.values() for binding in function.bindings)
+    return any(isinstance(one, Import) and one.level == 0 and one.module == dotted for one in bound)
 
 
 def _is_top(path: str) -> bool:
