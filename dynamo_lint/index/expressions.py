@@ -191,7 +191,7 @@ class Expressions:
         match target:
             case ast.Name(id=name):
                 scope.bindings.append(facts.Binding(name, value, target.lineno, augmented))
-                if scope.narrowed:
+                if scope.narrowed or scope.answers:
                     scope.forget(name)
             case ast.Attribute(value=owner, attr=attr):
                 scope.stores.append(facts.Store(self.read(owner), attr, value, target.lineno, augmented))
@@ -216,7 +216,8 @@ class Expressions:
     def establish(self, test: ast.expr, holds: bool = True) -> None:
         """From here on `test` is known to be true, or false, until the facts of this scope are cut back."""
         if test.__class__ in TELLING:
-            self.scope.narrowed += told(narrowings(test, self.annotation, holds), self.scope.keys)
+            found = narrowings(test, self.annotation, holds, self.scope.answered())
+            self.scope.narrowed += told(found, self.scope.keys)
         if self.scope.modules:
             self.scope.narrowed += choices(test, self.scope.modules, holds)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from dynamo_lint.index.facts import (
     UNKNOWN,
@@ -19,21 +19,28 @@ from dynamo_lint.index.facts import (
     Subscript,
 )
 
-TELLING = frozenset({ast.Call, ast.Compare, ast.UnaryOp, ast.BoolOp})
+TELLING = frozenset({ast.Call, ast.Compare, ast.UnaryOp, ast.BoolOp, ast.Name})
 """The tests that may say anything."""
+
+_NONE: Mapping[str, ast.expr] = {}
 
 TEXT = "text"
 """The kind of a `Display` that lists the texts that a name may be, instead of types of its value."""
 
 
 def narrowings(
-    test: ast.expr, read_type: Callable[[ast.expr], Expr | None], holds: bool = True
+    test: ast.expr,
+    read_type: Callable[[ast.expr], Expr | None],
+    holds: bool = True,
+    answers: Mapping[str, ast.expr] = _NONE,
 ) -> Iterator[Narrowed]:
     """The names whose type or text is known where `test` is true, or where it is not if `holds` is false.
 
-    `read_type` translates the types themselves.
+    `read_type` translates the types themselves; `answers` are names that hold the answer of a test.
     """
     match test:
+        case ast.Name(id=name) if name in answers:
+            yield from narrowings(answers[name], read_type, holds)
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), types]):
             yield Narrowed(Name(name), read_type(types) or UNKNOWN, holds)
         case ast.Compare(
@@ -50,16 +57,24 @@ def narrowings(
                 same = isinstance(op, ast.Eq | ast.In)
                 yield Narrowed(Name(name), Display(TEXT, texts), same is holds)
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            yield from narrowings(inner, read_type, not holds)
+            yield from narrowings(inner, read_type, not holds, answers)
         case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
             # All of them are true, or all of them false.
             for value in values:
-                yield from narrowings(value, read_type, holds)
+                yield from narrowings(value, read_type, holds, answers)
         case ast.BoolOp(op=ast.Or(), values=values):
-            found = [fact for value in values for fact in narrowings(value, read_type)]
+            found = [fact for value in values for fact in narrowings(value, read_type, True, answers)]
             same = len({fact.value for fact in found}) == 1 and all(fact.holds for fact in found)
             if same and len(found) == len(values):
                 yield Narrowed(found[0].value, Choice(tuple(fact.types for fact in found)))
+
+
+def tested(test: ast.expr) -> str | None:
+    """The name that an `isinstance` test is about."""
+    match test:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), _]):
+            return name
+    return None
 
 
 def note_keys(keys: dict[str, tuple[Expr, str]], target: ast.expr, value: Expr) -> None:

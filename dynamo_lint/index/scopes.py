@@ -19,7 +19,7 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
-from dynamo_lint.index.narrowing import not_none
+from dynamo_lint.index.narrowing import not_none, tested
 
 
 @dataclass(slots=True)
@@ -70,6 +70,8 @@ class FunctionScope:
     """The comprehensions around, as they stand in a qualname."""
     aliases: dict[str, bool] = field(default_factory=dict)
     """Locals that hold the answer of an `is_compiling()` test."""
+    answers: dict[str, tuple[ast.expr, int]] = field(default_factory=dict)
+    """Locals that hold the answer of an `isinstance` test, with the loops around it."""
 
     def given(self) -> tuple[str, ...]:
         """The names that tests have shown not to be None where the walk stands.
@@ -96,6 +98,19 @@ class FunctionScope:
         for position, fact in enumerate(self.narrowed):
             if fact is not None and isinstance(fact.value, Name) and fact.value.id == name:
                 self.narrowed[position] = None
+        for known in [known for known, (test, _) in self.answers.items() if name in (known, tested(test))]:
+            del self.answers[known]
+
+    def note_answer(self, targets: list[ast.expr], value: ast.expr) -> None:
+        """A name is assigned the answer of a test: it holds until what was tested is assigned again."""
+        match targets:
+            case [ast.Name(name)] if tested(value) not in (None, name):
+                if sum(binding.name == name for binding in self.bindings) == 1:
+                    self.answers[name] = value, len(self.loops)
+
+    def answered(self) -> dict[str, ast.expr]:
+        """The names that hold the answer of a test: in another loop its subject may be another by now."""
+        return {name: test for name, (test, loops) in self.answers.items() if loops == len(self.loops)}
 
     def dropped(self, result: Expr) -> None:
         """A statement leaves a value to nobody, which matters if the value is what was compiled."""

@@ -108,6 +108,7 @@ class _Reader:
         result = self._expressions.read(node.value)
         for target in node.targets:
             self._bind(target, result)
+        self._scope.note_answer(node.targets, node.value)
 
     def _return(self, node: ast.Return) -> None:
         if node.value is not None:

@@ -36,6 +36,8 @@ def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scop
     match types:
         case Subscript(container, index) if lists_texts(index):
             return _beside(ev, values, ev.value(container, scope), texts_in(index), holds)
+        case Name("tuple"):
+            return {v: tier for v, tier in values.items() if _may_be_tuple(ev, v, holds)}
     names = _class_names(types)
     if names:
         return _by_name(ev, values, names, holds)
@@ -167,4 +169,12 @@ def is_one_of(ev: Evaluation, value: Value, types: Values) -> bool:
 
 def _may_be(ev: Evaluation, value: Value, types: Values) -> bool:
     """Whether a value passes the test; of a value from outside the project nothing is known."""
+    if isinstance(value, Group):
+        return value.kind != "tuple"
     return is_one_of(ev, value, types) if isinstance(value, Instance) else True
+
+
+def _may_be_tuple(ev: Evaluation, value: Value, holds: bool) -> bool:
+    """Whether a value may pass `isinstance(x, tuple)`, or fail it."""
+    is_tuple = isinstance(value, Group) and value.kind == "tuple"
+    return not ev.holds_module(value) or is_tuple if holds else not is_tuple
