@@ -18,6 +18,8 @@ from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.values import Compiled, FunctionValue, Scope, Values, union
 
 Site = tuple[FunctionRef, CallSite]
+_RESHAPING = frozenset({"to", "type", "view", "reshape", "expand", "repeat", "permute", "size", "squeeze"})
+"""Methods of tensors and of what is like them, whichever library's: they take shapes, devices and dtypes."""
 _FLEX = "torch.nn.attention.flex_attention.flex_attention"
 _MASK_MAKERS = ("create_block_mask", "create_mask")
 _MOST_MASKS = 40
@@ -47,7 +49,7 @@ def calls_back(dotted: str) -> bool:
         return name in _HIGHER_ORDER
     if package == "functools":
         return name == "reduce"
-    if dotted in DISABLERS:
+    if dotted in DISABLERS or name in _RESHAPING:
         return False
     return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops")
 
@@ -72,10 +74,19 @@ def _masks(ev: Evaluation) -> Values:
     for name in _MASK_MAKERS:
         for made in sorted({name, *ev.project.aliases_of(name)}):
             for where, site in ev.project.calls_of(made):
+                if _is_never_read(ev.project, where, site.call):
+                    continue
                 scope = Scope(where, ev.project.owner(where))
                 found += [_functions(ev.value(argument, scope)) for argument in site.call.arguments[:1]]
     every = union(found, weakest=Tier.LIKELY)
     return every if len(every) <= _MOST_MASKS else {}
+
+
+def _is_never_read(project: Project, where: FunctionRef, call: facts.Call) -> bool:
+    """Whether what a call gives is only kept in an attribute that no code reads."""
+    names = {store.name for store in project.function(where).stores if store.value == call}
+    read = project.named("loaded")
+    return bool(names) and not any(name in read for name in names)
 
 
 def _functions(values: Values) -> Values:

@@ -101,6 +101,17 @@ def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table, compi
     lookup.put_into(lookups)
 
 
+def _loaded(file: FileFacts, loaded: Table) -> None:
+    found: set[str] = set()
+    for function in file.functions.values():
+        found.update(load.name for load in function.loads)
+        for site in function.calls:
+            match site.call:
+                case facts.Call(facts.Name("getattr"), (_, facts.Constant(str() as name), *_)):
+                    found.add(name)
+    _all(loaded, found)
+
+
 def _known(file: FileFacts, known: Table) -> None:
     found: set[str] = set()
     for class_ in file.classes.values():
@@ -317,6 +328,7 @@ READINGS = (
     Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
     Reading(("aliases", "rows", "lookups", "compiled methods"), _aliases),
     Reading(("known",), _known),
+    Reading(("loaded",), _loaded),
     Reading(("definitions", "defined", "methods", "top"), _defined),
     Reading(("decorated", "properties"), _decorated),
     Reading(("derived",), _derived),
