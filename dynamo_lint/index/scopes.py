@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.choosing import Loops
+from dynamo_lint.index.compiling import truth_when_compiling
 from dynamo_lint.index.facts import (
     Attribute,
     Binding,
@@ -100,6 +101,17 @@ class FunctionScope:
                 self.narrowed[position] = None
         for known in [known for known, (test, _) in self.answers.items() if name in (known, tested(test))]:
             del self.answers[known]
+
+    def note_alias(self, targets: list[ast.expr], value: ast.expr) -> None:
+        """Names are assigned what may be the answer of an `is_compiling()` test."""
+        truth = truth_when_compiling(value, self.aliases)
+        for target in targets:
+            if isinstance(target, ast.Name):
+                # Only a test is an alias: `flag = True` may be rebound at any time.
+                if truth is not None and not isinstance(value, ast.Constant):
+                    self.aliases[target.id] = truth
+                else:
+                    self.aliases.pop(target.id, None)
 
     def note_answer(self, targets: list[ast.expr], value: ast.expr) -> None:
         """A name is assigned the answer of a test: it holds until what was tested is assigned again."""

@@ -104,7 +104,7 @@ class _Reader:
         self._scope.dropped(self._expressions.read(node.value))
 
     def _assign(self, node: ast.Assign) -> None:
-        self._alias(node.targets, node.value)
+        self._scope.note_alias(node.targets, node.value)
         result = self._expressions.read(node.value)
         for target in node.targets:
             self._bind(target, result)
@@ -222,16 +222,6 @@ class _Reader:
             self._class.bindings.append(facts.Binding(target.id, value, target.lineno))
         else:
             self._expressions.bind_target(target, value, augmented)
-
-    def _alias(self, targets: list[ast.expr], value: ast.expr) -> None:
-        truth = truth_when_compiling(value, self._scope.aliases)
-        for target in targets:
-            if isinstance(target, ast.Name):
-                # Only a test is an alias: `flag = True` may be rebound at any time.
-                if truth is not None and not isinstance(value, ast.Constant):
-                    self._scope.aliases[target.id] = truth
-                else:
-                    self._scope.aliases.pop(target.id, None)
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         annotation = self._expressions.annotation(node.annotation) or UNKNOWN
