@@ -128,3 +128,30 @@ def test_a_method_that_runs_without_being_named_may_be_given_anything(method: st
     fast = torch.compile(Net())
     """
     assert "scale" in set(hot(source))
+
+
+BOUND = """
+from functools import partial
+def smooth(x): return x
+def sharp(x): return x
+def loss(x, fn=None):
+    if fn is not None: x = fn(x)
+    return x
+def train(x, compiled=True):
+    bound = {bound}
+    def step(x): return bound(x)
+    if compiled: step = torch.compile(step)
+    return step(x)
+"""
+
+
+@pytest.mark.parametrize("fn", ["smooth", "smooth if x else sharp"])
+def test_what_eager_code_binds_beforehand_runs_in_compiled_code(fn: str) -> None:
+    found = set(hot(BOUND.format(bound=f"partial(loss, fn={fn})")))
+    assert "smooth" in found
+    assert ("sharp" in found) is ("sharp" in fn)
+
+
+@pytest.mark.parametrize("bound", ["loss", "partial(loss)", "partial(loss, fn=None)"])
+def test_what_eager_code_hands_over_itself_does_not(bound: str) -> None:
+    assert "smooth" not in set(hot(BOUND.format(bound=bound) + "loss(1, smooth)\nloss(1, fn=smooth)\n"))

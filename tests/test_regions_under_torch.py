@@ -204,6 +204,17 @@ def step(model, x): return other(model(x))
 fast = torch.compile(functools.partial(step, M()))
 def main(x): fast(x)
 """,
+    "an optional function that eager code binds beforehand": """
+import functools
+def loss(x, fn=None):
+    if fn is not None: x = fn(x)
+    return x.sum()
+def main(x):
+    bound = functools.partial(loss, fn=helper)
+    def step(x): return torch.func.grad_and_value(bound)(x)
+    torch.compile(step)(x.clone())
+    return loss(x, other)
+""",
     "loops, items and lengths of a plain class": """
 class Pair:
     def __init__(self, a, b): self.parts = [a, b]

@@ -8,7 +8,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, CallSite, Expr
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.flow import argument_for, call_sites, constructions
+from dynamo_lint.regions.flow import argument_for, call_sites, constructions, is_bound_beforehand
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.values import Instance, Scope
 
@@ -45,7 +45,7 @@ def constructed(ev: Evaluation, ref: ClassRef, depth: int = 3) -> int | None:
 def _at(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
     """How many instances one construction makes: one, or as many as the comprehension around it has items."""
     function = ev.project.function(scope.function)
-    if site not in function.calls:  # a `partial` of the class, called who knows how often
+    if is_bound_beforehand(ev.project, scope, site):  # called who knows how often
         return None
     if not site.repeated:
         return 1

@@ -152,6 +152,16 @@ def call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
     return ev.ask(("sites", ref), lambda: _call_sites(ev, ref), nothing)
 
 
+def is_bound_beforehand(project: Project, caller: Scope, site: CallSite) -> bool:
+    """Whether a call stands for a `partial`, which is called who knows where, and how often."""
+    return any(
+        one.call.line == site.call.line
+        and one.call.arguments[:1]
+        and one.call.arguments[0] is site.call.function
+        for one in project.function(caller.function).calls
+    )
+
+
 def constructions(ev: Evaluation, ref: ClassRef) -> Called:
     """The calls in the project that construct a class by its name or an alias of it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Call, Constant, Element, Parameter
-from dynamo_lint.regions.flow import argument_for, call_sites, passed_by
+from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand, passed_by
 from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.values import FunctionValue, Instance, Value
@@ -26,7 +26,8 @@ def origins(
     """The functions whose calls bring each value, none of them where nothing but eager code does.
 
     A caller that only passes on what it is given itself is asked in turn, but for those that eager code
-    enters with anything. What comes from elsewhere, as from a default, has no entry.
+    enters with anything. What comes from elsewhere, as from a default, has no entry; nor has what is bound
+    beforehand (`partial(step, loss=f)`), which is there whoever makes the call.
     """
     return _origins(ev, where, parameter, entered, ())
 
@@ -40,6 +41,7 @@ def _origins(
 ) -> Origins:
     found: dict[Value, dict[FunctionRef, None]] = {}
     anything: dict[FunctionRef, None] = {}
+    bound: set[Value] = set()
     for caller, site in call_sites(ev, where):
         values = passed_by(ev, parameter, where, caller, site)
         given = argument_for(parameter, ev.project.function(where), site.call)
@@ -48,13 +50,16 @@ def _origins(
         before: Origins = {}
         if passed_on is not None and followed and len(above) < _DEEPEST:
             before = _origins(ev, caller.function, passed_on, entered, (*above, where))
+        if is_bound_beforehand(ev.project, caller, site):
+            bound.update(values)
+            continue
         for value in values:
             sources = found.setdefault(value, {})
             if not site.eager:
                 sources.update(dict.fromkeys(before.get(value, (caller.function,))))
         if given not in (None, _NONE) and not site.eager and not any(map(_is_ours, values)):
             anything[caller.function] = None  # nobody knows what this one hands over
-    return {value: tuple(sources | anything) for value, sources in found.items()}
+    return {value: tuple(sources | anything) for value, sources in found.items() if value not in bound}
 
 
 def _is_ours(value: Value) -> bool:
@@ -77,6 +82,8 @@ def givers(
         function = ev.project.function(asked)
         for caller, site in sites:
             given = argument_for(wanted, function, site.call)
+            if given not in (None, _NONE) and is_bound_beforehand(ev.project, caller, site):
+                return None
             if site.eager or given == _NONE or (given is None and _is_plain(site.call)):
                 continue
             passed_on = as_given(ev.project.function(caller.function), given) if given is not None else None
