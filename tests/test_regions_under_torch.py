@@ -34,6 +34,14 @@ def mask_mod(b, h, q, k): return helper(q) >= k
 def score_mod(score, b, h, q, k): return helper(score)
 def hot_flex(q): return flex_attention(q, q, q, score_mod=score_mod)
 """
+LIBRARY = """
+import types
+class Head(nn.Module):
+    def forward(self, x): return helper(x)
+class Head2(nn.Module):
+    def forward(self, x): return other(x)
+layer = nn.TransformerEncoderLayer(8, 1, dim_feedforward=8)
+"""
 KEPT_OUT = """
 exporting = False
 def in_export(): return exporting
@@ -570,6 +578,38 @@ class Steps:
         return x
 steps = Steps()
 def main(x): steps.fast(x)
+""",
+    "our module in a module of torch": LIBRARY
+    + """
+layer.linear1 = Head()
+unused = Head2()
+fast = torch.compile(layer)
+def main(x): fast(torch.ones(2, 3, 8))
+""",
+    "our modules that a helper puts into a module of torch": LIBRARY
+    + """
+def swap(module):
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear):
+            setattr(module, name, Head())
+swap(layer)
+fast = torch.compile(layer)
+def main(x): fast(torch.ones(2, 3, 8))
+""",
+    "a function in the place of a forward of torch": LIBRARY
+    + """
+def mine(self, x): return helper(x)
+layer.linear1.forward = types.MethodType(mine, layer.linear1)
+fast = torch.compile(layer)
+def main(x): fast(torch.ones(2, 3, 8))
+""",
+    "a hook of a part of a module of torch": LIBRARY
+    + """
+def hook(module, given, result): return helper(result)
+def back(module, given, result): return other(result)
+layer.linear2.register_forward_hook(hook)
+layer.compile()
+def main(x): layer(torch.ones(2, 3, 8))
 """,
     "columns of lists that hold no blocks": HANDING
     + """

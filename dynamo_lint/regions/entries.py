@@ -18,8 +18,9 @@ from dynamo_lint.regions.candidates import candidates, describe, examples, maker
 from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
+from dynamo_lint.regions.inlaid import inlaid
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
-from dynamo_lint.regions.modules import is_surely_module
+from dynamo_lint.regions.modules import inherits_code, is_surely_module
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
 from dynamo_lint.regions.rehearsals import in_tests, is_rehearsal
@@ -35,6 +36,7 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     flattened,
+    id_of,
 )
 
 _OF_TORCH = frozenset({"fullgraph", "dynamic"})
@@ -164,8 +166,10 @@ class _Search:
         found = self._compiled(Scope(where, self._project.owner(where)), site, name)
         more = {root.entry.target: root for root in self._elsewhere(where, site, name)}
         if isinstance(found, Unresolved):
-            ways = (way(where, site, name) for way in (self._around, self._hanging))
+            ways = (way(where, site, name) for way in (self._around, self._hanging, self._inlaid))
             return list(more.values()) or next(filter(None, ways), found)
+        if not (found or more):
+            more = {root.entry.target: root for root in self._inlaid(where, site, name)}
         if any(isinstance(part, facts.Narrowed) and is_test(part.types) for part in walk(site.call)):
             more |= {root.entry.target: root for root in self._hanging(where, site, name)}
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
@@ -187,6 +191,17 @@ class _Search:
         """What a site compiles of what the project hangs on objects that it does not know."""
         ev = evaluation_of(self._project).with_hanging()
         found = self._compiled(Scope(where, self._project.owner(where)), site, name, ev)
+        return found if isinstance(found, list) else []
+
+    def _inlaid(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
+        """What a site compiles of ours that code puts into a module of a library."""
+        compiled = self.compiles(site.call.function, where.path, where.key)
+        target = _argument(site.call, 0) if compiled else getattr(site.call.function, "value", None)
+        if target is None or not (compiled or name == "compile") or (site.unused and compiled):
+            return []
+        scope = Scope(where, self._project.owner(where))
+        values = inlaid(evaluation_of(self._project), target, scope)
+        found = self._roots(scope, site, "library", target, values)
         return found if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
@@ -344,7 +359,7 @@ class _Search:
             if idiom == "method":  # compiled in place: what a `__call__` does around forward stays eager
                 targets = tuple(t for t in targets if not t.function.key.endswith(".__call__"))
             if targets:
-                entry = Entry(where.path, line, idiom, _name_of(value), tier, regional, site.condition, count)
+                entry = Entry(where.path, line, idiom, id_of(value), tier, regional, site.condition, count)
                 module = value.ref if isinstance(value, Instance) else None
                 roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where))
         if roots:
@@ -354,7 +369,7 @@ class _Search:
             self._outside.append((where, site))
             return []  # compiled, but defined outside the project: only what it is given is hot
         empty = [v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)]
-        if empty and all(_inherits_code(self._project, ref) for ref in empty):
+        if empty and all(inherits_code(self._project, ref) for ref in empty):
             return []  # its forward is that of a library
         maker = maker_of(self._project, where, target)
         why = reason(maker, bare=_bare_module(values), empty=empty)
@@ -382,19 +397,3 @@ def _argument(call: facts.Call, position: int) -> Expr | None:
 
 def _bare_module(values: Values) -> bool:
     return any(isinstance(v, Foreign) and v.dotted.endswith("Module") for v in values)
-
-
-def _inherits_code(project: Project, ref: ClassRef) -> bool:
-    """Whether a module has a base outside the project that may have a forward."""
-    return any(not base.endswith(("torch.nn.Module", "LightningModule")) for base in _outside(project, ref))
-
-
-def _outside(project: Project, ref: ClassRef) -> Iterator[str]:
-    return (base for base in project.external_bases(ref) if not base.startswith(("abc.", "typing.")))
-
-
-def _name_of(value: Value) -> str:
-    match value:
-        case Instance(ref) | ClassValue(ref) | FunctionValue(ref):
-            return ref.id
-    return ""

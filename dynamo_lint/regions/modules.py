@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import MODULE_KEY, Name
@@ -66,3 +67,12 @@ def _runs_forward(project: Project, ref: ClassRef) -> bool:
     """A class with a base of some library whose instances have a `forward`: what else would call it?"""
     method = project.method(ref, "forward")
     return method is not None and project.method_kind(method) == "method"
+
+
+def inherits_code(project: Project, ref: ClassRef) -> bool:
+    """Whether a module has a base outside the project that may have a forward."""
+    return any(not base.endswith(("torch.nn.Module", "LightningModule")) for base in _outside(project, ref))
+
+
+def _outside(project: Project, ref: ClassRef) -> Iterator[str]:
+    return (base for base in project.external_bases(ref) if not base.startswith(("abc.", "typing.")))

@@ -229,3 +229,8 @@ def stored(parts: Iterable[tuple[str | None, Values]]) -> Values:
     items = tuple(freeze(union(values)) for values in by_key.values())
     kind, keys = ("dict", tuple(by_key)) if any(by_key) else ("each", ())
     return {Group(kind, items, keys): Tier.CERTAIN}
+
+
+def id_of(value: Value) -> str:
+    """The path and name of a definition of the project that a value is, or is an instance of."""
+    return value.ref.id if isinstance(value, Instance | ClassValue | FunctionValue) else ""
