@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from dynamo_lint.index.wording import modules_named
+from dynamo_lint.index.wording import open_name
 from tests.programs import hot
 
 MANY = 12
@@ -99,13 +99,20 @@ def test_modules_of_more_models_than_anybody_picks_from_are_a_library() -> None:
         ("f'{__name__}.{name}'", ".{}"),
         ("f'{name}'", None),
         ("f'{pkg}.{name}'", None),
-        ("f'layer{i}'", None),
+        ("f'layer{i}'", "layer{}"),
+        ("f'{kind}_step'", "{}_step"),
+        ("'layer' + str(i)", "layer{}"),
+        ("f'layer {i}'", None),
+        ("f'{i}'", None),
+        ("f'{a}{b}'", None),
+        ("f'{i}layer'", None),
+        ("'nets' + name()", None),
         ("f'Epoch {i}. Done'", None),
         ("f'{loss:.3f}'", None),
         ("'a.' + 'b.'", None),
-        ("'nets' + name", None),
+        ("'nets' + name", "nets{}"),
         ("1 + name", None),
     ],
 )
-def test_only_texts_that_begin_like_the_name_of_a_module_are_read(source: str, expected: str | None) -> None:
-    assert modules_named(ast.parse(source, mode="eval").body) == expected
+def test_only_texts_that_begin_like_a_name_are_read(source: str, expected: str | None) -> None:
+    assert open_name(ast.parse(source, mode="eval").body) == expected

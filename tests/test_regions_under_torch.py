@@ -611,6 +611,19 @@ layer.linear2.register_forward_hook(hook)
 layer.compile()
 def main(x): layer(torch.ones(2, 3, 8))
 """,
+    "a compile of its own that calls that of torch": """
+class Own(nn.Module):
+    def __init__(self): super().__init__()
+    def forward(self, x): return helper(x)
+    def compile(self, **options): super().compile(**options)
+class Eager(nn.Module):
+    def forward(self, x): return other(x)
+    def compile(self, **options): pass
+own, eager = Own(), Eager()
+own.compile()
+eager.compile()
+def main(x): own(eager(x))
+""",
     "columns of lists that hold no blocks": HANDING
     + """
 class M(nn.Module):

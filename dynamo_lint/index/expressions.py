@@ -14,7 +14,7 @@ from dynamo_lint.index.facts import UNKNOWN, Expr
 from dynamo_lint.index.implied import REGISTRARS, STORING, stores
 from dynamo_lint.index.narrowing import TELLING, narrowings, note_keys, told
 from dynamo_lint.index.scopes import FunctionScope
-from dynamo_lint.index.wording import modules_named
+from dynamo_lint.index.wording import open_name
 
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars"})
 _TELLING_ATTRIBUTES = frozenset({"environ", "getenv", "__dict__"})
@@ -336,7 +336,7 @@ class Expressions:
         return self._worded(node)
 
     def _worded(self, node: ast.expr) -> Expr:
-        text = modules_named(node)
+        text = open_name(node)
         return UNKNOWN if text is None else facts.Call(facts.Attribute(facts.Constant(text), "format"))
 
     def _binary(self, node: ast.BinOp) -> Expr:

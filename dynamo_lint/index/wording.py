@@ -1,4 +1,4 @@
-"""Texts of which only the run knows a part, where the rest names modules: `f"models.{name}"`."""
+"""Texts of which only the run knows a part, where the rest is a name: `f"models.{name}"`, `f"run_{kind}"`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import re
 
 _HERE = ("__name__", "__package__")
 _MODULES = re.compile(r"([A-Za-z_]\w*|\.*)\.[\w.]*\{\}[\w.{}]*")
+_ATTRIBUTES = re.compile(r"[A-Za-z_]\w*(\{\}\w*)+|\{\}_\w+")
 
 
-def modules_named(node: ast.expr) -> str | None:
-    """Which modules a text may name, with `{}` for what only the run knows; None if it is no such text."""
+def open_name(node: ast.expr) -> str | None:
+    """A name of a module or attribute, with `{}` for what only the run knows; None if it is no such text."""
     match node:
         case ast.JoinedStr(values=values):
             text = "".join(map(_piece, values))
-        case ast.BinOp(
-            left=ast.Constant(value=str() as left), op=ast.Add(), right=ast.Name() | ast.Attribute()
-        ):
+        case ast.BinOp(left=ast.Constant(value=str() as left), op=ast.Add(), right=right) if _is_open(right):
             text = f"{left}{{}}"
         case ast.BinOp(
             left=ast.Constant(value=str() as left), op=ast.Mod(), right=ast.Name() | ast.Attribute()
@@ -24,7 +23,13 @@ def modules_named(node: ast.expr) -> str | None:
             text = left.replace("%s", "{}")
         case _:
             return None
-    return text if _MODULES.fullmatch(text) else None
+    return text if _MODULES.fullmatch(text) or _ATTRIBUTES.fullmatch(text) else None
+
+
+def _is_open(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str":
+        return True
+    return isinstance(node, ast.Name | ast.Attribute)
 
 
 def _piece(part: ast.expr) -> str:

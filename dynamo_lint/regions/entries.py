@@ -32,6 +32,7 @@ from dynamo_lint.regions.values import (
     Foreign,
     FunctionValue,
     Instance,
+    Parent,
     Scope,
     Value,
     Values,
@@ -199,15 +200,13 @@ class _Search:
         target = _argument(site.call, 0) if compiled else getattr(site.call.function, "value", None)
         if target is None or not (compiled or name == "compile") or (site.unused and compiled):
             return []
-        scope = Scope(where, self._project.owner(where))
-        values = inlaid(evaluation_of(self._project), target, scope)
-        found = self._roots(scope, site, "library", target, values)
+        ev, scope = evaluation_of(self._project), Scope(where, self._project.owner(where))
+        found = self._roots(scope, site, "library", target, inlaid(ev, target, scope))
         return found if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a closure compiles of what the function around it was given, as a lazy decorator does."""
-        values = self._in_body(where, site.call)
-        if values:
+        if values := self._in_body(where, site.call):
             found = self._roots(Scope(where), site, "call", site.call, values)
             return found if isinstance(found, list) else []
         function = self._project.function(where)
@@ -328,6 +327,8 @@ class _Search:
                 case Instance(ref) if self._project.is_module(ref):
                     sure = is_surely_module(self._project, ref)
                     found[value] = tier if sure else max(tier, Tier.LIKELY)
+                case Parent(_, ref) if self._project.is_module(ref):  # super().compile()
+                    found[Instance(ref)] = tier
                 case Foreign(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
                     found[value] = tier
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ _OF_TORCH = (
     *("megatron.", "vllm.", "mmengine.", "torchtune.", "torchtitan.", "einops."),
 )
 """Packages whose bases of such names are known to be modules."""
+_PART = re.compile(r"_?forward_\w+")
 
 
 def is_module(project: Project, ref: ClassRef) -> bool:
@@ -66,7 +68,16 @@ def _is_made_of_parameter(project: Project, ref: ClassRef) -> bool:
 def _runs_forward(project: Project, ref: ClassRef) -> bool:
     """A class with a base of some library whose instances have a `forward`: what else would call it?"""
     method = project.method(ref, "forward")
-    return method is not None and project.method_kind(method) == "method"
+    if method is None:  # that of the base may call parts of it
+        return is_surely_module(project, ref) and bool(parts_of_forward(project, ref))
+    return project.method_kind(method) == "method"
+
+
+def parts_of_forward(project: Project, ref: ClassRef) -> list[FunctionRef]:
+    """What the forward of a library calls of an heir of ours: `forward_features`, `_forward_impl`."""
+    names = {name for part in project.mro(ref) for name in project.class_bindings(part)}
+    methods = [project.method(ref, name) for name in sorted(names) if _PART.fullmatch(name)]
+    return [method for method in methods if method is not None]
 
 
 def inherits_code(project: Project, ref: ClassRef) -> bool:

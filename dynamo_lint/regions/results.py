@@ -15,7 +15,15 @@ from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.outside import handlers, wrapped
 from dynamo_lint.regions.project import COMPILE, External, File
-from dynamo_lint.regions.texts import LOCATORS, SPLITTERS, by_class_name, located, parts_of, worded
+from dynamo_lint.regions.texts import (
+    LOCATORS,
+    SPLITTERS,
+    by_class_name,
+    located,
+    parts_of,
+    spelled_out,
+    worded,
+)
 from dynamo_lint.regions.values import (
     EMPTY,
     Bare,
@@ -251,6 +259,7 @@ def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope, owner: Expr 
     texts = {v.value: tier for v, tier in ev.value(name, scope).items() if isinstance(v, Text)}
     if isinstance(name, facts.Attribute):  # a configuration field: any text it is given anywhere
         texts |= {text: Tier.LIKELY for text in ev.project.texts_of(name.name) if text not in texts}
+    texts = spelled_out(ev, owners, texts)
     found = union([at_best(ev.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
     if texts:
         return ev.capped(found or by_class_name(ev, owner, texts, scope))

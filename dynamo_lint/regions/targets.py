@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.modules import is_surely_module
+from dynamo_lint.regions.modules import is_surely_module, parts_of_forward
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.temporary import kept_eager
 from dynamo_lint.regions.values import (
@@ -49,7 +49,10 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
                             add(project.method(ref, "forward"), ref, Tier.ASSUMED)
                         continue
                     sure = is_surely_module(project, ref)
-                    add(project.method(ref, "forward"), ref, tier if sure else max(tier, Tier.LIKELY))
+                    forward = project.method(ref, "forward")
+                    add(forward, ref, tier if sure else max(tier, Tier.LIKELY))
+                    for part in parts_of_forward(project, ref) if forward is None else ():
+                        add(part, ref, max(tier, Tier.LIKELY))
                     for stored in _put_in_place(project, value):
                         add(stored.ref, stored.receiver, max(tier, Tier.LIKELY))
             case FunctionValue(ref, receiver):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -16,6 +17,7 @@ from dynamo_lint.regions.values import (
     ClassValue,
     Group,
     Held,
+    Instance,
     Scope,
     Text,
     Value,
@@ -52,7 +54,27 @@ def located(ev: Evaluation, names: Values, path: str) -> Values:
 def worded(text: str) -> Values:
     """What a text is with parts that only the run knows: `"models.{}".format(name)`."""
     known = _OPEN.sub("*", text)
-    return {Text(known): Tier.CERTAIN} if "*" in known and "." in known else EMPTY
+    return {Text(known): Tier.CERTAIN} if "*" in known else EMPTY
+
+
+def spelled_out(ev: Evaluation, owners: Values, texts: dict[str, Tier]) -> dict[str, Tier]:
+    """The texts, each that has open parts as the attributes of the owners that it fits."""
+    found: dict[str, Tier] = {}
+    for text, tier in texts.items():
+        if "*" in text:
+            names = {name for owner in owners for name in _names_of(ev.project, owner)}
+            found |= dict.fromkeys(sorted(fnmatch.filter(names, text)), Tier.LIKELY)
+        else:
+            found[text] = tier
+    return found
+
+
+def _names_of(project: Project, owner: Value) -> Iterator[str]:
+    if isinstance(owner, File):
+        yield from project.global_bindings(owner.path)
+    for part in project.mro(owner.ref) if isinstance(owner, Instance | ClassValue) else ():
+        yield from project.class_bindings(part)
+        yield from project.own_stores(part)
 
 
 def _named(ev: Evaluation, dotted: str, path: str) -> Values:
