@@ -55,3 +55,8 @@ def test_other_calls_say_nothing_of_what_the_constructor_gets(made: str) -> None
 
 def test_a_class_beside_it_is_given_nothing() -> None:
     assert found(MAKE, "fast = torch.compile(Beside(Other()))") == {"Beside", "Other"}
+
+
+def test_a_class_method_of_many_classes_is_a_library_s() -> None:
+    many = "".join(f"class Heir{i}(Wrap): pass\n" for i in range(9))
+    assert found(MAKE, many + "fast = torch.compile(Heir3.make())") == {"Wrap"}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite
 from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import last_name
 from dynamo_lint.regions.project import External, Project, Symbol
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _Unnamed = tuple[Scope, CallSite, frozenset[Symbol]]
 """A call, and what it runs where binding alone tells."""
+_FEW = 8
+"""A class method of more classes than this is a library's: it says little of each of them."""
 
 
 def running(ev: Evaluation, wanted: Collection[ClassRef | FunctionRef]) -> Iterator[tuple[Scope, CallSite]]:
@@ -123,4 +126,5 @@ def in_class_methods(project: Project, constructed: list[ClassRef]) -> Iterator[
     for ref in constructed if project.memo[key] else ():
         for part in project.mro(ref):
             made = project.memo[key].get(part, ())  # type: ignore[attr-defined]
-            yield from ((Scope(where, ref), site) for where, site in made)
+            if made and len(heirs(project, part)) <= _FEW:
+                yield from ((Scope(where, ref), site) for where, site in made)
