@@ -102,8 +102,7 @@ class _Search:
         self._project = project
         self._wrappers = dict(wrapper(text) for text in options.compile_wrappers)
         self._decorators = options.compile_decorators
-        self._outside: list[tuple[FunctionRef, CallSite]] = []
-        """Sites that compile a function of a library."""
+        self._outside: list[tuple[FunctionRef, CallSite]] = []  # sites that compile a library's function
         self.names = compile_names(project)
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._decorators}
@@ -199,6 +198,8 @@ class _Search:
         compiled = self.compiles(site.call.function, where.path, where.key)
         target = _argument(site.call, 0) if compiled else getattr(site.call.function, "value", None)
         if target is None or not (compiled or name == "compile") or (site.unused and compiled):
+            return []
+        if self._project.symbols(target, where.path, where.key):  # `re`
             return []
         ev, scope = evaluation_of(self._project), Scope(where, self._project.owner(where))
         found = self._roots(scope, site, "library", target, inlaid(ev, target, scope))
@@ -302,9 +303,8 @@ class _Search:
 
     def _in_context(self, where: FunctionRef, site: CallSite) -> list[Root]:
         """A call inside `with regional_compile(…):`."""
-        scope = Scope(where, self._project.owner(where))
-        values = evaluate(self._project, site.call.function, scope)
-        found = self._roots(scope, site, "with", site.call.function, values)
+        scope, callee = Scope(where, self._project.owner(where)), site.call.function
+        found = self._roots(scope, site, "with", callee, evaluate(self._project, callee, scope))
         return found if isinstance(found, list) else []
 
     def of_libraries(self) -> Iterator[Root]:
