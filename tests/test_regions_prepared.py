@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.programs import hot
+from tests.programs import hot, resolve_text
 
 NET = "class Net(nn.Module):\n    def forward(self, x): return x\n"
 MAKE = """
@@ -60,3 +60,9 @@ def test_other_objects_and_accelerators_of_the_file_itself_are_not_that_one(use:
 
 def test_one_that_a_test_makes_is_for_that_test() -> None:
     assert found(USES["annotated"], at="tests/make.py") == {}
+
+
+def test_an_optimizer_that_it_prepares_is_no_unresolved_site() -> None:
+    use = "from tools.make import make\ndef main(args, optimizer): return make(args).prepare(optimizer)\n"
+    _, regions = resolve_text({"tools/__init__.py": "", "tools/make.py": MAKE, "main.py": NET + use})
+    assert not regions.unresolved

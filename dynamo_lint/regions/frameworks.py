@@ -67,7 +67,9 @@ def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[V
         case facts.Attribute(_, name) if name in _PREPARING and call.arguments:
             makers = _makers(ev, call.function.value, scope)
             if _says(makers, _PLUGGED):
-                return _prepared(ev, call, scope, makers)
+                prepared = _prepared(ev, call, scope, makers)
+                # It prepares optimizers and loaders too: what is none of our models is no site to ask about.
+                return prepared if prepared[0] else None
     return None
 
 
