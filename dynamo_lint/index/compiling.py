@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 # torch.compiler's own, and what projects call their own way to ask it: `is_torchdynamo_compiling`.
 _TRUE_WHEN_COMPILING = re.compile(r"_*is_(\w+_)?compiling")
@@ -47,6 +47,11 @@ def truth_when_compiling(test: ast.expr, aliases: Mapping[str, bool]) -> bool | 
 def exits(body: list[ast.stmt]) -> bool:
     """Whether control never runs past the end of the block."""
     return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def last_line(body: Sequence[ast.stmt]) -> int:
+    """The line that a block ends on."""
+    return (body[-1].end_lineno or body[-1].lineno) if body else 0
 
 
 def condition_of(tests: list[tuple[ast.expr, bool]], call: ast.Call) -> str | None:

@@ -11,6 +11,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.choosing import choices, note_loop
 from dynamo_lint.index.compiling import condition_of, truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
+from dynamo_lint.index.having import compiled_where
 from dynamo_lint.index.implied import REGISTRARS, STORING, stores
 from dynamo_lint.index.narrowing import TELLING, narrowings, note_keys, told
 from dynamo_lint.index.scopes import FunctionScope
@@ -139,12 +140,6 @@ class Expressions:
     def _lambda(self, node: ast.Lambda) -> Expr:
         return facts.Definition(self._define(node))
 
-    def _starred(self, node: ast.Starred) -> Expr:
-        return facts.Element(self.read(node.value))
-
-    def _await(self, node: ast.Await) -> Expr:
-        return self.read(node.value)
-
     def _yield(self, node: ast.Yield) -> Expr:
         # Whoever iterates over (or enters) a generator gets what it yields.
         self.scope.returns.append(facts.Display("each", (self.read(node.value),)))
@@ -223,9 +218,9 @@ class Expressions:
 
     def _narrow(self, name: facts.Name) -> Expr:
         result: Expr = name
-        for fact in self.scope.narrowed:
+        for fact in self.scope.types_shown():
             # What `self` is tested for says nothing about its attributes.
-            if fact is not None and fact.value == name and name.id != "self":
+            if fact.value == name and name.id != "self":
                 result = facts.Narrowed(result, fact.types, fact.holds)
         return result
 
@@ -268,10 +263,10 @@ class Expressions:
         loops, given = bool(scope.loops), scope.given()
         site = facts.CallSite(call, scope.eager, None, loops, (), (), scope.context, given)
         if "compile" in name:
-            condition = condition_of(scope.conditions, node)
-            site = replace(site, condition=condition, loops=tuple(scope.loops))
+            condition, call = condition_of(scope.conditions, node), compiled_where(call, scope.narrowed)
+            site = replace(site, call=call, condition=condition, loops=tuple(scope.loops))
         elif name in _SWAPPERS and scope.narrowed:
-            site = replace(site, narrowed=tuple(fact for fact in scope.narrowed if fact is not None))
+            site = replace(site, narrowed=tuple(scope.types_shown()))
         scope.calls.append(site)
         if name in STORING:
             scope.stores += stores(call)
@@ -379,8 +374,8 @@ _READERS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
     ast.JoinedStr: Expressions._formatted,
     ast.NamedExpr: Expressions._named,
     ast.Lambda: Expressions._lambda,
-    ast.Starred: Expressions._starred,
-    ast.Await: Expressions._await,
+    ast.Starred: lambda self, node: facts.Element(self.read(node.value)),
+    ast.Await: lambda self, node: self.read(node.value),
     ast.Yield: Expressions._yield,
     ast.YieldFrom: Expressions._yield_from,
 }

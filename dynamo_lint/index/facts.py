@@ -278,6 +278,8 @@ class Function:
     """Mentions os.environ or os.getenv, under whatever name it was imported."""
     judgement: str | None = None
     """Its source, if all it does is to judge a name or a module: kept to be asked which modules it means."""
+    set_either_way: tuple[str, ...] = ()
+    """Of `__init__`: the attributes that it sets in every branch of some `if`."""
     cut: bool = False
     """Some expression has more links than are followed."""
 

@@ -18,6 +18,7 @@ from dynamo_lint.index.facts import (
     Narrowed,
     Subscript,
 )
+from dynamo_lint.index.having import HAVING, attributes_in, tests_attributes
 
 TELLING = frozenset({ast.Call, ast.Compare, ast.UnaryOp, ast.BoolOp, ast.Name})
 """The tests that may say anything."""
@@ -43,6 +44,10 @@ def narrowings(
             yield from narrowings(answers[name], read_type, holds)
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), types]):
             yield Narrowed(Name(name), read_type(types) or UNKNOWN, holds)
+        case ast.Call(
+            func=ast.Name(id="hasattr"), args=[ast.Name(id=name), ast.Constant(value=str() as text)]
+        ):
+            yield Narrowed(Name(name), Display(HAVING, (Constant(text),)), holds)
         case ast.Compare(
             left=ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=name)]),
             ops=[ast.Is() | ast.Eq()],
@@ -64,16 +69,27 @@ def narrowings(
                 yield from narrowings(value, read_type, holds, answers)
         case ast.BoolOp(op=ast.Or(), values=values):
             found = [fact for value in values for fact in narrowings(value, read_type, True, answers)]
-            same = len({fact.value for fact in found}) == 1 and all(fact.holds for fact in found)
-            if same and len(found) == len(values):
-                yield Narrowed(found[0].value, Choice(tuple(fact.types for fact in found)))
+            same = len({(fact.value, tests_attributes(fact.types)) for fact in found}) == 1
+            if same and all(fact.holds for fact in found) and len(found) == len(values):
+                yield Narrowed(found[0].value, _any_of([fact.types for fact in found]))
+
+
+def _any_of(options: list[Expr]) -> Expr:
+    if not tests_attributes(options[0]):
+        return Choice(tuple(options))
+    return Display(HAVING, tuple(Constant(name) for option in options for name in attributes_in(option)))
 
 
 def tested(test: ast.expr) -> str | None:
-    """The name that an `isinstance` test is about."""
+    """The name that an `isinstance` or `hasattr` test is about, or several joined by `or` or `and`."""
     match test:
-        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), _]):
+        case ast.Call(func=ast.Name(id="isinstance" | "hasattr"), args=[ast.Name(id=name), _]):
             return name
+        case ast.BoolOp(values=values):
+            names = {tested(value) for value in values}
+            return names.pop() if len(names) == 1 else None
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return tested(inner)
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.choosing import Loops
@@ -20,6 +21,7 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
+from dynamo_lint.index.having import tests_attributes
 from dynamo_lint.index.narrowing import not_none, tested
 
 
@@ -50,6 +52,7 @@ class FunctionScope:
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
+    set_either_way: tuple[str, ...] = ()
     cut: bool = False
 
     # Where the walk stands inside this function.
@@ -72,7 +75,7 @@ class FunctionScope:
     aliases: dict[str, bool] = field(default_factory=dict)
     """Locals that hold the answer of an `is_compiling()` test."""
     answers: dict[str, tuple[ast.expr, int]] = field(default_factory=dict)
-    """Locals that hold the answer of an `isinstance` test, with the loops around it."""
+    """Locals that hold the answer of an `isinstance` or `hasattr` test, with the loops around it."""
 
     def given(self) -> tuple[str, ...]:
         """The names that tests have shown not to be None where the walk stands.
@@ -124,6 +127,10 @@ class FunctionScope:
         """The names that hold the answer of a test: in another loop its subject may be another by now."""
         return {name: test for name, (test, loops) in self.answers.items() if loops == len(self.loops)}
 
+    def types_shown(self) -> Iterator[Narrowed]:
+        """What tests have shown of the types of names."""
+        return (fact for fact in self.narrowed if fact is not None and not tests_attributes(fact.types))
+
     def dropped(self, result: Expr) -> None:
         """A statement leaves a value to nobody, which matters if the value is what was compiled."""
         if isinstance(result, Call) and self.calls and self.calls[-1].call is result:
@@ -157,6 +164,7 @@ class FunctionScope:
             lookups=self.lookups,
             environment=self.environment,
             judgement=self.judgement,
+            set_either_way=self.set_either_way,
             cut=self.cut,
         )
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.choosing import judgement
-from dynamo_lint.index.compiling import exits, truth_when_compiling
+from dynamo_lint.index.compiling import exits, last_line, truth_when_compiling
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.expressions import Expressions, terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function, Import
+from dynamo_lint.index.having import set_either_way
 from dynamo_lint.index.markers import find_markers
 from dynamo_lint.index.modules import is_script
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
@@ -63,7 +64,7 @@ class _Reader:
         self._class: ClassScope | None = None
 
     def read_file(self, tree: ast.Module) -> tuple[dict[str, Function], dict[str, Class], tuple[Import, ...]]:
-        module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, max(1, _last_line(tree.body)))
+        module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, max(1, last_line(tree.body)))
         self.functions[MODULE_KEY] = self._scope = self._expressions.scope = module
         try:
             self._block(tree.body)
@@ -93,7 +94,7 @@ class _Reader:
                 rest = body[position + 1 :]
                 scope.eager = True
                 if rest:
-                    scope.eager_lines.append((rest[0].lineno, _last_line(rest)))
+                    scope.eager_lines.append((rest[0].lineno, last_line(rest)))
         scope.back_to(mark)
 
     def _leaves_when_compiling(self, statement: ast.If) -> bool:
@@ -142,14 +143,14 @@ class _Reader:
         self._block(node.body)
         for handler in node.handlers:
             self._expressions.read(handler.type)
-            self._scope.branch_lines.append((handler.lineno, _last_line(handler.body)))
+            self._scope.branch_lines.append((handler.lineno, last_line(handler.body)))
             self._block(handler.body)
         self._block(node.orelse)
         self._block(node.finalbody)
 
     def _loop(self, iterable: Expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
         self._scope.loops.append(iterable)
-        self._scope.loop_lines.append((body[0].lineno, _last_line(body)))
+        self._scope.loop_lines.append((body[0].lineno, last_line(body)))
         self._block(body)
         self._scope.loops.pop()
         self._block(orelse)
@@ -170,13 +171,13 @@ class _Reader:
             if truth is True:
                 scope.eager = True
                 if node.orelse and not outer_eager:
-                    scope.eager_lines.append((node.orelse[0].lineno, _last_line(node.orelse)))
+                    scope.eager_lines.append((node.orelse[0].lineno, last_line(node.orelse)))
             match node.orelse:
                 case [ast.If() as node]:
                     continue
                 case orelse:
                     if orelse:
-                        scope.branch_lines.append((orelse[0].lineno, _last_line(orelse)))
+                        scope.branch_lines.append((orelse[0].lineno, last_line(orelse)))
                     self._block(orelse)
             break
         scope.eager = outer_eager
@@ -185,7 +186,7 @@ class _Reader:
 
     def _branch(self, body: list[ast.stmt], *, eager: bool) -> None:
         scope, before = self._scope, self._scope.eager
-        scope.branch_lines.append((body[0].lineno, _last_line(body)))
+        scope.branch_lines.append((body[0].lineno, last_line(body)))
         if eager and not before:
             scope.eager_lines.append(scope.branch_lines[-1])
         scope.eager = before or eager
@@ -300,6 +301,7 @@ class _Reader:
             outer=self._scope.key,
             decorators=decorators,
             judgement=judgement(node),
+            set_either_way=set_either_way(node),
         )
         self.functions[key] = scope
         return scope
@@ -385,7 +387,3 @@ _STATEMENTS: dict[type[ast.AST], Callable[[_Reader, Any], None]] = {
     ast.Nonlocal: _Reader._outer_names,
     ast.Match: _Reader._match,
 }
-
-
-def _last_line(body: Sequence[ast.stmt]) -> int:
-    return (body[-1].end_lineno or body[-1].lineno) if body else 0

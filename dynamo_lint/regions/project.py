@@ -157,7 +157,7 @@ class Project:
                 return self._imported(expr, path)
             case facts.Choice(options):
                 return _unique(s for option in options for s in self.symbols(option, path, function))
-            case facts.Subscript(value):  # Base[T]
+            case facts.Subscript(value) | facts.Narrowed(value):  # Base[T]; a test binds nothing
                 return self.symbols(value, path, function)
             case facts.Call(callee, arguments):
                 return self._called(callee, arguments, path, function)
