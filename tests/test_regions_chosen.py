@@ -195,3 +195,15 @@ def prepare(model: Whole):
             part.compile()
 """
     assert "Part.forward" not in found(source)
+
+
+def test_a_loop_over_a_table_of_the_file_chooses_no_module_that_somebody_hands_in() -> None:
+    source = """
+    TABLE = {}
+    def run(model, key):
+        for name, part in TABLE.items():
+            if is_wanted(part, key):
+                part.compile()
+                return torch.compile(part)
+    """
+    assert hot(source) == {}

@@ -132,8 +132,10 @@ def _declared(ev: Evaluation, iterable: Expr, choice: _Choice, scope: Scope) -> 
     Any class that has such an attribute has it for the sake of this loop, or of one like it.
     """
     match iterable:
-        case Call(Attribute(Name(name), method), ()) if not ev.project.locals_of(scope.function)[name].bound:
-            pass
+        case Call(Attribute(Name(name), method), ()):
+            local = ev.project.locals_of(scope.function).get(name)
+            if local is None or local.bound:  # nobody hands it in
+                return EMPTY
         case _:
             return EMPTY
     found = []
