@@ -65,37 +65,3 @@ def test_what_a_test_puts_on_a_class_is_compiled_for_no_other_code() -> None:
     test = "from lib import Block\ndef test_it():\n    def fake(self, x): return x\n    Block.mix = fake\n"
     found = set(hot({"lib.py": CODE + "fast = torch.compile(Block())\n", "test_lib.py": test}))
     assert found == {"lib.py::Block.forward", "lib.py::Block.mix"}
-
-
-_FAR = """
-    class Part(nn.Module):
-        def forward(self, x): return x
-    class Holder(nn.Module):
-        def forward(self, x): return x
-    def made0(): return Holder()
-    def made1(): return made0()
-    def made2(): return made1()
-    def made3(): return made2()
-    def made4(): return made3()
-    def made5(): return made4()
-    def made6(): return made5()
-    def made7(): return made6()
-    def made8(): return made7()
-    def made9(): return made8()
-    def hang():
-        holder = made9()
-        holder.part = Part()
-"""
-
-
-def test_what_was_too_far_away_to_tell_where_something_hangs_is_known_to_who_asks_for_it() -> None:
-    assert (
-        hot(
-            _FAR
-            + """
-    a = torch.compile(Holder().part)
-    b = torch.compile(made5())
-    """
-        )["Holder.forward"]
-        == "certain"
-    )

@@ -72,7 +72,6 @@ class Evaluation:
         self.guesses = guesses
         self.hanging = hanging
         self._questions = Questions()
-        self._nearby = Questions(self._questions)
         self._plain: Evaluation | None = None
         self._named: Evaluation | None = None
         self._aside: Evaluation | None = None
@@ -82,19 +81,8 @@ class Evaluation:
         return self._questions.ask(key, compute, unknown)
 
     def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T) -> T:
-        """Like `ask`, for what is only worth knowing if it is easy to see: all that it asks is nearby."""
-        full = self._questions
-        if full is self._nearby:
-            return full.ask(key, compute, unknown)
-
-        def easily() -> T:
-            self._questions = self._nearby
-            try:
-                return self._nearby.ask(key, compute, unknown)
-            finally:
-                self._questions = full
-
-        return full.ask(key, easily, unknown)
+        """Like `ask`, for what is only worth knowing if it is easy to see."""
+        return self._questions.ask_nearby(key, compute, unknown)
 
     def part(self, key: object, compute: Callable[[], T]) -> T:
         """What is the same for several questions: remembered once it leans on none that is open."""

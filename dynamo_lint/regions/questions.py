@@ -26,59 +26,55 @@ class Questions:
     A question that meets itself gets the answer of the round before, at first what `unknown` says. What
     leaned on a question still open is provisional: it serves until that question is settled, and is
     settled with it.
-
-    Beside questions that are answered in full there may be nearby ones, which give up early. They share what
-    was found without giving anything up; what was cut short is good enough for other nearby questions only.
     """
 
-    def __init__(self, full: Questions | None = None) -> None:
-        self._is_nearby = full is not None
-        self._known: dict[object, object] = {} if full is None else full._known
-        self._short: dict[object, object] = {}
-        """Answers that were cut short."""
-        self._singles: dict[object, object] = {} if full is None else full._singles
+    def __init__(self) -> None:
+        self._known: dict[object, object] = {}
+        self._singles: dict[object, object] = {}
         """Answers of one value, by that value: half of all are such, and most of them the same."""
-        self._parts: dict[object, object] = {} if full is None else full._parts
+        self._parts: dict[object, object] = {}
         """Parts of questions that leaned on no open one."""
         self._open: dict[object, int] = {}
         """Depth of every question being computed."""
         self._guesses: dict[object, object] = {}
         """What the members of an open circle answered in the round before."""
-        self._provisional: dict[object, tuple[object, int, bool]] = {}
-        """Answers with the depth of the outermost open question they leaned on, and if they are short."""
+        self._provisional: dict[object, tuple[object, int]] = {}
+        """Answers with the depth of the outermost open question they leaned on."""
         self._leaning: dict[int, list[object]] = defaultdict(list)
         """The provisional questions by that depth."""
         self._outermost = _MAX_DEPTH
         """Depth of the outermost open question that the current answer leaned on."""
-        self._cut = False
-        """Whether the current answer was cut short."""
-        self._limit = _MAX_DEPTH if full is None else _NEARBY
+        self._limit = _MAX_DEPTH
         """Depth at which questions are given up."""
+
+    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T) -> T:
+        """Like `ask`, but give up early: for what is only worth knowing if it is easy to see."""
+        before = self._limit
+        self._limit = min(before, len(self._open) + _NEARBY)
+        answer = self.ask(key, compute, unknown)
+        self._limit = before
+        return answer
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
         """The answer to `key`, from memory or from `compute`."""
         if key in self._known:
             return self._known[key]  # type: ignore[return-value]
-        if key in self._short:
-            self._cut = True
-            return self._short[key]  # type: ignore[return-value]
         if key in self._provisional:
-            answer, outermost, cut = self._provisional[key]
-            self._outermost, self._cut = min(self._outermost, outermost), self._cut or cut
+            answer, outermost = self._provisional[key]
+            self._outermost = min(self._outermost, outermost)
             return answer  # type: ignore[return-value]
         depth = len(self._open)
         if key in self._open or depth >= self._limit:
             self._outermost = min(self._outermost, self._open.get(key, depth - 1))
-            self._cut = self._cut or (self._is_nearby and key not in self._open)
             return self._guesses.get(key, unknown)  # type: ignore[return-value]
-        before = self._outermost, self._cut
+        before = self._outermost
         self._open[key] = depth
         if depth == 0:
             computed = _with_room(lambda: self._settle(key, depth, compute))
         else:
             computed = self._settle(key, depth, compute)
         del self._open[key]
-        self._outermost, self._cut = min(before[0], self._outermost), before[1] or self._cut
+        self._outermost = min(before, self._outermost)
         return computed
 
     def part(self, key: object, compute: Callable[[], T]) -> T:
@@ -86,25 +82,25 @@ class Questions:
         known = self._parts.get(key)
         if known is not None:
             return known  # type: ignore[return-value]
-        before = self._outermost, self._cut
-        self._outermost, self._cut = _MAX_DEPTH, False
+        before = self._outermost
+        self._outermost = _MAX_DEPTH
         computed = compute()
-        if self._outermost == _MAX_DEPTH and not self._cut:
+        if self._outermost == _MAX_DEPTH:
             self._parts[key] = computed
-        self._outermost, self._cut = min(before[0], self._outermost), before[1] or self._cut
+        self._outermost = min(before, self._outermost)
         return computed
 
     def _settle(self, key: object, depth: int, compute: Callable[[], T]) -> T:
         previous: dict[object, object] = {}
         for _ in range(_ROUNDS):
-            self._outermost, self._cut = _MAX_DEPTH, False
+            self._outermost = _MAX_DEPTH
             computed = compute()
             circle = self._leaning.pop(depth, [])
             answers = {member: self._provisional.pop(member)[0] for member in circle} | {key: computed}
             if self._outermost < depth:
                 # Not the head of its circle: it and all that leaned on it wait for the one that is.
                 for member, answer in answers.items():
-                    self._provisional[member] = (answer, self._outermost, self._cut)
+                    self._provisional[member] = (answer, self._outermost)
                     self._leaning[self._outermost].append(member)
                 return computed
             if not circle or answers == previous:
@@ -113,8 +109,7 @@ class Questions:
             self._guesses.update(answers)
         for member in answers:
             self._guesses.pop(member, None)
-        kept = self._short if self._cut else self._known
-        kept.update((member, self._shared(answer)) for member, answer in answers.items())
+        self._known.update((member, self._shared(answer)) for member, answer in answers.items())
         self._outermost = _MAX_DEPTH
         return computed
 
