@@ -45,6 +45,30 @@ def test_members_are_settled_with_their_circle_and_not_asked_afresh() -> None:
     assert graph.computed == before
 
 
+def test_a_question_that_leans_on_itself_alone_is_asked_again_with_its_answer() -> None:
+    questions, known = Questions(), {1: 2, 2: 3}
+
+    def steps() -> frozenset[int]:
+        questions.grows("x")
+        before = questions.ask("x", steps, frozenset())
+        return frozenset({1, *(known.get(number, number) for number in before)})
+
+    assert questions.ask("x", steps, frozenset()) == {1, 2, 3}
+
+
+def test_a_question_that_leans_on_itself_in_vain_is_asked_once() -> None:
+    graph = Graph({"a": "ab", "b": ""})
+    asked = Counter[str]()
+
+    def nothing() -> frozenset[str]:
+        asked["x"] += 1
+        graph.questions.grows("x")
+        return graph.questions.ask("x", nothing, EMPTY)
+
+    assert graph.questions.ask("x", nothing, EMPTY) == EMPTY
+    assert asked["x"] == 1
+
+
 def test_circles_that_share_a_node_are_settled_together() -> None:
     graph = Graph({"a": "b", "b": "ac", "c": "bd", "d": ""})
     assert [graph.reach(node) for node in "abc"] == [frozenset("abcd")] * 3

@@ -162,3 +162,37 @@ def test_a_class_made_of_a_base_that_a_function_is_given_is_a_module_if_it_has_a
 def test_any_other_class_made_in_a_function_is_no_module(parameters: str, base: str, method: str) -> None:
     source = GIVEN.format(parameters=parameters, base=base, method=method)
     assert hot(source + "head = make(load())()\nhead.compile()") == {}
+
+
+NAMED_AGAIN = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class Other(nn.Module):
+    def forward(self, x): return x
+class Loader:
+    def load(self): return Net
+    def other(self): return Other
+def main():
+    made = Loader()
+    {step}
+    made.compile()
+"""
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "made = made.load()\n    made = made()",
+        "made = (made.load())()",
+        "made = [made]; made = made[0].load()()",
+    ],
+)
+def test_a_name_may_be_bound_to_what_it_gave_itself(step: str) -> None:
+    assert hot(NAMED_AGAIN.format(step=step)) == {"Net.forward": "certain"}
+
+
+@pytest.mark.parametrize(
+    "step", ["pass", "made = made", "made = made.load()", "made = made.missing()()", "made = made()"]
+)
+def test_a_name_that_gives_nothing_is_bound_to_nothing_more(step: str) -> None:
+    assert hot(NAMED_AGAIN.format(step=step)) == {}

@@ -282,6 +282,8 @@ class Evaluation:
 
         def compute() -> Values:
             found = self._assigned(name, local.bound, scope)
+            if found and any(_gives_more(value, name) for value in local.bound):
+                self._questions.grows((scope, name, direct))
             if local.parameter is None:
                 return found
             if given is not None:
@@ -370,6 +372,13 @@ class Evaluation:
         if found or function.annotation is None:
             return found
         return typed(self.project, function.annotation, Scope(scope.function, scope.receiver))
+
+
+def _gives_more(value: Expr, name: str) -> bool:
+    """Whether a value is what a call of something in the name itself gives: `entry = entry.load()`."""
+    while isinstance(value, facts.Call | facts.Attribute | facts.Subscript | facts.Narrowed):
+        value = value.function if isinstance(value, facts.Call) else value.value
+    return value == facts.Name(name)
 
 
 Given = tuple[tuple[str, Held], ...]

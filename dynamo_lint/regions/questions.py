@@ -36,6 +36,8 @@ class Questions:
         """Parts of questions that leaned on no open one."""
         self._open: dict[object, int] = {}
         """Depth of every question being computed."""
+        self._growing: set[object] = set()
+        """Open questions whose answer says more once it is known itself."""
         self._guesses: dict[object, object] = {}
         """What the members of an open circle answered in the round before."""
         self._provisional: dict[object, tuple[object, int]] = {}
@@ -70,12 +72,17 @@ class Questions:
         before = self._outermost
         self._open[key] = depth
         if depth == 0:
-            computed = _with_room(lambda: self._settle(key, depth, compute))
+            computed = _with_room(lambda: self._settle(key, depth, compute, unknown))
         else:
-            computed = self._settle(key, depth, compute)
+            computed = self._settle(key, depth, compute, unknown)
         del self._open[key]
+        self._growing.discard(key)
         self._outermost = min(before, self._outermost)
         return computed
+
+    def grows(self, key: object) -> None:
+        """An open question is asked again with its answer, though it may lean on none but itself."""
+        self._growing.add(key)
 
     def part(self, key: object, compute: Callable[[], T]) -> T:
         """A part of one or more questions that is no question itself: remembered if its answer is final."""
@@ -90,8 +97,8 @@ class Questions:
         self._outermost = min(before, self._outermost)
         return computed
 
-    def _settle(self, key: object, depth: int, compute: Callable[[], T]) -> T:
-        previous: dict[object, object] = {}
+    def _settle(self, key: object, depth: int, compute: Callable[[], T], unknown: T) -> T:
+        previous: dict[object, object] = {key: unknown}
         for _ in range(_ROUNDS):
             self._outermost = _MAX_DEPTH
             computed = compute()
@@ -103,7 +110,7 @@ class Questions:
                     self._provisional[member] = (answer, self._outermost)
                     self._leaning[self._outermost].append(member)
                 return computed
-            if not circle or answers == previous:
+            if not (circle or key in self._growing) or answers == previous:
                 break
             previous = answers
             self._guesses.update(answers)
