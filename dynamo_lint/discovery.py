@@ -20,7 +20,9 @@ from dynamo_lint.ignoring import Ignores, patterns
 LARGEST = 1_000_000
 """Bytes; larger files are generated or data, and are passed over unless they are named."""
 
-SETTINGS = (".yaml", ".yml", ".json")
+PACKAGING = ("pyproject.toml", "setup.cfg")
+"""Files with the metadata of a package."""
+SETTINGS = (".yaml", ".yml", ".json", *PACKAGING)
 """How the names of configurations end."""
 LARGEST_SETTINGS = 200_000
 """Bytes; nobody writes so much configuration by hand."""

@@ -18,7 +18,7 @@ from dynamo_lint.cache.codec import BadData
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.depth import with_room
-from dynamo_lint.discovery import Discovered
+from dynamo_lint.discovery import PACKAGING, Discovered
 from dynamo_lint.index.modules import module_name
 from dynamo_lint.sources import Sources
 
@@ -109,7 +109,7 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
     keys: dict[str, bytes] = {}
     unreadable: dict[str, str] = {}
     commented: set[str] = set()
-    builds = False
+    builds = finds = False
     for path in found.files:
         module, is_package = _module(path, packages, around)
         places[path] = place = Place(path, module, is_package, region_comment)
@@ -122,10 +122,13 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
         if _ADDRESSED.search(source):
             commented.add(path)
         quick = not builds and any(word in source for word in _OF_BUILDING)
+        finds = finds or b"entry_points(" in source
         builds = builds or (quick and _BUILDING.search(source) is not None)
-    for path in found.settings() if builds else ():
+    for path in found.settings() if builds or finds else ():
         if path in places:
             continue  # somebody named it, as if it were code
+        if not (finds if path.endswith(PACKAGING) else builds):
+            continue
         places[path] = place = Place(path, path, False, None, is_code=False)
         try:
             keys[path] = key("facts", place, sources.raw(path))

@@ -51,7 +51,7 @@ def test_configurations_are_found_on_request_and_read_as_no_code(here: Path) -> 
     assert found.settings() == ("conf/b.yaml", "d.json")
     assert find("a.py").settings() == ()  # no project
     (here / "pyproject.toml").touch()
-    assert find("a.py").settings() == ("conf/b.yaml", "d.json")
+    assert find("a.py").settings() == ("conf/b.yaml", "d.json", "pyproject.toml")
 
 
 def test_a_folder_that_is_gone_by_then_has_no_configurations(here: Path) -> None:

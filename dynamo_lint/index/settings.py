@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dynamo_lint.index import packaging
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.facts import (
     MODULE_KEY,
@@ -49,6 +50,13 @@ def summarize_settings(path: str, source: bytes) -> FileFacts:
     """The facts of one file that is no code; a file that cannot be read says nothing."""
     top = {MODULE_KEY: Function(MODULE_KEY, MODULE_KEY, 1, 1, 1)}
     # Named by its path, for nobody can import it.
+    if path.endswith((".toml", ".cfg")):
+        try:
+            rows = packaging.offered(path, decode(source).replace("\r\n", "\n"))
+        except (SyntaxError, ValueError) as error:
+            why = f"cannot be read: {error}".partition("\n")[0]
+            return FileFacts(path, path, functions=top, is_code=False, error=(1, why))
+        return FileFacts(path, path, functions=top, is_code=False, settings=rows)
     if not any(key in source for key in _KEYS):
         return FileFacts(path, path, functions=top, is_code=False)
     import yaml  # type: ignore[import-untyped]  # late: few projects build anything from such files

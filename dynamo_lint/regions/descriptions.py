@@ -16,10 +16,12 @@ from dynamo_lint.index.facts import (
     Display,
     Expr,
     FileFacts,
+    Function,
     Import,
     Name,
     Setting,
 )
+from dynamo_lint.index.packaging import entry_point
 from dynamo_lint.regions.model import FunctionRef
 
 Table = dict[str, list[Any]]
@@ -34,7 +36,7 @@ def read_settings(file: FileFacts, settings: Table, described: Table) -> None:
     """What files that are no code say is to be built: by their keys, and by what is called."""
     where = FunctionRef(file.path, MODULE_KEY)
     seen: set[Call] = set()
-    for one in (*file.settings, *_lazy(file)):
+    for one in (*file.settings, *_lazy(file), *_offered(file)):
         settings[one.name].append((where, one))
         if one.call not in seen:
             seen.add(one.call)
@@ -74,6 +76,29 @@ def _dictionaries(name: str, value: Expr, line: int, depth: int) -> Iterator[Set
     if isinstance(kind, Name | Attribute) or (isinstance(kind, Constant) and isinstance(kind.value, str)):
         given = tuple((key, item) for key, item in rows if key and key != _TYPE)
         yield Setting(name, Call(kind, (), given, line), line, outer=depth == 0)
+
+
+def _offered(file: FileFacts) -> Iterator[Setting]:
+    """The entry points in `setup(entry_points={"group": ["name = package.module:Class"]})`."""
+    module = file.functions.get(MODULE_KEY) if file.path.rpartition("/")[2] == "setup.py" else None
+    for site in module.calls if module is not None else ():
+        groups = dict(site.call.keywords).get("entry_points")
+        for group, points in _rows(groups, module) if module is not None else ():
+            items = points.items if isinstance(points, Display) else (points,)
+            for item in items:
+                text = item.value if isinstance(item, Constant) and isinstance(item.value, str) else ""
+                for line in text.splitlines():
+                    point = entry_point(group, line.partition("=")[2], site.call.line)
+                    if point is not None:
+                        yield point
+
+
+def _rows(groups: Expr | None, module: Function) -> Iterator[tuple[str, Expr]]:
+    """The rows of a dictionary, also of one that has a name."""
+    if isinstance(groups, Name):
+        groups = next((b.value for b in module.bindings if b.name == groups.id), None)
+    if isinstance(groups, Display):
+        yield from ((key or "", item) for key, item in zip(groups.keys, groups.items, strict=False))
 
 
 def _lazy(file: FileFacts) -> Iterator[Setting]:

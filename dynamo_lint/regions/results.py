@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
-from dynamo_lint.regions import choices, contexts, iterables, keywords, registries, submodules
+from dynamo_lint.regions import choices, contexts, entrypoints, iterables, keywords, registries, submodules
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
@@ -36,6 +36,7 @@ from dynamo_lint.regions.values import (
     Instance,
     Kept,
     Key,
+    Loadable,
     Parent,
     Scope,
     Text,
@@ -192,6 +193,10 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return located(ev, ev.value(first, scope), scope.function.path)
     if dotted == "types.MethodType" and len(call.arguments) == 2:
         return _bound_to(ev, ev.value(call.arguments[0], scope), call.arguments[1], scope)
+    if entrypoints.finds(dotted):
+        return entrypoints.found(ev, call, scope)
+    if dotted == entrypoints.POINT:
+        return entrypoints.made(ev, call, scope)
     if dotted in DESCRIPTIONS and first is not None:
         return ev.value(first, scope)
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
@@ -291,6 +296,8 @@ def _of_method(
                 parts.append(_pairs(elements({owner: tier})))
             case Group() if method.name in keywords.TAKING or method.name == "popleft":
                 parts.append(elements({owner: tier}))
+            case Loadable(held) if method.name in entrypoints.LOADING:
+                parts.append(union([dict(held)], tier))
             case Text(text) if method.name in SPLITTERS:
                 parts.append(at_best(parts_of(text, method.name, call), tier))
             case Text(text) if method.name == "format":

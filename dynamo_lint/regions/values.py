@@ -137,6 +137,13 @@ class Kept(NamedTuple):
     sort: Literal["kept"] = "kept"
 
 
+class Loadable(NamedTuple):
+    """An entry point of the project: what it names, to be loaded."""
+
+    held: Held
+    sort: Literal["loadable"] = "loadable"
+
+
 class Key(NamedTuple):
     """What a configuration that only the run knows has under a key, inside the function it is passed to."""
 
@@ -155,6 +162,7 @@ Value = (
     | Compiled
     | Text
     | Kept
+    | Loadable
     | Key
     | File
     | External
