@@ -13,8 +13,10 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import attributes, choices, flow, keywords, results, selecting, structure, submodules
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.filling import filled_elsewhere
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.naming import gives_more
 from dynamo_lint.regions.narrowing import by_key, is_keyed, narrow
 from dynamo_lint.regions.project import COMPILE, External, File, Project, Symbol
 from dynamo_lint.regions.questions import Questions
@@ -282,7 +284,7 @@ class Evaluation:
 
         def compute() -> Values:
             found = self._assigned(name, local.bound, scope)
-            if found and any(_gives_more(value, name) for value in local.bound):
+            if found and any(gives_more(value, name) for value in local.bound):
                 self._questions.grows((scope, name, direct))
             if local.parameter is None:
                 return found
@@ -305,9 +307,13 @@ class Evaluation:
         puts = self.project.items_of(scope.function).get(name, ())
         parts = [(key, self.value(value, scope)) for key, value in puts]
         if scope.function.key == MODULE_KEY:
-            stores = self.project.filled_in(scope.function.path).get(name, ())
+            path = scope.function.path
+            stores = self.project.filled_in(path).get(name, ())
             put = union((self.value(v, Scope(at, self.project.owner(at))) for at, v in stores), Tier.LIKELY)
             parts.append((None, self.capped(put)))
+            for at, key, value in filled_elsewhere(self.project, path, name):
+                put = self.value(value, Scope(at, self.project.owner(at)))
+                parts.append((key, self.capped(at_best(put, Tier.LIKELY))))
         found = union([*[self.value(value, scope) for value in bound], stored(parts)])
         for line in compiled:  # `f = torch.compile(f)`, of what `f` is by its other assignments
             found = union([found, results.compiled(found, scope.function.path, line)])
@@ -372,13 +378,6 @@ class Evaluation:
         if found or function.annotation is None:
             return found
         return typed(self.project, function.annotation, Scope(scope.function, scope.receiver))
-
-
-def _gives_more(value: Expr, name: str) -> bool:
-    """Whether a value is what a call of something in the name itself gives: `entry = entry.load()`."""
-    while isinstance(value, facts.Call | facts.Attribute | facts.Subscript | facts.Narrowed):
-        value = value.function if isinstance(value, facts.Call) else value.value
-    return value == facts.Name(name)
 
 
 Given = tuple[tuple[str, Held], ...]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
 ENOUGH = 24
-"""So many different values make a generic slot: more of them would say nothing new."""
+"""So many calls with different values make a generic slot: more of them would say nothing new."""
 _MAX_CALL_SITES = 200
 """Calls of one name that are evaluated to see what they call."""
 
@@ -87,9 +87,12 @@ def _names_ours(value: Value) -> bool:
 def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     """What the call sites of the function pass for one parameter."""
     found: Values = EMPTY
+    told = 0
     for caller, site in call_sites(ev, scope.function):
-        found = union([found, passed_by(ev, parameter, scope.function, caller, site)])
-        if len(found) > ENOUGH:
+        passed = passed_by(ev, parameter, scope.function, caller, site)
+        told += not passed.keys() <= found.keys()  # once, though it be one of a table
+        found = union([found, passed])
+        if told > ENOUGH:
             break
     return found
 

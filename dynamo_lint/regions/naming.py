@@ -92,6 +92,13 @@ def compiled_in(value: Expr) -> Iterator[str]:
             yield name
 
 
+def gives_more(value: Expr, name: str) -> bool:
+    """Whether a value is what a call of something in the name itself gives: `entry = entry.load()`."""
+    while isinstance(value, facts.Call | facts.Attribute | facts.Subscript | facts.Narrowed):
+        value = value.function if isinstance(value, facts.Call) else value.value
+    return value == facts.Name(name)
+
+
 def is_plain(binding: Binding) -> bool:
     """It binds a definition, or an import, to the name that it has there."""
     match binding.value:

@@ -1,0 +1,50 @@
+"""What other files put into a table of a file: `from registry import TABLE; TABLE["net"] = Net`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dynamo_lint.index.facts import MODULE_KEY, Attribute, Expr, Import, Name
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.project import File, Project
+from dynamo_lint.regions.scopes import key_of
+
+_DEEPEST = 8
+"""How many imports a table may go through."""
+
+
+def filled_elsewhere(
+    project: Project, path: str, name: str
+) -> Iterator[tuple[FunctionRef, str | None, Expr]]:
+    """What is put into a table from outside its file: where that stands, and its literal key."""
+    for where, store in project.items_stored(name):
+        if where.path != path and File(path) in _sources(project, store.owner, name, where):
+            yield where, key_of(store), store.value
+
+
+def _sources(project: Project, owner: Expr, name: str, where: FunctionRef) -> Iterable[object]:
+    """The files that a table may come from, as the name of it in a function says."""
+    match owner:
+        case Name(own) if own == name:
+            home = project.home_of(name, where)
+            if home.key == MODULE_KEY:
+                return _imported(project, name, where.path)
+            local = project.locals_of(home)[name]
+            return _from(project, local.bound, name, where.path, 0)
+        case Attribute(module, own) if own == name:
+            return project.symbols(module, where.path, where.key)
+    return ()
+
+
+def _imported(project: Project, name: str, path: str, depth: int = 0) -> Iterator[File]:
+    return _from(project, project.global_bindings(path).get(name, ()), name, path, depth)
+
+
+def _from(project: Project, bound: Iterable[Expr], name: str, path: str, depth: int) -> Iterator[File]:
+    for value in bound:
+        if not isinstance(value, Import) or value.name != name or depth > _DEEPEST:
+            continue
+        for source in project.imported_modules(value, path):
+            if isinstance(source, File) and source.path != path:
+                yield source
+                yield from _imported(project, name, source.path, depth + 1)
