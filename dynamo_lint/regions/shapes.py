@@ -168,8 +168,8 @@ def _changes(expr: Expr, names: _Names) -> bool:
             return name in names.grown or names.any_bound(name, _turns)
         case facts.Call(facts.Name(name), arguments):
             return name in CASTS or (name[:1].isupper() and any(_turns(one, names) for one in arguments))
-        case facts.Call(facts.Attribute(_, name)):
-            return name == "item"
+        case facts.Call(facts.Attribute(owner, name)):
+            return name == "item" or isinstance(owner, facts.Constant)  # a text with a hole in it
         case facts.Subscript(_, index):
             return _turns(index, names)
         case facts.Choice(options):
@@ -223,7 +223,7 @@ def _is_known(expr: Expr, names: _Names) -> bool:
         case facts.Call(facts.Name(name)):
             return name in CASTS or name[:1].isupper()
         case facts.Call(facts.Attribute(owner, name)):
-            return name == "item" or owner == facts.Name("torch")
+            return name == "item" or isinstance(owner, facts.Constant) or owner == facts.Name("torch")
         case facts.Call() | facts.Subscript():
             return False
     return True
