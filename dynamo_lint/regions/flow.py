@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -170,7 +171,8 @@ def constructions(ev: Evaluation, ref: ClassRef) -> Called:
 
     def compute() -> Called:
         own = unnamed.in_class_methods(ev.project, [ref])
-        return (*_calls_to(ev, ref.name, {ref}), *unnamed.running(ev, {ref}), *own)
+        told = registries.configured(ev, [ref])
+        return (*told, *_calls_to(ev, ref.name, {ref}), *unnamed.running(ev, {ref}), *own)
 
     nothing: Called = ()
     return ev.ask(("constructions", ref), compute, nothing)
@@ -179,7 +181,7 @@ def constructions(ev: Evaluation, ref: ClassRef) -> Called:
 def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
     names, constructed = _called(ev.project, ref)
     wanted: set[ClassRef | FunctionRef] = {ref, *constructed}
-    found: dict[tuple[Scope, CallSite], None] = {}
+    found = dict.fromkeys(registries.configured(ev, _in_order(wanted)))
     for called in sorted(names):
         found |= dict.fromkeys(_calls_to(ev, called, wanted))
     found |= dict.fromkeys(unnamed.in_class_methods(ev.project, constructed))
@@ -199,17 +201,16 @@ def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef
 
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
     project = ev.project
-    in_order = sorted(wanted, key=_place)  # a set is walked in another order in each run
-    found = list(settings.completed(ev, in_order)) if project.named("described").get(name) else []
-    found += registries.configured(ev, in_order)
+    described = project.named("described").get(name)
+    found = list(settings.completed(ev, _in_order(wanted))) if described else []
     names = {name, *project.aliases_of(name)}
     for called in sorted(names.union(unnamed.compiled_as(project, name))):
         told, rest = _by_definition(project, called)
-        for ref in sorted(wanted & told.keys(), key=_place):
+        for ref in _in_order(wanted & told.keys()):
             found += told[ref]
         if called == "__init__":  # super().__init__() of a class that has the constructor from a base
             by_constructor = _by_constructor(project)
-            known = sorted(wanted & by_constructor.keys(), key=_place)
+            known = _in_order(wanted & by_constructor.keys())
             rest = [call for ref in known for call in by_constructor[ref]]
         sure = called == name and _is_only_helper(project, name, wanted)
         for caller, site in rest[:_MAX_CALL_SITES]:
@@ -219,8 +220,8 @@ def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) ->
     return found
 
 
-def _place(ref: ClassRef | FunctionRef) -> tuple[str, str]:
-    return ref.path, ref.key
+def _in_order(refs: Iterable[ClassRef | FunctionRef]) -> list[ClassRef | FunctionRef]:
+    return sorted(refs, key=lambda ref: (ref.path, ref.key))  # a set is walked in another order in each run
 
 
 def _callees(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[ClassRef | FunctionRef | None]:
