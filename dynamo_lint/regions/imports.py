@@ -8,6 +8,9 @@ from collections.abc import Mapping
 
 from dynamo_lint.index.facts import FileFacts, Import
 
+_OUTSIDE = sys.stdlib_module_names | {"torch"}
+"""Names that mean no file of a project, whatever lies beside the one that imports them."""
+
 
 class ModuleFinder:
     """Looks modules up by dotted name, as seen from the file that imports them."""
@@ -73,7 +76,7 @@ class ModuleFinder:
         siblings = (f"{folder}{slash}{tail}.py", f"{folder}{slash}{tail}/__init__.py")
         sibling = next((path for path in siblings if path in self._files and path != importer), None)
         alone = not file.is_package and "." not in file.module
-        outside = dotted.partition(".")[0] in (*sys.stdlib_module_names, "torch")
+        outside = dotted.partition(".")[0] in _OUTSIDE
         if sibling is not None and (alone or (file.is_script and not outside)):
             return sibling
         named = [path for path in self._by_name.get(dotted, ()) if "." in dotted or _is_top(path)]

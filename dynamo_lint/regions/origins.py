@@ -44,15 +44,15 @@ def _origins(
     bound: set[Value] = set()
     for caller, site in call_sites(ev, where):
         values = passed_by(ev, parameter, where, caller, site)
+        if is_bound_beforehand(ev.project, caller, site):
+            bound.update(values)
+            continue
         given = argument_for(parameter, ev.project.function(where), site.call)
         passed_on = as_given(ev.project.function(caller.function), given) if given is not None else None
         followed = caller.function not in (*entered, where, *above) and not _is_run_unnamed(caller.function)
         before: Origins = {}
         if passed_on is not None and followed and len(above) < _DEEPEST:
             before = _origins(ev, caller.function, passed_on, entered, (*above, where))
-        if is_bound_beforehand(ev.project, caller, site):
-            bound.update(values)
-            continue
         for value in values:
             sources = found.setdefault(value, {})
             if not site.eager:
