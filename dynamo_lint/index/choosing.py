@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from dynamo_lint.index.facts import Attribute, Call, Constant, Display, Expr, Name, Narrowed
+from dynamo_lint.index.having import is_name
 
 TEST = "test"
 """The kind of a `Display` of what is looped over, the test, and the variables of the name and the module."""
@@ -59,15 +60,11 @@ def _judges(test: ast.expr, module: str) -> bool:
             case ast.Attribute(value=ast.Name(id=name), attr="__class__") if name == module:
                 return True
             case ast.Call(func=callee, args=arguments) if any(
-                _is(argument, module) for argument in arguments
+                is_name(argument, module) for argument in arguments
             ):
                 if not (isinstance(callee, ast.Name) and callee.id in _LOOKING):
                     return True
     return False
-
-
-def _is(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def judgement(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str | None:

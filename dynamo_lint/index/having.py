@@ -66,8 +66,8 @@ def _set_in(statement: ast.stmt, own: str) -> set[str] | None:
             ways = [names for names in (_set_by(body, own), _set_by(orelse, own)) if names is not None]
             return set.intersection(*ways) if ways else None
         case ast.Assign(targets=targets):
-            return {t.attr for t in targets if isinstance(t, ast.Attribute) and _is(t.value, own)}
-        case ast.AnnAssign(target=ast.Attribute(value=owner, attr=name), value=ast.expr()) if _is(owner, own):
+            return {t.attr for t in targets if isinstance(t, ast.Attribute) and is_name(t.value, own)}
+        case ast.AnnAssign(ast.Attribute(owner, name), value=ast.expr()) if is_name(owner, own):
             return {name}
     return set()
 
@@ -82,5 +82,6 @@ def _set_by(body: list[ast.stmt], own: str) -> set[str] | None:
     return found
 
 
-def _is(node: ast.expr, name: str) -> bool:
+def is_name(node: ast.expr, name: str) -> bool:
+    """Whether an expression is this very name."""
     return isinstance(node, ast.Name) and node.id == name

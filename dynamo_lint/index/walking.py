@@ -17,6 +17,11 @@ def walk(expr: Expr) -> Iterator[Expr]:
         pending += reversed(parts(part))
 
 
+def arguments_of(call: facts.Call) -> tuple[Expr, ...]:
+    """What a call hands over, by place and by name."""
+    return parts(call)[1:]
+
+
 def parts(expr: Expr) -> tuple[Expr, ...]:
     """The expressions right inside one."""
     match expr:

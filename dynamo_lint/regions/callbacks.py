@@ -15,7 +15,7 @@ from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.results import DISABLERS
-from dynamo_lint.regions.values import Compiled, FunctionValue, Scope, Values, union
+from dynamo_lint.regions.values import Compiled, Scope, Values, functions_in, union
 
 Site = tuple[FunctionRef, CallSite]
 _RESHAPING = frozenset({"to", "type", "view", "reshape", "expand", "repeat", "permute", "size", "squeeze"})
@@ -65,7 +65,7 @@ def _given(ev: Evaluation, call: facts.Call, scope: Scope) -> Values:
     """Our functions among the arguments of a call."""
     arguments = [*call.arguments, *(value for _, value in call.keywords)]
     followed = (a for a in arguments if not isinstance(a, facts.Constant | facts.Unknown))
-    return _functions(union(ev.value(argument, scope) for argument in followed))
+    return functions_in(union(ev.value(argument, scope) for argument in followed))
 
 
 def _masks(ev: Evaluation) -> Values:
@@ -77,7 +77,7 @@ def _masks(ev: Evaluation) -> Values:
                 if _is_never_read(ev.project, where, site.call):
                     continue
                 scope = Scope(where, ev.project.owner(where))
-                found += [_functions(ev.value(argument, scope)) for argument in site.call.arguments[:1]]
+                found += [functions_in(ev.value(argument, scope)) for argument in site.call.arguments[:1]]
     every = union(found, weakest=Tier.LIKELY)
     return every if len(every) <= _MOST_MASKS else {}
 
@@ -87,10 +87,6 @@ def _is_never_read(project: Project, where: FunctionRef, call: facts.Call) -> bo
     names = {store.name for store in project.function(where).stores if store.value == call}
     read = project.named("loaded")
     return bool(names) and not any(name in read for name in names)
-
-
-def _functions(values: Values) -> Values:
-    return {value: tier for value, tier in values.items() if isinstance(value, FunctionValue)}
 
 
 def _calls(project: Project, compiled: Sequence[Site]) -> Iterator[Site]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
-from dynamo_lint.index.walking import walk
+from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions import choices, decorated, keywords, registries, settings, unnamed
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -381,7 +381,7 @@ def _row(ev: Evaluation, function: FunctionRef) -> frozenset[ClassRef]:
 def _classes_in(ev: Evaluation, call: facts.Call, scope: Scope) -> set[ClassRef]:
     """The modules that a call names, by their classes or by configurations nested in them."""
     found: set[ClassRef] = set()
-    for argument in (*call.arguments, *(value for _, value in call.keywords)):
+    for argument in arguments_of(call):
         if isinstance(argument, facts.Name | facts.Attribute):
             for value in ev.value(argument, scope):
                 match value:

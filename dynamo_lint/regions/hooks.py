@@ -7,10 +7,10 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import COMPILE, External
-from dynamo_lint.regions.values import EMPTY, FunctionValue, Instance, Scope, Values, union
+from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, functions_in, union
 
 # Backward hooks run in the autograd engine, outside the region (torch/nn/modules/module.py).
-_REGISTRARS = ("register_forward_hook", "register_forward_pre_hook")
+FORWARD_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 
 def hooks_of(ev: Evaluation, ref: ClassRef) -> Values:
@@ -21,7 +21,7 @@ def hooks_of(ev: Evaluation, ref: ClassRef) -> Values:
 
 def _table(ev: Evaluation) -> dict[ClassRef, Values]:
     found: dict[ClassRef, Values] = {}
-    for name in _REGISTRARS:
+    for name in FORWARD_HOOKS:
         for where, site in ev.project.calls_of(name):
             function = site.call.function
             if not isinstance(function, facts.Attribute) or not site.call.arguments or site.eager:
@@ -36,7 +36,7 @@ def _table(ev: Evaluation) -> dict[ClassRef, Values]:
             if not modules:
                 continue
             given = ev.value(site.call.arguments[0], scope)
-            hooks: Values = {v: t for v, t in given.items() if isinstance(v, FunctionValue)}
+            hooks = functions_in(given)
             for module, tier in ev.capped(modules).items():
                 if isinstance(module, Instance):
                     known = found.get(module.ref, EMPTY)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, CallSite, Element, Expr, Name, Narrowed, Store, Subscript
+from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.regions.flow import argument_for
+from dynamo_lint.regions.hooks import FORWARD_HOOKS
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import External, Symbol
 from dynamo_lint.regions.values import (
@@ -22,6 +24,7 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     flattened,
+    functions_in,
     union,
 )
 
@@ -34,7 +37,6 @@ _DEEPEST = 4
 _WHOLE = ("forward", "__call__")
 _PROCESSORS = ("set_attn_processor", "set_processor")
 """How modules of diffusers are given what they call (diffusers/models/attention_processor.py)."""
-_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 _PROCESSOR = "processor"
 _MOVING = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_"})
 
@@ -70,8 +72,9 @@ def _put_into(ev: Evaluation, place: _Place) -> Values:
             case Call(Attribute(owner, name), (value, *_)) if name in _PROCESSORS:
                 if _leads(ev, owner, place):
                     found.append(_called(ev, ev.value(value, scope)))
-            case Call(Attribute(owner, name), (value, *_)) if name in _HOOKS and _leads(ev, owner, place):
-                found.append(_functions(ev.value(value, scope)))
+            case Call(Attribute(owner, name), (value, *_)) if name in FORWARD_HOOKS:
+                if _leads(ev, owner, place):
+                    found.append(functions_in(ev.value(value, scope)))
     return union(found)
 
 
@@ -82,14 +85,14 @@ def _patched(ev: Evaluation, values: Values) -> Values:
     for where, store in ev.project.stores_of("forward") if classes else ():
         scope = Scope(where, ev.project.owner(where))
         if not classes.isdisjoint(ev.value(store.owner, scope)):
-            found.append(_functions(ev.value(store.value, scope)))
+            found.append(functions_in(ev.value(store.value, scope)))
     return union(found)
 
 
 def _ours(ev: Evaluation, store: Store, scope: Scope) -> Values:
     values = ev.value(store.value, scope)
     if store.name in _WHOLE:
-        return _functions(values)
+        return functions_in(values)
     return _called(ev, values) if store.name == _PROCESSOR else _modules(ev, values)
 
 
@@ -100,10 +103,6 @@ def _modules(ev: Evaluation, values: Values) -> Values:
 def _called(ev: Evaluation, values: Values) -> Values:
     objects = {v: t for v, t in flattened(values).items() if isinstance(v, Instance)}
     return {v: t for v, t in objects.items() if ev.project.method(v.ref, "__call__") or ev.holds_module(v)}
-
-
-def _functions(values: Values) -> Values:
-    return {value: tier for value, tier in values.items() if isinstance(value, FunctionValue)}
 
 
 def _leads(ev: Evaluation, expr: Expr, place: _Place, depth: int = 0) -> bool:
@@ -153,7 +152,7 @@ def _handed_on(ev: Evaluation, place: _Place) -> Iterator[_Place]:
     """The parameters that calls hand the object to, by itself or within one that has it."""
     scope, target = place
     for site in ev.project.function(scope.function).calls:
-        given = (*site.call.arguments, *(value for _, value in site.call.keywords))
+        given = arguments_of(site.call)
         for whole, path in _wholes(target):
             for ref in _run(ev, site, scope) if whole in given else ():
                 function = ev.project.function(ref)

@@ -82,6 +82,16 @@ def names_for(value: Expr, function: Function) -> Iterator[str]:
     return (one.name for one in bound if value in walk(one.value))
 
 
+def loaded_by(function: Function) -> set[str]:
+    """Attributes that a function loads, also by `getattr` with a literal."""
+    found = {load.name for load in function.loads}
+    for site in function.calls if function.lookups else ():
+        match site.call:
+            case facts.Call(facts.Name("getattr"), (_, facts.Constant(str() as name), *_)):
+                found.add(name)
+    return found
+
+
 def compiled_in(value: Expr) -> Iterator[str]:
     """The names of methods that a value may be what `torch.compile` makes of."""
     match value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Call
+from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope, Value, Values
 
@@ -23,7 +24,7 @@ def wrapped(ev: Evaluation, values: Values) -> Values:
 def handlers(ev: Evaluation, call: Call, scope: Scope) -> Values:
     """What of ours an object of a library is made with, for it to call: `Attention(processor=Mine())`."""
     found: dict[Value, Tier] = {}
-    for given in (*call.arguments, *(value for _, value in call.keywords)):
+    for given in arguments_of(call):
         if isinstance(given, Call):
             for symbol in ev.project.symbols(given.function, scope.function.path, scope.function.key):
                 if isinstance(symbol, ClassRef) and ev.project.method(symbol, "__call__") is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr, Import, Name
-from dynamo_lint.index.walking import walk
+from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project, Symbol
@@ -94,7 +94,7 @@ def _given(ev: Evaluation, ref: ClassRef | FunctionRef, *, itself: bool) -> Valu
 
 def _named(ev: Evaluation, call: Call, scope: Scope) -> set[str | ClassRef | FunctionRef]:
     """What the first argument says is meant: by itself, or by what the configurations have under its key."""
-    asked = next(iter((*call.arguments, *(value for _, value in call.keywords))), facts.UNKNOWN)
+    asked = next(iter(arguments_of(call)), facts.UNKNOWN)
     match asked:
         case Attribute(owner, "type" | "TYPE") | Call(
             Attribute(owner, "pop" | "get"), (Constant("type" | "TYPE"), *_)
@@ -157,8 +157,11 @@ def _registered(ev: Evaluation, place: _Place) -> tuple[_Entry, ...]:
 
 def _entries(ev: Evaluation, place: _Place) -> Iterator[_Entry]:
     project = ev.project
-    nothing: dict[_Place, list[_Registering]] = {}
-    for call, where in ev.ask(("registering",), lambda: _registering(project), nothing).get(place, ()):
+    key = "registering"
+    if key not in project.memo:
+        project.memo[key] = _registering(project)
+    known: dict[_Place, list[_Registering]] = project.memo[key]  # type: ignore[assignment]
+    for call, where in known.get(place, ()):
         if not isinstance(where, Scope):
             yield from ((name, where) for name in _names(call, where))
             continue
@@ -198,9 +201,7 @@ def _names(registering: Expr, ref: ClassRef | FunctionRef) -> list[str]:
 
 def _arguments(registering: Expr) -> tuple[Expr, ...]:
     """What a call is given; nothing for a bare decorator."""
-    if not isinstance(registering, Call):
-        return ()
-    return (*registering.arguments, *(value for _, value in registering.keywords))
+    return arguments_of(registering) if isinstance(registering, Call) else ()
 
 
 def _registers(name: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import CallSite, Expr
+from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.regions import contexts, decorating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
@@ -321,7 +322,7 @@ class _Walk:
         """Functions handed to library code run inside the region: `checkpoint(self._body, x)`."""
         if terminal_name(call.function) == CONVENTION:
             return
-        for argument in (*call.arguments, *(value for _, value in call.keywords)):
+        for argument in arguments_of(call):
             if isinstance(argument, facts.Constant | facts.Unknown):
                 continue
             values = evaluate(self._project, argument, scope)

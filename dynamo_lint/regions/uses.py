@@ -21,6 +21,7 @@ from dynamo_lint.regions.naming import (
     is_plain,
     kept_in,
     last_name,
+    loaded_by,
     mentions,
     originals,
     texts_in,
@@ -102,14 +103,7 @@ def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table, compi
 
 
 def _loaded(file: FileFacts, loaded: Table) -> None:
-    found: set[str] = set()
-    for function in file.functions.values():
-        found.update(load.name for load in function.loads)
-        for site in function.calls:
-            match site.call:
-                case facts.Call(facts.Name("getattr"), (_, facts.Constant(str() as name), *_)):
-                    found.add(name)
-    _all(loaded, found)
+    _all(loaded, {name for function in file.functions.values() for name in loaded_by(function)})
 
 
 def _known(file: FileFacts, known: Table) -> None:

@@ -239,6 +239,11 @@ def stored(parts: Iterable[tuple[str | None, Values]]) -> Values:
     return {Group(kind, items, keys): Tier.CERTAIN}
 
 
+def functions_in(values: Values) -> Values:
+    """Those of the values that are functions."""
+    return {value: tier for value, tier in values.items() if isinstance(value, FunctionValue)}
+
+
 def id_of(value: Value) -> str:
     """The path and name of a definition of the project that a value is, or is an instance of."""
     return value.ref.id if isinstance(value, Instance | ClassValue | FunctionValue) else ""

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.regions.hooks import FORWARD_HOOKS
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import Driver, Visit, drivers, position, root_name
 from dynamo_lint.state.origins import Tables
-
-HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook"})
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -21,7 +20,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             node = visit.node
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
-            if node.func.attr not in HOOKS or not _inside(node.func.value, driver):
+            if node.func.attr not in FORWARD_HOOKS or not _inside(node.func.value, driver):
                 continue
             target = ast.unparse(node.func.value)
             if _late(visit, calls, driver):

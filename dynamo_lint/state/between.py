@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from dynamo_lint.index import facts
 from dynamo_lint.regions.model import FunctionRef, Regions
+from dynamo_lint.regions.naming import loaded_by
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.drivers import Drivers
 from dynamo_lint.state.model import AttributeState, Key
@@ -31,7 +31,7 @@ class Between:
         hot = frozenset(one.function for one in self.regions.hot)
         compiled = frozenset(one.function for one in self.regions.hot if one.compiled)
         self.drivers = Drivers(self.project, hot, compiled)
-        loaded = {name for ref in hot for name in _loads(self.project.function(ref))}
+        loaded = {name for ref in hot for name in loaded_by(self.project.function(ref))}
         self.names = frozenset(self._rebound(hot, loaded))
 
     def _rebound(self, hot: frozenset[FunctionRef], loaded: set[str]) -> set[str]:
@@ -79,13 +79,3 @@ class Between:
 
 def _name(ref: FunctionRef) -> str:
     return ref.key.rpartition(".")[2].partition("#")[0]
-
-
-def _loads(function: facts.Function) -> set[str]:
-    """Attributes that a function loads, also by `getattr` with a literal."""
-    found = {load.name for load in function.loads}
-    for site in function.calls if function.lookups else ():
-        match site.call:
-            case facts.Call(facts.Name("getattr"), (_, facts.Constant(str() as name), *_)):
-                found.add(name)
-    return found

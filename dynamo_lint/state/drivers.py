@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Expr, Function, Name
-from dynamo_lint.index.walking import parts, walk
+from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions.evaluate import evaluate
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
@@ -93,7 +93,7 @@ class Drivers:
         given_one = (
             site.call
             for site in function.calls
-            if site.call.line > line and any(p in owners for g in parts(site.call)[1:] for p in walk(g))
+            if site.call.line > line and any(p in owners for g in arguments_of(site.call) for p in walk(g))
         )
         return bool(owners) and any(self.project.is_module(ref) for ref in self._made(where, given_one))
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter
+from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.regions import results
 from dynamo_lint.regions.abstract import heirs, heirs_of_abstract
 from dynamo_lint.regions.annotations import is_plain
@@ -211,9 +212,8 @@ class Reach:
                 return self._typed(annotation, where)
             case facts.Subscript(inner) | facts.Element(inner) | facts.Narrowed(inner):
                 return self._may_be(inner, where, test)
-            case facts.Call(callee, arguments, keywords):
-                given = (*arguments, *(given for _, given in keywords))
-                return self._result(callee, given, where, test)
+            case facts.Call(callee):
+                return self._result(callee, arguments_of(value), where, test)
             case facts.Definition(key):
                 if key in self._project.files[where.path].functions:
                     return self._is(FunctionRef(where.path, key), test)
