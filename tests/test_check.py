@@ -30,12 +30,6 @@ class Counter(torch.nn.Module):
 ENTRY = "\nmodel = torch.compile(Counter())\n"
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def write(folder: Path, **files: str) -> None:
     for name, text in files.items():
         file = folder / (name.replace("__", "/") + ".py")

@@ -611,6 +611,13 @@ layer.linear2.register_forward_hook(hook)
 layer.compile()
 def main(x): layer(torch.ones(2, 3, 8))
 """,
+    "a part of the forward of a class of torch": """
+class Attention(torch.ao.nn.quantizable.MultiheadAttention):
+    def _forward_impl(self, query, key, value, *rest): return helper(query), None
+    def prepare(self, x): return other(x)
+fast = torch.compile(Attention(4, 1))
+def main(x): fast(*[torch.ones(2, 1, 4)] * 3)
+""",
     "a compile of its own that calls that of torch": """
 class Own(nn.Module):
     def __init__(self): super().__init__()

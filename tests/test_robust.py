@@ -34,12 +34,6 @@ compiled = torch.compile(Model())
 EVERYTHING = ("--assume-compiled", "--pedantic", "--select", "ALL", "--min-confidence", "assumed")
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def lint(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, list[str], str]:
     """Exit status, codes found and what was said, with every rule on and every module assumed."""
     status = cli.run([".", "--output-format", "json", "--no-cache", "--quiet", *EVERYTHING, *options])

@@ -33,12 +33,6 @@ compiled = torch.compile(Model())
 """
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def fill(here: Path, files: int) -> None:
     """Enough code for a pool of processes, beside one model with one finding."""
     body = "\n".join(f"def f{i}(x):\n    return x.relu() + {i}" for i in range(400))
