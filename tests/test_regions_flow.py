@@ -689,3 +689,28 @@ apply(Net())
 """
     assert hot(code.replace("{first}", "")) == {"Block.forward": "likely"}
     assert hot(code.replace("{first}", "compiled = torch.compile(get0())")) == {"Block.forward": "likely"}
+
+
+def _picked_from(count: int) -> str:
+    """A program that compiles what it picks from a table of functions, and that holds a module in the same place."""
+    functions = "\n".join(f"def op{n}(x): return x" for n in range(count))
+    table = ", ".join(f"'op{n}': op{n}" for n in range(count))
+    return f"""
+class Net(nn.Module):
+    def forward(self, x): return x
+{functions}
+TABLE = {{{table}}}
+class Machine:
+    def __init__(self, name):
+        self.step = TABLE[name]
+        self.step = Net()
+    def run(self, x): return torch.compile(self.step)(x)
+"""
+
+
+def test_a_function_picked_from_a_table_runs() -> None:
+    assert set(hot(_picked_from(40))) == {"Net.forward", *(f"op{n}" for n in range(40))}
+
+
+def test_a_place_that_holds_hundreds_of_functions_is_followed_for_its_modules_only() -> None:
+    assert set(hot(_picked_from(600))) == {"Net.forward"}

@@ -45,6 +45,13 @@ T = TypeVar("T")
 FAN_OUT = 8
 """An attribute or parameter with more module classes than this is a generic slot: demoted to assumed."""
 
+_ANYTHING = 500
+"""One with more values than this, of any sort, is followed for its modules only.
+
+What an interpreter's stack or a tracer's table of operators holds is everything, and what is looked up on each
+of these by each of a hundred names is a hundred times as much.
+"""
+
 
 def evaluate(project: Project, expr: Expr, scope: Scope) -> Values:
     """The values `expr` may hold in `scope`, each with the tier of its proof."""
@@ -344,6 +351,8 @@ class Evaluation:
             for v, tier in values.items()
             if isinstance(v, Instance | ClassValue) and tier < Tier.ASSUMED and self.project.is_module(v.ref)
         }
+        if len(values) > _ANYTHING:
+            values = tiers
         if len(tiers) <= FAN_OUT or self._is_choice(tiers):
             return values
         certain: Values = {v: tier for v, tier in tiers.items() if tier == Tier.CERTAIN}
