@@ -48,8 +48,8 @@ FAN_OUT = 8
 _ANYTHING = 500
 """One with more values than this, of any sort, is followed for its modules only.
 
-What an interpreter's stack or a tracer's table of operators holds is everything, and what is looked up on each
-of these by each of a hundred names is a hundred times as much.
+What an interpreter's stack or a tracer's table of operators holds is everything, and what is looked up on
+each of these by each of a hundred names is a hundred times as much.
 """
 
 
