@@ -104,6 +104,19 @@ def test_a_closure_that_a_helper_compiles_itself_is_compiled(code: str) -> None:
     assert "decorate.<locals>.inner" in set(hot(code))
 
 
+@pytest.mark.parametrize("way", ["(one, two)[i]", "one if i else two", "{0: one, 1: two}[i]"])
+def test_a_closure_that_is_picked_by_an_argument_is_compiled(way: str) -> None:
+    picked = way.replace("one", "(lambda x: first(x))").replace("two", "(lambda x: second(x))")
+    code = f"""
+def first(x): return x
+def second(x): return x
+def runner(i):
+    run = {picked}
+    return torch.compile(run)
+"""
+    assert {"first", "second"} <= set(hot(code))
+
+
 # --- functions without a name ---------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Function
-from dynamo_lint.index.walking import parts
+from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions import settings
 from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passed_by
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -135,8 +135,8 @@ def comes_back(project: Project, where: FunctionRef, compiled: Expr, value: Valu
         return False
     home = project.home_of(compiled.id, where)
     local = project.locals_of(home).get(compiled.id)
-    if local is None or any(isinstance(value, facts.Definition) for value in local.bound):
-        return False
+    if local is None or any(isinstance(p, facts.Definition) for value in local.bound for p in walk(value)):
+        return False  # `f = (lambda x: x, lambda x: -x)[i]` names closures of its own
     function = project.function(home)
     return depends_on((compiled,), function, {parameter.name for parameter in function.parameters})
 
