@@ -714,3 +714,44 @@ def test_a_function_picked_from_a_table_runs() -> None:
 
 def test_a_place_that_holds_hundreds_of_functions_is_followed_for_its_modules_only() -> None:
     assert set(hot(_picked_from(600))) == {"Net.forward"}
+
+
+# --- branches that exclude each other -------------------------------------------------------------------
+
+WRAPPED = """
+class A(nn.Module):
+    def forward(self, x): return x
+class Wrapper(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+    def forward(self, x): return self.model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "    if how == 'compile':\n        model = torch.compile(model)\n    else:\n        model = Wrapper(model)",
+        "    if how == 'wrap':\n        model = Wrapper(model)\n    elif how:\n        model = torch.compile(model)",
+        "    if how == 'wrap':\n        model = Wrapper(model)\n    elif how == 'twice':\n"
+        "        model = Wrapper(Wrapper(model))\n    else:\n        if how:\n            fast = torch.compile(model)",
+    ],
+)
+@pytest.mark.parametrize("start", ["def setup(how):\n    model = A()", "def setup(how, model):\n    pass"])
+def test_what_another_branch_makes_of_a_model_is_not_compiled_by_this_one(start: str, code: str) -> None:
+    assert set(hot(f"{WRAPPED}\n{start}\n{code}\n    return model\nsetup('compile', A())")) == {"A.forward"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "    if how:\n        model = Wrapper(model)\n    if how == 'compile':\n        model = torch.compile(model)",
+        "    if how:\n        model = Wrapper(model)\n    else:\n        pass\n    model = torch.compile(model)",
+        "    for _ in range(2):\n        if how:\n            model = Wrapper(model)\n        else:\n"
+        "            model = torch.compile(model)",
+    ],
+)
+def test_what_an_earlier_branch_makes_of_a_model_is_compiled(code: str) -> None:
+    found = set(hot(f"{WRAPPED}def setup(how, model):\n{code}\n    return model\nsetup('compile', A())"))
+    assert found == {"A.forward", "Wrapper.forward"}

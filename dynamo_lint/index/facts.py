@@ -6,6 +6,7 @@ functions can this be?". Whatever cannot matter for that question becomes `Unkno
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from typing import TypeVar
 
@@ -272,6 +273,9 @@ class Function:
     """Inclusive line ranges of loop bodies, outer before inner."""
     branches: tuple[tuple[int, int], ...] = ()
     """Inclusive line ranges that run on a condition: branches of `if`, `except` blocks."""
+    arms: tuple[tuple[int, ...], ...] = ()
+    """For each `if` with an `else` that assigns something, outside of loops: the first line of each branch,
+    and the last of all. What one branch assigns is never seen by another."""
     lookups: bool = False
     """Mentions getattr, setattr, hasattr, delattr, `__dict__` or vars."""
     environment: bool = False
@@ -282,6 +286,15 @@ class Function:
     """Of `__init__`: the attributes that it sets in every branch of some `if`."""
     cut: bool = False
     """Some expression has more links than are followed."""
+
+    def apart(self, line: int, other: int) -> bool:
+        """Whether two lines stand in different branches of one `if`: a call runs one of them at most."""
+        return any(
+            arms[0] <= line <= arms[-1]
+            and arms[0] <= other <= arms[-1]
+            and bisect_right(arms[:-1], line) != bisect_right(arms[:-1], other)
+            for arms in self.arms
+        )
 
     def runs_eagerly(self, line: int) -> bool:
         """Whether a line runs only when not compiling."""

@@ -49,6 +49,7 @@ class FunctionScope:
     eager_lines: list[tuple[int, int]] = field(default_factory=list)
     loop_lines: list[tuple[int, int]] = field(default_factory=list)
     branch_lines: list[tuple[int, int]] = field(default_factory=list)
+    arms: list[tuple[int, ...]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
@@ -161,6 +162,7 @@ class FunctionScope:
             eager_lines=tuple(self.eager_lines),
             loops=tuple(self.loop_lines),
             branches=tuple(self.branch_lines),
+            arms=tuple(self.arms),
             lookups=self.lookups,
             environment=self.environment,
             judgement=self.judgement,

@@ -158,7 +158,9 @@ class _Reader:
     def _if(self, node: ast.If) -> None:
         scope, depth = self._scope, len(self._scope.conditions)
         outer_eager, known = scope.eager, len(scope.narrowed)
+        arms, bound = [], len(scope.bindings)
         while True:  # a loop, not recursion: `elif` chains can be long
+            arms.append(node.body[0].lineno)
             self._expressions.read(node.test)
             truth = truth_when_compiling(node.test, scope.aliases)
             scope.conditions.append((node.test, True))
@@ -177,9 +179,12 @@ class _Reader:
                     continue
                 case orelse:
                     if orelse:
+                        arms.append(orelse[0].lineno)
                         scope.branch_lines.append((orelse[0].lineno, last_line(orelse)))
                     self._block(orelse)
             break
+        if len(arms) > 1 and len(scope.bindings) > bound and not scope.loops:
+            scope.arms.append((*arms, last_line(orelse or node.body)))
         scope.eager = outer_eager
         del scope.conditions[depth:]
         del scope.narrowed[known:]

@@ -9,6 +9,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Function
 from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions import settings
+from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passed_by
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project
@@ -48,7 +49,7 @@ def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
             continue
         argument = argument_for(parameter, function, call)
         if argument is not None and not isinstance(argument, facts.Unknown):
-            values = ev.before(argument, scope, call) or _of_configuration(argument)
+            values = before(ev, argument, scope, call) or _of_configuration(argument)
             found.append((parameter.name, freeze(union([values], Tier.LIKELY))))
     return tuple(found)
 

@@ -12,6 +12,7 @@ from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
+from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
@@ -226,9 +227,8 @@ class _Search:
                 for argument in call.arguments[:1]:
                     name = argument.id if isinstance(argument, facts.Name) else ""
                     method = self._project.method(ClassRef(where.path, key), name)
-                    found |= (
-                        {FunctionValue(method, ClassRef(where.path, key)): Tier.CERTAIN} if method else {}
-                    )
+                    if method is not None:
+                        found[FunctionValue(method, ClassRef(where.path, key))] = Tier.CERTAIN
         return found
 
     def _elsewhere(self, where: FunctionRef, site: CallSite, name: str) -> Iterator[Root]:
@@ -278,7 +278,7 @@ class _Search:
             argument = _argument(site.call, position)
             if argument is None:
                 return []
-            found = self._roots(scope, site, "call", argument, ev.value(argument, scope))
+            found = self._roots(scope, site, "call", argument, before(ev, argument, scope, site.call))
             if site.unused and isinstance(found, list) and self._only_returns(site.call.function, where):
                 return [replace(root, targets=(), module=None) for root in found]  # nobody calls the result
             return found

@@ -233,18 +233,6 @@ class Evaluation:
                     found[symbol] = Tier.CERTAIN
         return found
 
-    def before(self, expr: Expr, scope: Scope, call: facts.Call) -> Values:
-        """An argument of a call: not what the call gives, in `f = wrap(f)`."""
-        local = self.project.locals_of(scope.function).get(expr.id) if isinstance(expr, facts.Name) else None
-        if local is None or local.parameter is not None or call not in local.bound:
-            return self.value(expr, scope)
-        others = [value for value in local.bound if value != call]
-        return self.ask(
-            ("before", scope, expr, call.line),
-            lambda: union(self.value(value, scope) for value in others),
-            EMPTY,
-        )
-
     # --- names ------------------------------------------------------------------------------------------
 
     def _name(self, name: str, scope: Scope) -> Values:
@@ -260,7 +248,7 @@ class Evaluation:
         module = Scope(FunctionRef(path, MODULE_KEY))
         bound = self.project.global_bindings(path).get(name, [])
         if bound:
-            return self.ask((path, name), lambda: self._assigned(name, bound, module), EMPTY)
+            return self.ask((path, name), lambda: self.assigned(name, bound, module), EMPTY)
         found = self.of_symbols(self.project.symbols(facts.Name(name), path))
         if found:
             return found
@@ -290,7 +278,7 @@ class Evaluation:
                 scope = Scope(scope.function)  # whatever `self` is, the same calls pass the same
 
         def compute() -> Values:
-            found = self._assigned(name, local.bound, scope)
+            found = self.assigned(name, local.bound, scope)
             if found and any(gives_more(value, name) for value in local.bound):
                 self._questions.grows((scope, name, direct))
             if local.parameter is None:
@@ -301,7 +289,7 @@ class Evaluation:
 
         return self.ask((scope, name, direct), compute, EMPTY)
 
-    def _assigned(self, name: str, bound: Sequence[Expr], scope: Scope) -> Values:
+    def assigned(self, name: str, bound: Sequence[Expr], scope: Scope) -> Values:
         """The union over all assignments; none if one of them disables what the others bind."""
         compiled: list[int] = []
         for value in bound:

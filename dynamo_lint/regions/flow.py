@@ -10,7 +10,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of, walk
-from dynamo_lint.regions import choices, decorated, keywords, registries, settings, unnamed
+from dynamo_lint.regions import beforehand, choices, decorated, keywords, registries, settings, unnamed
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
@@ -110,7 +110,7 @@ def passed_by(
         if not ev.project.files[caller.function.path].is_code:
             return settings.of_group(ev, caller.function.path, parameter.name)
         return keywords.unpacked(ev, parameter.name, caller, site.call)
-    values = ev.before(given, caller, site.call)
+    values = beforehand.before(ev, given, caller, site.call)
     if values and terminal_name(site.call.function) != facts_of_it.qualname.rpartition(".")[2]:
         return _paired(ev, values, function)
     return values

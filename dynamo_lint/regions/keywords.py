@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr, Function, Parameter
-from dynamo_lint.regions import flow
+from dynamo_lint.regions import beforehand, flow
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.values import EMPTY, Group, Scope, Values, at_best, freeze, stored, union
 
@@ -81,7 +81,9 @@ def rest(ev: Evaluation, parameter: Parameter, function: Function, caller: Scope
     """What `*rest` or `**rest` holds in one call: what no other parameter takes."""
     if parameter.kind == "vararg":
         first = sum(p.kind == "positional" for p in function.parameters) - flow.is_bound(function)
-        items = [ev.before(argument, caller, call) for argument in call.arguments[max(first, 0) :]]
+        items = [
+            beforehand.before(ev, argument, caller, call) for argument in call.arguments[max(first, 0) :]
+        ]
         return {Group("each", (freeze(union(items)),)): Tier.CERTAIN} if any(items) else EMPTY
     named = {p.name for p in function.parameters}
     given = [(key, ev.value(value, caller)) for key, value in call.keywords if key and key not in named]
