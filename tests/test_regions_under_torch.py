@@ -646,6 +646,34 @@ class M(nn.Module):
 fast = torch.compile(M())
 def main(x): fast(x)
 """,
+    "modules that an object of the project keeps": """
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class Nets:
+    def __init__(self, nets): self.nets = nets
+    def __iter__(self): yield from self.nets
+    def __getitem__(self, at): return self.nets[at]
+nets = Nets([Block()])
+for net in nets: net.compile(backend="eager")
+def main(x): nets[0](x)
+""",
+    "modules that checkpoints and stacks of torch call": """
+from torch.utils.checkpoint import checkpoint
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class Layer(nn.TransformerEncoderLayer):
+    def forward(self, src, *masks, **more): return other(src)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Sequential(*[Block() for _ in range(2)])
+        self.two = nn.TransformerEncoder(Layer(8, 1, 8), 2, enable_nested_tensor=False)
+    def forward(self, x):
+        x = checkpoint(self.one, x, use_reentrant=False)
+        return self.two(x)
+fast = torch.compile(M())
+def main(x): fast(x.view(1, 4).repeat(1, 2).requires_grad_())
+""",
 }
 
 

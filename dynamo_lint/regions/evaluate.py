@@ -11,7 +11,17 @@ from typing import TypeVar
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions import attributes, choices, flow, keywords, results, selecting, structure, submodules
+from dynamo_lint.regions import (
+    attributes,
+    choices,
+    flow,
+    iterables,
+    keywords,
+    results,
+    selecting,
+    structure,
+    submodules,
+)
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.filling import filled_elsewhere
 from dynamo_lint.regions.hanging import hung_on_unknown
@@ -204,8 +214,9 @@ class Evaluation:
             match owner:
                 case Group():
                     parts += [union([dict(item)], tier) for item in owner.at(index)]
-                case Instance():
-                    parts.append(union([self.elements({owner: tier})], tier))
+                case Instance(ref):
+                    own = iterables.item_of(self, ref, index)
+                    parts.append(union([self.elements({owner: tier}) if own is None else own], tier))
                 case File() if isinstance(index, str):  # `models.__dict__["name"]`
                     parts.append(union([self.attributes({owner: tier}, index)], tier))
                 case ClassValue() | External():  # Base[T]
@@ -213,11 +224,14 @@ class Evaluation:
         return union(parts)
 
     def elements(self, values: Values) -> Values:
-        """What iterating over the values yields; a class of the project may be a container of modules."""
+        """What iterating over the values yields; a class of the project may say so, or be of modules."""
         parts = [elements(values)]
         for value, tier in values.items():
-            if isinstance(value, Instance) and self.project.is_container(value.ref):
-                parts.append(union([submodules.contents(self, value.ref)], tier))
+            if isinstance(value, Instance):
+                own = iterables.of_object(self, value.ref)
+                if own is None and self.project.is_container(value.ref):
+                    own = submodules.contents(self, value.ref)
+                parts.append(union([own or EMPTY], tier))
         return union(parts)
 
     def of_symbols(self, symbols: tuple[Symbol, ...]) -> Values:

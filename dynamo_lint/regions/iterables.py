@@ -1,13 +1,29 @@
-"""What builtins and itertools make of containers: `zip(a, b)`, `chain(*zip(a, b))`, `map(Block, dims)`."""
+"""What builtins and itertools make of containers: `zip(a, b)`, `chain(*zip(a, b))`, `map(Block, dims)`,
+and what a class of the project gives whoever iterates over it or asks it for an item."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call, Expr
-from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.values import Group, Held, Scope, Values, each, elements, freeze, union
+from dynamo_lint.index.facts import Attribute, Call, Expr, Name
+from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.values import (
+    Bare,
+    ClassValue,
+    FunctionValue,
+    Group,
+    Held,
+    Instance,
+    Scope,
+    Value,
+    Values,
+    each,
+    elements,
+    freeze,
+    union,
+)
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -55,3 +71,46 @@ def _columns(rows: Values) -> Values:
         for row, tier in rows.items()
         if isinstance(row, Group)
     }
+
+
+def of_object(ev: Evaluation, ref: ClassRef) -> Values | None:
+    """What the `__iter__` of a class gives one by one; None if it has none."""
+    given = _kept(ev, ref, "__iter__")
+    if given is None:
+        return None
+    if Instance(ref) in given:  # `return self`
+        others = {v: tier for v, tier in given.items() if v != Instance(ref)}
+        return union([ev.elements(others), _kept(ev, ref, "__next__") or {}])
+    return ev.elements(given)
+
+
+def item_of(ev: Evaluation, ref: ClassRef, index: object) -> Values | None:
+    """What the `__getitem__` of a class gives; None if it has none, or is asked for a field of a record."""
+    return None if isinstance(index, str) else _kept(ev, ref, "__getitem__")
+
+
+def _kept(ev: Evaluation, ref: ClassRef, name: str) -> Values | None:
+    """What a special method gives of what the object holds, and None if there is no such method.
+
+    A data set makes what it gives, one by one, and a configuration gives any attribute: neither holds it.
+    """
+    method = ev.project.method(ref, name)
+    if method is None:
+        return None
+    itself = Name(ev.project.self_name(method) or "")
+    for part in (part for value in ev.project.function(method).returns for part in walk(value)):
+        match part:
+            case Call(Name("getattr")):
+                return {}
+            case Call(Attribute(owner)) if owner == itself:
+                return {}
+    nothing: Values = {}
+    given = ev.ask_nearby(("kept", method, ref), lambda: ev.returns(method, ref), nothing)
+    return {value: tier for value, tier in given.items() if _is_ours(value)}
+
+
+def _is_ours(value: Value) -> bool:
+    """Whether a value leads to code of the project: a row of tensors does not."""
+    if isinstance(value, Group):
+        return any(_is_ours(inner) for item in value.items for inner, _ in item)
+    return isinstance(value, Instance | ClassValue | FunctionValue | Bare)

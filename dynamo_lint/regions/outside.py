@@ -12,6 +12,16 @@ from dynamo_lint.regions.values import FunctionValue, Instance, Scope, Value, Va
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
+_WRAPPERS = ("Module", "Wrapper", "Parallel")
+"""What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""
+_STACKS = ("torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder")
+"""What calls copies of the layer that it is given first (torch/nn/modules/transformer.py)."""
+
+
+def wraps(dotted: str) -> bool:
+    """Whether an instance of a library's class calls what it is given first."""
+    return dotted in _STACKS or (dotted.endswith(_WRAPPERS) and not dotted.startswith("torch.nn."))
+
 
 def wrapped(ev: Evaluation, values: Values) -> Values:
     """What of our own code a wrapper from a library calls when it is called."""

@@ -13,7 +13,7 @@ from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
-from dynamo_lint.regions.outside import handlers, wrapped
+from dynamo_lint.regions.outside import handlers, wrapped, wraps
 from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.texts import (
     LOCATORS,
@@ -104,8 +104,6 @@ _WRAPPING = frozenset(
     | {"parallelize_module", "get_peft_model", "prepare_model_for_kbit_training"}
 )
 """Last names of functions of libraries that give back the module that they are given first."""
-_WRAPPERS = ("Module", "Wrapper", "Parallel")
-"""What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""
 _PASSING = _COLLECTIONS | iterables.PASSING | {*MODULE_CONTAINERS, "SimpleNamespace", "type"}
 
 
@@ -216,9 +214,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
         if last.endswith("Registry"):
             return {**made, Kept(scope.function.path, call.line): Tier.CERTAIN}
-        wraps = first is not None and last.endswith(_WRAPPERS) and not dotted.startswith("torch.nn.")
         parts = [made, handlers(ev, call, scope)] if made else [made]
-        return union([*parts, wrapped(ev, ev.value(first, scope))] if first and wraps else parts)
+        return union([*parts, wrapped(ev, ev.value(first, scope))] if wraps(dotted) and first else parts)
     return _of_builtin(ev, last, call, scope)
 
 
@@ -338,15 +335,20 @@ def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scop
         found = submodules.children(ev, ref)
     elif name in ("modules", "named_modules"):
         found = submodules.descendants(ev, ref)
-    elif name == "get_submodule" and isinstance(_first(call), facts.Constant):
-        text = str(call.arguments[0].value)  # type: ignore[union-attr]
-        found = {Instance(ref): Tier.CERTAIN}
-        for part in text.split("."):
-            found = ev.attributes(found, part)
-        return found
+    elif name == "get_submodule" and call.arguments:
+        texts = [v.value for v in ev.value(call.arguments[0], scope) if isinstance(v, Text)]
+        return union(_below(ev, ref, text) for text in texts)
     else:
         return EMPTY
     return _pairs(found) if name.startswith("named_") else each(found)
+
+
+def _below(ev: Evaluation, ref: ClassRef, path: str) -> Values:
+    """The module that a path names below another: `"encoder.norm"`."""
+    found: Values = {Instance(ref): Tier.CERTAIN}
+    for part in path.split("."):
+        found = ev.attributes(found, part)
+    return found
 
 
 def _built(ev: Evaluation, ref: ClassRef) -> Values:
@@ -374,6 +376,10 @@ def _container(ev: Evaluation, kind: str, call: Call, scope: Scope) -> Values:
     return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
 
 
+_FIRST = ("model", "module", "func", "encoder_layer", "decoder_layer")
+"""By which keyword libraries take what they wrap."""
+
+
 def _keyed(ev: Evaluation, call: Call, scope: Scope) -> Values:
     parts = tuple(freeze(ev.value(value, scope)) for _, value in call.keywords)
     return {Group("dict", parts, tuple(name for name, _ in call.keywords)): Tier.CERTAIN}
@@ -383,7 +389,7 @@ def _first(call: Call) -> Expr | None:
     if call.arguments:
         first = call.arguments[0]
         return None if isinstance(first, facts.Element) else first
-    return next((value for name, value in call.keywords if name in ("model", "module", "func")), None)
+    return next((value for name, value in call.keywords if name in _FIRST), None)
 
 
 def _pairs(values: Values) -> Values:

@@ -39,7 +39,16 @@ from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
 from dynamo_lint.regions.switches import starts_off
 from dynamo_lint.regions.targets import targets_of
-from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
+from dynamo_lint.regions.values import (
+    ClassValue,
+    Compiled,
+    FunctionValue,
+    Group,
+    Instance,
+    Scope,
+    Value,
+    Values,
+)
 from dynamo_lint.regions.wrapping import is_wrapped, wrappers
 
 
@@ -329,7 +338,7 @@ class _Walk:
             yield from self._by_caller(argument, scope, values, call.line, "passes on")
             for value, tier in values.items():
                 if isinstance(value, FunctionValue) or (
-                    isinstance(value, Instance) and self._project.is_module(value.ref)
+                    isinstance(value, Instance | Group) and evaluation_of(self._project).holds_module(value)
                 ):
                     edges = self._runs(value, max(tier, Tier.LIKELY), call.line, "passes on")
                     yield from self._passed(argument, scope, value, edges)
