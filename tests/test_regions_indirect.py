@@ -544,7 +544,7 @@ def test_what_a_wrapper_gives_back_is_not_what_it_was_given_under_the_same_name(
     ) == {"main.<locals>.update"}
 
 
-def test_a_call_that_hands_on_what_a_model_need_not_be_given_is_not_certain() -> None:
+def test_what_a_model_calls_with_or_without_what_it_need_not_be_given_is_not_certain() -> None:
     source = """
         def cached(x, cache): return x
         def plain(x, scale): return x
@@ -556,7 +556,7 @@ def test_a_call_that_hands_on_what_a_model_need_not_be_given_is_not_certain() ->
                     return cached(x, cache)
         model = torch.compile(Model())
     """
-    assert hot(source) == {"Model.forward": "certain", "plain": "certain", "cached": "likely"}
+    assert hot(source) == {"Model.forward": "certain", "plain": "likely", "cached": "likely"}
 
 
 def test_names_that_are_wrapped_twice_end() -> None:

@@ -103,6 +103,15 @@ def test_what_runs_only_if_something_is_given_is_not_compiled_for_eager_callers(
     assert "scale" not in set(hot(OPTIONAL.format(test=test, call=call) + eager))
 
 
+LEFT_OUT = """
+def scale(x): return x
+@torch.compile
+def attend(x, cache=None, *, mask=None):
+    {body}
+    return x
+"""
+
+
 def test_what_eager_code_may_give_a_compiled_function_counts() -> None:
     assert "scale" in set(
         hot(OPTIONAL.format(test="cache is not None", call="x") + "torch.compile(attend)(1)\n")
@@ -155,3 +164,38 @@ def test_what_eager_code_binds_beforehand_runs_in_compiled_code(fn: str) -> None
 @pytest.mark.parametrize("bound", ["loss", "partial(loss)", "partial(loss, fn=None)"])
 def test_what_eager_code_hands_over_itself_does_not(bound: str) -> None:
     assert "smooth" not in set(hot(BOUND.format(bound=bound) + "loss(1, smooth)\nloss(1, fn=smooth)\n"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if cache is None: x = scale(x)",
+        "if not (cache is not None or x.any()): x = scale(x)",
+        "if mask is None and x.any(): x = scale(x)",
+        "x = x if mask is not None else scale(x)",
+        "if x.any(): x = x\n    elif cache is not None: x = x\n    else: x = scale(x)",
+        "if cache is not None: return x\n    x = scale(x)",
+        "if cache is None: return x\n    x = scale(x)",
+    ],
+)
+def test_what_runs_only_if_something_is_left_out_or_after_it_is_given_is_likely(body: str) -> None:
+    assert hot(LEFT_OUT.format(body=body)) == {"attend": "certain", "scale": "likely"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = scale(x)",
+        "if cache is None: x = x\n    x = scale(x)",
+        "if cache is None or x.any(): x = scale(x)",
+        "if not (cache is not None and x.any()): x = scale(x)",
+        "if torch.compiler.is_compiling(): x = scale(x)",
+        "if x.grad is None: x = scale(x)",
+        "bias = x.grad\n    if bias is None: x = scale(x)",
+        "if mask is not None: raise ValueError\n    x = scale(x)",
+        "if mask is None: raise ValueError\n    x = scale(x)",
+        "if x.any():\n        if mask is not None: return x\n    x = scale(x)",
+    ],
+)
+def test_what_runs_whatever_is_given_or_unless_it_is_refused_is_certain(body: str) -> None:
+    assert hot(LEFT_OUT.format(body=body)) == {"attend": "certain", "scale": "certain"}

@@ -261,7 +261,9 @@ class Expressions:
             node.lineno,
         )
         loops, given = bool(scope.loops), scope.given()
-        site = facts.CallSite(call, scope.eager, None, loops, (), (), scope.context, given)
+        site = facts.CallSite(
+            call, scope.eager, None, loops, (), (), scope.context, given, scope.is_optional()
+        )
         if "compile" in name:
             condition, call = condition_of(scope.conditions, node), compiled_where(call, scope.narrowed)
             site = replace(site, call=call, condition=condition, loops=tuple(scope.loops))

@@ -233,6 +233,8 @@ class CallSite:
     """The `with` item around the call whose name mentions compiling, if there is one."""
     given: tuple[str, ...] = ()
     """Names that tests around the call have shown not to be None."""
+    optional: bool = False
+    """Made only if some parameter is None, as tests show, or is not, by tests that were left by before."""
     unused: bool = False
     """Nobody gets the result; told of calls that may compile something."""
 

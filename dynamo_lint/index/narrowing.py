@@ -124,8 +124,10 @@ def lists_texts(types: Expr) -> bool:
     return all(isinstance(option, Display) and option.kind == TEXT for option in options)
 
 
-def not_none(tests: list[tuple[ast.expr, bool]], *, or_true: bool = False) -> tuple[str, ...]:
-    """The names that tests around a place, each with whether it holds there, show not to be None.
+def not_none(
+    tests: list[tuple[ast.expr, bool]], *, or_true: bool = False, none: bool = False
+) -> tuple[str, ...]:
+    """The names that tests around a place, each with whether it holds there, show not to be None, or to be.
 
     `or_true`: also those that are tested for themselves.
     """
@@ -133,14 +135,14 @@ def not_none(tests: list[tuple[ast.expr, bool]], *, or_true: bool = False) -> tu
     for test, holds in tests:
         match test:
             case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot() as operator], [ast.Constant(None)]):
-                if holds == isinstance(operator, ast.IsNot):
+                if holds == isinstance(operator, ast.Is if none else ast.IsNot):
                     found.append(name)
             case ast.Name(name) if holds and or_true:
                 found.append(name)
             case ast.UnaryOp(ast.Not(), inner):
-                found += not_none([(inner, not holds)], or_true=or_true)
+                found += not_none([(inner, not holds)], or_true=or_true, none=none)
             case ast.BoolOp(operator, parts) if isinstance(operator, ast.And) is holds:
-                found += not_none([(part, holds) for part in parts], or_true=or_true)
+                found += not_none([(part, holds) for part in parts], or_true=or_true, none=none)
     return tuple(found)
 
 

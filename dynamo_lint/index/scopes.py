@@ -62,8 +62,8 @@ class FunctionScope:
     eager: bool = False
     conditions: list[tuple[ast.expr, bool]] = field(default_factory=list)
     """The tests around, and whether they hold here."""
-    passed: list[tuple[ast.expr, bool]] = field(default_factory=list)
-    """The tests that the code before has left by, if they do not hold here."""
+    passed: list[ast.If] = field(default_factory=list)
+    """What the code before has left by: the tests do not hold here."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
     keys: dict[str, tuple[Expr, str]] = field(default_factory=dict)
@@ -86,8 +86,20 @@ class FunctionScope:
         if not (self.conditions or self.passed):
             return ()
         given = [parameter.name for parameter in self.parameters]
-        shown = not_none([*self.conditions, *self.passed], or_true=True)
+        left = [(one.test, False) for one in self.passed]
+        shown = not_none([*self.conditions, *left], or_true=True)
         return (*not_none(self.conditions), *(name for name in shown if name not in given))
+
+    def is_optional(self) -> bool:
+        """Whether the walk stands where it comes only with some parameter left at None, or after it is given.
+
+        What is refused (`if bias is not None: raise`) is shown of no call that matters.
+        """
+        if not (self.conditions or self.passed):
+            return False
+        left = [(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)]
+        shown = {*not_none([*self.conditions, *left], none=True), *not_none(left)}
+        return any(one.name in shown for one in self.parameters)
 
     def mark(self) -> tuple[bool, int, int]:
         """Where a block begins: what is shown in it is shown in it alone."""

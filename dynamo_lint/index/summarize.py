@@ -89,7 +89,7 @@ class _Reader:
                 continue
             if not statement.orelse and exits(statement.body):
                 self._expressions.establish(statement.test, holds=False)
-                scope.passed.append((statement.test, False))
+                scope.passed.append(statement)
             if not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True

@@ -226,6 +226,8 @@ class _Walk:
         for site in function.calls:
             if not site.eager:
                 edges = self._call(site, scope)
+                if site.optional:  # every caller may do the other thing
+                    edges = (replace(edge, tier=max(edge.tier, Tier.LIKELY)) for edge in edges)
                 yield from self._if_given(edges, site.given, node.function) if site.given else edges
         for run in protocols.runs(evaluation_of(self._project), function, scope, self._protocols):
             name = self._project.function(run.method).qualname
