@@ -66,6 +66,40 @@ def test_what_it_only_counts_or_looks_up_by_any_name_is_not(method: str, loop: s
 
 
 @pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("build(mode)", {"A", "B"}),
+        ("build('a')", {"A"}),
+        ("load(mode)", set()),
+        ("build", set()),
+        ("Nets", set()),
+    ],
+)
+def test_what_an_object_keeps_is_found_however_far_away_it_is_made(given: str, expected: set[str]) -> None:
+    source = f"""
+TABLE = {{"a": A, "b": B}}
+class Kept:
+    def __init__(self, nets: list[nn.Module]): self.nets = nets
+    def __iter__(self):
+        for net in self.nets: yield net
+class Nets(Kept):
+    def eval(self): return self
+def pick(mode): return TABLE[mode]
+def make(mode): return pick(mode)(width=1)
+def build(mode):
+    nets = []
+    for _ in range(2): nets.append(make(mode))
+    return Nets(nets)
+def prepare(nets):
+    for net in nets: yield net.to("cpu")
+def train(nets):
+    for i, net in enumerate(prepare(nets)): torch.compile(net)(1)
+train({given})
+"""
+    assert found(source) == expected
+
+
+@pytest.mark.parametrize(
     ("held", "call", "expected"),
     [
         ("nn.Sequential(A())", "torch.utils.checkpoint.checkpoint(self.held, x)", {"A"}),

@@ -29,7 +29,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import gives_more
 from dynamo_lint.regions.narrowing import by_key, is_keyed, narrow
 from dynamo_lint.regions.project import COMPILE, External, File, Project, Symbol
-from dynamo_lint.regions.questions import Questions
+from dynamo_lint.regions.questions import NEARBY, Questions
 from dynamo_lint.regions.scopes import Local
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -99,9 +99,9 @@ class Evaluation:
         """The remembered answer to a question that may depend on itself."""
         return self._questions.ask(key, compute, unknown)
 
-    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T) -> T:
+    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T, within: int = NEARBY) -> T:
         """Like `ask`, for what is only worth knowing if it is easy to see."""
-        return self._questions.ask_nearby(key, compute, unknown)
+        return self._questions.ask_nearby(key, compute, unknown, within)
 
     def part(self, key: object, compute: Callable[[], T]) -> T:
         """What is the same for several questions: remembered once it leans on none that is open."""

@@ -9,6 +9,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Attribute, Call, Expr, Name
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.questions import FARTHER
 from dynamo_lint.regions.values import (
     Bare,
     ClassValue,
@@ -105,7 +106,7 @@ def _kept(ev: Evaluation, ref: ClassRef, name: str) -> Values | None:
             case Call(Attribute(owner)) if owner == itself:
                 return {}
     nothing: Values = {}
-    given = ev.ask_nearby(("kept", method, ref), lambda: ev.returns(method, ref), nothing)
+    given = ev.ask_nearby(("kept", method, ref), lambda: ev.returns(method, ref), nothing, FARTHER)
     return {value: tier for value, tier in given.items() if _is_ours(value)}
 
 

@@ -14,8 +14,10 @@ _FRAMES = 5000
 
 _MAX_DEPTH = 40
 """Questions nested deeper than this are given up: no real model needs them, and recursion must end."""
-_NEARBY = 8
+NEARBY = 8
 """How deep a question may be nested in one that is only worth an easy answer."""
+FARTHER = 16
+"""How deep where the answer is likely to lead on, as through a container that a helper fills from a table."""
 _ROUNDS = 3
 """How often a circle of questions is asked again with the answer of the round before."""
 
@@ -49,10 +51,10 @@ class Questions:
         self._limit = _MAX_DEPTH
         """Depth at which questions are given up."""
 
-    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T) -> T:
+    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T, within: int) -> T:
         """Like `ask`, but give up early: for what is only worth knowing if it is easy to see."""
         before = self._limit
-        self._limit = min(before, len(self._open) + _NEARBY)
+        self._limit = min(before, len(self._open) + within)
         answer = self.ask(key, compute, unknown)
         self._limit = before
         return answer
