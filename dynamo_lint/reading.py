@@ -35,9 +35,18 @@ _ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
 """What every suppression holds: a quick look that spares most files the tokenizer."""
 _BUILDING = re.compile(
     rb"instantiate\w*\(|LightningCLI|jsonargparse|get_obj_from_str|[\"'](_target_|class_path)[\"']"
+    rb"|import_module\((?s:.*)[\[(][\"']class[\"']"
 )
 """What stands in code that builds what YAML or JSON describes; where none does, no such file is read."""
-_OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse", b"_target_", b"class_path", b"get_obj")
+_OF_BUILDING = (
+    b"instantiate",
+    b"LightningCLI",
+    b"jsonargparse",
+    b"_target_",
+    b"class_path",
+    b"get_obj",
+    b"import_mod",
+)
 """A part of each of these: a quick look that spares most files the expression."""
 _SAVED_AT_ONCE = 200
 """New entries; a run that is broken off loses no more."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from dynamo_lint.cli import run
 from dynamo_lint.index.settings import summarize_settings
 from tests.programs import hot, resolve_text
 
@@ -74,6 +76,7 @@ BUILD = "def main(cfg): compiled = torch.compile(instantiate(cfg.model))"
         "model: {_component_: nets.Model, net: {_component_: nets.Net}}",
         "model: {class_path: nets.Model, init_args: {net: {class_path: nets.Net}}}",
         "model: {target: nets.Model, params: {net: {target: nets.Net}}}",
+        "model: {class: nets.Model, kwargs: {net: {class: nets.Net, kwargs: {}}}}",
         "part: &part {_target_: nets.Net}\nmodel: {_target_: nets.Model, net: *part}",
         "part: &part {_target_: nets.Model, width: 3}\nmodel:\n  <<: *part\n  net: {_target_: nets.Net}",
         "part: {_target_: nets.Net}\nmodel: {_target_: nets.Model, net: '${part}'}",
@@ -136,9 +139,10 @@ def test_a_function_that_imports_what_a_description_names_builds_it(build: str) 
             LATENT.replace("target", "kind"),
         ),
         (
-            "def main(config): compiled = torch.compile(instantiate_from_config(config))",
+            "class Trainer(nn.Module):\n    def __init__(self, config):\n"
+            "        compiled = torch.compile(instantiate_from_config(config))",
             LATENT,
-        ),  # any of them?
+        ),  # which part?
         ("def main(batch): compiled = torch.compile(loss(batch.model))", LATENT),  # its target is no class
         ("def main(config): compiled = torch.compile(rate(config.model))", LATENT),  # it imports nothing
         ("def main(config): instantiate_from_config(config.model)", LATENT),
@@ -146,6 +150,57 @@ def test_a_function_that_imports_what_a_description_names_builds_it(build: str) 
 )
 def test_other_functions_that_read_a_target_build_nothing(code: str, text: str) -> None:
     assert own(code, text) == set()
+
+
+TRUSTED = """
+import copy, importlib
+import yaml
+def find(name, role="class"):
+    module, cls = name.rsplit(".", 1)
+    return getattr(importlib.import_module(module), cls)
+def make(name, args=(), kwargs=None): return find(name)(*args, **(kwargs or {}))
+def label(name): return print(name)
+def build(config):
+    if isinstance(config.get("part"), dict): config["part"] = make(config["part"]["class"])
+    return make(config["class"], kwargs=config.get("kwargs", {}))
+def describe(config): return label(config["class"])
+def load(path):
+    data = torch.load(path, weights_only=True)
+    return yaml.safe_load(data["text"]), data["weights"]
+"""
+LOADED = (
+    "def main(path):\n    text, _ = load(path)\n    compiled = torch.compile({build}(copy.deepcopy(text)))"
+)
+BY_CLASS = "class: nets.Wrap\nkwargs: {part: {class: nets.Net, kwargs: {}}}"
+
+
+def loaded(code: str, text: str) -> set[str]:
+    wrap = WRAP.replace("instantiate_from_config(part)", "part").replace(
+        "import instantiate_from_config", "import *"
+    )
+    files = {"util.py": TRUSTED, "nets.py": wrap, "main.py": "from util import *\n" + code}
+    return {name for name, tier in hot({**files, "nets/net.yaml": text}).items() if tier == "likely"}
+
+
+def test_a_checkpoint_that_describes_its_model_holds_one_that_the_files_describe() -> None:
+    code = LOADED.format(build="build")
+    assert loaded(code, BY_CLASS) == {"nets.py::Wrap.forward", "nets.py::Net.forward"}
+
+
+@pytest.mark.parametrize(
+    ("build", "text"),
+    [
+        ("describe", BY_CLASS),  # it imports nothing
+        ("label", BY_CLASS),
+        ("build", BY_CLASS.replace("kwargs", "options")),
+        ("build", BY_CLASS.replace("class", "kind")),
+        ("build", "class: Wrap\nkwargs: {}"),
+        ("build", "class: torch.nn.Linear\nkwargs: {in_features: 2}"),
+        ("build", "class: nets.Wrap"),
+    ],
+)
+def test_other_files_and_functions_build_no_model_of_a_checkpoint(build: str, text: str) -> None:
+    assert loaded(LOADED.format(build=build), text) == set()
 
 
 def test_a_part_that_the_defaults_put_there_comes_out_of_the_folder_below() -> None:
@@ -343,3 +398,24 @@ def test_a_file_that_means_harm_says_nothing_and_takes_no_time(text: str) -> Non
 )
 def test_odd_bytes_and_tags_are_read_or_not_but_never_run(source: bytes) -> None:
     assert summarize_settings("conf/base.yaml", source).settings == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        (TRUSTED, True),
+        (OWN, False),  # it asks for no class
+        (TRUSTED.replace("import_module(", "imported("), False),
+        (TRUSTED.replace('["class"]', ".klass"), False),
+    ],
+)
+def test_a_file_is_read_where_code_imports_what_stands_under_class(
+    code: str, found: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compiled = "\ncompiled = torch.compile(build(torch.load('m.pt')))\n"
+    net = "from torch import nn\nclass Net(nn.Module):\n    def forward(self, x): return x\n"
+    (tmp_path / "util.py").write_text("import torch\n" + code + compiled)
+    (tmp_path / "nets.py").write_text(net)
+    (tmp_path / "net.yaml").write_text("class: nets.Net\nkwargs: {}\n")
+    run(["regions", "--no-cache", "--isolated", str(tmp_path)])
+    assert ("Net.forward" in capsys.readouterr().out) is found

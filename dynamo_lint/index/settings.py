@@ -29,11 +29,11 @@ from dynamo_lint.index.facts import (
 _MOST = 20_000
 """Nodes of one file, those behind an alias each time: ten lines of YAML can stand for a billion."""
 _DEEPEST = 100
-_KEYS = (b"_target_", b"class_path", b"_component_", b"target")
+_KEYS = (b"_target_", b"class_path", b"_component_", b"target", b"kwargs")
 _CALLED = ("_target_", "_component_")
 """Keys beside which the arguments stand (hydra/_internal/instantiate, torchtune/config/_instantiate.py)."""
-_NESTED = (("class_path", "init_args"), ("target", "params"))
-"""Keys with that of the arguments (jsonargparse/_typehints.py; latent diffusion's ldm/util.py)."""
+_NESTED = (("class_path", "init_args"), ("target", "params"), ("class", "kwargs"))
+"""Keys with that of the arguments (jsonargparse/_typehints.py; ldm/util.py; aimnet/config.py)."""
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{0,15})?([eE][-+]?[0-9]{1,2})?")
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")

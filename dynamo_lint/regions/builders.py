@@ -12,6 +12,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Parameter, Subscript
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.flow import argument_for
+from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import File, Project
 from dynamo_lint.regions.settings import described
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 TARGET = "_target_"
 """The key under which hydra looks for the dotted name of what to call (hydra/_internal/instantiate)."""
-TARGETS = frozenset({TARGET, "class_path", "target"})
+TARGETS = frozenset({TARGET, "class_path", "target", "class"})
 """The keys under which functions of a project look for what they import."""
 _IMPORTING = ("import_module", "locate", "__import__", "get_class")
 """What gives a class for its dotted name, or a module."""
@@ -104,18 +105,28 @@ def built_by_own(ev: Evaluation, callee: FunctionRef, call: Call, scope: Scope) 
         for value, tier in ev.value(argument, scope).items()
         if isinstance(value, Instance) and ev.project.is_module(value.ref)
     }
-    return known or described(ev, argument, scope, anything=False)
+    # What a module makes is a part of it: nobody knows which one. A program makes a whole model.
+    owner = ev.project.owner(scope.function)
+    whole = owner is None or not ev.project.is_module(owner)
+    return known or described(ev, argument, scope, anything=whole)
 
 
 def _own_builders(project: Project) -> Iterator[tuple[FunctionRef, Parameter]]:
-    """The functions that import a class which their argument names, or have another function import it."""
-    importing = {where for name in _IMPORTING for where, _ in project.calls_of(name)}
-    for where in sorted(importing):
+    """The functions that import a class which their argument names, or have another function import it.
+
+    That one may hand the name on: `make(name, **kwargs)` calls `find(name)(**kwargs)`.
+    """
+    importing = sorted({where for name in _IMPORTING for where, _ in project.calls_of(name)})
+    for where in importing:
         yield from _taking(project, where, (site.call for site in project.function(where).calls))
+    for where in importing:  # grows
         name = project.function(where).qualname.rpartition(".")[2]
         for caller, site in project.calls_of(name):
             if where in project.symbols(site.call.function, caller.path, caller.key):
                 yield from _taking(project, caller, site.call.arguments)
+                first = site.call.arguments[:1]
+                if caller not in importing and any(as_given(project.function(caller), one) for one in first):
+                    importing.append(caller)
 
 
 def _taking(
