@@ -755,3 +755,42 @@ def test_what_another_branch_makes_of_a_model_is_not_compiled_by_this_one(start:
 def test_what_an_earlier_branch_makes_of_a_model_is_compiled(code: str) -> None:
     found = set(hot(f"{WRAPPED}def setup(how, model):\n{code}\n    return model\nsetup('compile', A())"))
     assert found == {"A.forward", "Wrapper.forward"}
+
+
+# --- protocols ------------------------------------------------------------------------------------------
+
+COMPILABLE = """
+from typing import Protocol
+class Compilable(Protocol):
+    layers: nn.ModuleDict
+class Block(nn.Module):
+    def forward(self, x): return x
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleDict({"0": Block()})
+"""
+
+
+def test_a_parameter_that_is_declared_as_a_protocol_is_what_callers_pass() -> None:
+    code = COMPILABLE + (
+        "def apply(model: Compilable):\n    for name, block in model.layers.items():\n"
+        "        model.layers[name] = torch.compile(block)\napply(Model())\n"
+    )
+    assert hot(code) == {"Block.forward": "likely"}
+
+
+def test_a_parameter_that_is_declared_as_a_class_is_what_that_says() -> None:
+    code = COMPILABLE + (
+        "class Head(nn.Module):\n    def forward(self, x): return x\n"
+        "class Other(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layers = nn.ModuleDict({'0': Head()})\n"
+        "def apply(model: Other):\n    for name, block in model.layers.items():\n"
+        "        model.layers[name] = torch.compile(block)\napply(Model())\n"
+    )
+    assert set(hot(code)) == {"Head.forward"}
+
+
+def test_a_protocol_that_nobody_is_passed_for_names_no_code() -> None:
+    code = COMPILABLE + "def apply(model: Compilable):\n    model.layers['0'].compile()\n"
+    assert hot(code) == {}

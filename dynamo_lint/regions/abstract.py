@@ -27,6 +27,11 @@ def is_empty(function: Function) -> bool:
     return _is_marked(function) and not (calls or function.returns or function.stores or function.bindings)
 
 
+def is_protocol(project: Project, ref: ClassRef) -> bool:
+    """Whether a class is a `typing.Protocol`: whoever has its members is one, also without being derived."""
+    return any(terminal_name(base) == "Protocol" for base in project.class_(ref).bases)
+
+
 def heirs(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
     """All classes of the project below a class, in the order of their files."""
     key = ("heirs", ref)

@@ -11,6 +11,7 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions import beforehand, choices, decorated, keywords, registries, settings, unnamed
+from dynamo_lint.regions.abstract import is_protocol
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
@@ -52,7 +53,7 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
         return EMPTY  # a tensor or a number: nothing that could lead on
     inside = Scope(outer.function, scope.receiver or ev.project.owner(scope.function))
     declared = typed(ev.project, parameter.annotation, inside) if parameter.annotation is not None else EMPTY
-    known = any(_names_ours(v) for v in declared)
+    known = any(_names_ours(ev.project, v) for v in declared)
     if known and not function.qualname.endswith("__init__"):
         return declared
     # What is injected into a constructor need not be what its annotation says.
@@ -78,11 +79,11 @@ def is_told_by_receiver(ev: Evaluation, parameter: Parameter, scope: Scope) -> b
     )
 
 
-def _names_ours(value: Value) -> bool:
-    """Whether an annotation names a class of the project."""
+def _names_ours(project: Project, value: Value) -> bool:
+    """Whether an annotation names a class of the project; a protocol only says what any class may have."""
     if isinstance(value, Group):
-        return any(_names_ours(inner) for item in value.items for inner, _ in item)
-    return isinstance(value, Instance | ClassValue)
+        return any(_names_ours(project, inner) for item in value.items for inner, _ in item)
+    return isinstance(value, Instance | ClassValue) and not is_protocol(project, value.ref)
 
 
 def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
@@ -129,7 +130,7 @@ def is_settled(ev: Evaluation, parameter: Parameter, function: FunctionRef) -> b
         return False
     if is_plain(ev.project, parameter.annotation, outer):
         return True
-    return any(_names_ours(v) for v in typed(ev.project, parameter.annotation, outer))
+    return any(_names_ours(ev.project, v) for v in typed(ev.project, parameter.annotation, outer))
 
 
 def argument_for(parameter: Parameter, function: Function, call: facts.Call) -> Expr | None:
