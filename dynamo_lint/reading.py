@@ -35,7 +35,6 @@ _ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
 """What every suppression holds: a quick look that spares most files the tokenizer."""
 _BUILDING = re.compile(
     rb"instantiate\w*\(|LightningCLI|jsonargparse|get_obj_from_str|[\"'](_target_|class_path)[\"']"
-    rb"|import_module\((?s:.*)[\[(][\"']class[\"']"
 )
 """What stands in code that builds what YAML or JSON describes; where none does, no such file is read."""
 _OF_BUILDING = (
@@ -45,9 +44,10 @@ _OF_BUILDING = (
     b"_target_",
     b"class_path",
     b"get_obj",
-    b"import_mod",
 )
 """A part of each of these: a quick look that spares most files the expression."""
+_TAKES_CLASS = re.compile(rb"[\[(][\"']class[\"']")
+"""`config["class"]`: beside `import_module(…)` it builds what YAML describes as well."""
 _SAVED_AT_ONCE = 200
 """New entries; a run that is broken off loses no more."""
 
@@ -130,9 +130,8 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
         keys[path] = key("facts", place, source)
         if _ADDRESSED.search(source):
             commented.add(path)
-        quick = not builds and any(word in source for word in _OF_BUILDING)
         finds = finds or b"entry_points(" in source
-        builds = builds or (quick and _BUILDING.search(source) is not None)
+        builds = builds or _builds(source)
     for path in found.settings() if builds or finds else ():
         if path in places:
             continue  # somebody named it, as if it were code
@@ -243,3 +242,10 @@ def _above(path: str) -> list[str]:
     while path := path.rpartition("/")[0]:
         above.append(path)
     return above
+
+
+def _builds(source: bytes) -> bool:
+    """Whether a file builds what YAML or JSON describes."""
+    if any(word in source for word in _OF_BUILDING) and _BUILDING.search(source) is not None:
+        return True
+    return b"import_module(" in source and _TAKES_CLASS.search(source) is not None
