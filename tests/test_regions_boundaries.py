@@ -135,6 +135,62 @@ trainer = Trainer(model=model, args=TrainingArguments("out", torch_compile={swit
     assert hot(BLOCKS + code.format(switch=False)) == {}
 
 
+@pytest.mark.parametrize(
+    ("imported", "given", "compiled"),
+    [
+        ("from composer import Trainer", "compile_config={}", True),
+        ("from composer import Trainer", "compile_config=cfg.compile_config", True),
+        ("from composer import Trainer", "compile_config=None", False),
+        ("from composer import Trainer", "run_name='run'", False),
+        ("from transformers import Trainer", "compile_config={}", False),
+        ("from elsewhere import Trainer", "compile_config={}", False),
+    ],
+)
+def test_a_trainer_of_composer_compiles_its_model_if_it_is_told_how(
+    imported: str, given: str, compiled: bool
+) -> None:
+    expected = {"Model.forward": "likely", "Extra.forward": "likely"} if compiled else {}
+    assert hot(f"{BLOCKS}{imported}\ntrainer = Trainer(model=model, {given})\n") == expected
+
+
+LIBRARY_MODEL = """
+from composer.models import HuggingFaceModel
+class Net(nn.Module):
+    def forward(self, x): return x
+class Metric(nn.Module):
+    def forward(self, x): return x
+class Engine:
+    def __init__(self): self.model, self.network = None, None
+class Heir(HuggingFaceModel): pass
+class Own(HuggingFaceModel):
+    def __init__(self, model): super().__init__()
+class Wrapper({base}):
+    def __init__(self, width):
+        net = Net()
+        {call}
+    def forward(self, x): return self.model(x)
+compiled = torch.compile(Wrapper(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "call", "expected"),
+    [
+        ("HuggingFaceModel", "super().__init__(model=net, metric=Metric())", {"Net.forward"}),
+        ("Heir", "super().__init__(model=net)", {"Net.forward"}),
+        ("HuggingFaceModel", "super().__init__(net)", set()),
+        ("HuggingFaceModel", "super().__init__(network=net)", set()),
+        ("HuggingFaceModel", "super().__init__(model=Net)", set()),
+        ("HuggingFaceModel", "super().build(model=net)", set()),
+        ("Own", "super().__init__(model=net)", set()),
+    ],
+)
+def test_the_class_of_a_library_keeps_a_module_under_the_name_it_is_handed_by(
+    base: str, call: str, expected: set[str]
+) -> None:
+    assert set(hot(LIBRARY_MODEL.format(base=base, call=call))) == {"Wrapper.forward", *expected}
+
+
 def test_vllm_compiles_the_classes_it_decorates() -> None:
     code = "from vllm.compilation.decorators import support_torch_compile\n"
     decorated = code + BLOCKS.replace("class Extra", "@support_torch_compile\nclass Extra")

@@ -191,6 +191,58 @@ def test_a_registry_of_a_library_builds_what_the_project_registers(
     assert found(f"{code}model = {model}\ncompiled = torch.compile(model)") == {"A.forward", "B.forward"}
 
 
+OWN_REGISTRY = """
+import catalogue
+from functools import partial
+class Registry(catalogue.Registry):
+    def get(self, name): return super().get(name)
+class Table:
+    def register(self, name, func): ...
+    def get(self, name): ...
+def create(*names): return {made}(names)
+def build(name, registry: Registry, bare=True, **kwargs):
+    one = registry.get(name)
+    if isinstance(one, type) or callable(one) and not bare: return one(**kwargs)
+    return partial(one, **kwargs)
+class A(nn.Module):
+    def forward(self, x): return x
+class B(nn.Module):
+    def forward(self, x): return x
+class Loss(nn.Module):
+    def forward(self, x): return x
+def make_b(): return B()
+def act(x): return x
+def model_for(name): return build(name, registry={asked}, bare=False)
+MODELS = create("models")
+LOSSES = create("losses")
+OTHERS = create("others")
+MODELS.register("a", func=A)
+MODELS.register("b", func=make_b)
+LOSSES.register("loss", func=Loss)
+LOSSES.register("act", func=act)
+compiled = torch.compile(model_for(cfg.name))
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "expected"),
+    [
+        ("Registry", "MODELS", {"A.forward", "B.forward"}),
+        ("Registry", "LOSSES", {"Loss.forward", "act"}),
+        ("catalogue.Registry", "MODELS", {"A.forward", "B.forward"}),
+        ("Registry", "OTHERS", set()),
+        ("Registry", "UNKNOWN", set()),
+        ("Registry", "(MODELS, LOSSES)", set()),
+        ("Table", "MODELS", set()),
+        ("Table", "OTHERS", set()),
+    ],
+)
+def test_a_registry_that_a_helper_makes_holds_what_it_is_given_itself(
+    made: str, asked: str, expected: set[str]
+) -> None:
+    assert found(OWN_REGISTRY.replace("{made}", made).replace("{asked}", asked)) == expected
+
+
 @pytest.mark.parametrize(
     "model", ["LOSSES.build(cfg)", "MODELS.describe(cfg)", "OTHER.build(cfg)", "self.MODELS.build(cfg)"]
 )

@@ -171,7 +171,7 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         holders = abstract.holders(project, ref, name)
         found = union((ev.attributes({Instance(heir): Tier.CERTAIN}, name) for heir in holders), Tier.LIKELY)
     if not found:
-        found = _delegated(ev, ref, name)
+        found = _kept_by_library(ev, ref, name) or _delegated(ev, ref, name)
     if found and ev.swaps:
         found = union([found, swaps.swapped(ev, ref, found)])
     found = ev.capped(found)
@@ -183,6 +183,24 @@ def _put(ev: Evaluation, put: Store, scope: Scope) -> tuple[str | None, Values]:
     """What a store puts into a container, by its key, which may be a constant of the project."""
     texts = [v.value for v in ev.value(put.index or facts.UNKNOWN, scope) if isinstance(v, Text)]
     return texts[0] if len(texts) == 1 else None, at_best(ev.value(put.value, scope), Tier.LIKELY)
+
+
+def _kept_by_library(ev: Evaluation, ref: ClassRef, name: str) -> Values:
+    """What a constructor hands to that of a library's class by this name, which keeps it under it as a rule.
+
+    Composer's HuggingFaceModel is given `super().__init__(model=net)`, and its forward calls `self.model`.
+    """
+    project = ev.project
+    own = [part for part in project.mro(ref) if "__init__" in project.class_bindings(part)]
+    init = project.method(own[-1], "__init__") if own and project.external_bases(own[-1]) else None
+    given: list[Values] = []
+    for site in project.function(init).calls if init is not None else ():
+        match site.call.function:
+            case facts.Attribute(facts.Call(facts.Name("super")), "__init__"):
+                passed = [value for key, value in site.call.keywords if key == name]
+                given += [ev.value(value, Scope(init, ref)) for value in passed if init is not None]
+    held = union(given, Tier.LIKELY)
+    return {value: tier for value, tier in held.items() if ev.holds_module(value)}
 
 
 def _delegated(ev: Evaluation, ref: ClassRef, name: str) -> Values:

@@ -17,6 +17,7 @@ from dynamo_lint.regions import (
     flow,
     iterables,
     keywords,
+    registries,
     results,
     selecting,
     structure,
@@ -387,7 +388,7 @@ class Evaluation:
         function = self.project.function(scope.function)
         found = union([self.value(value, scope) for value in function.returns])
         if found or function.annotation is None:
-            return found
+            return registries.without_builders(self, found)
         return typed(self.project, function.annotation, Scope(scope.function, scope.receiver))
 
 

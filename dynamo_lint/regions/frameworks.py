@@ -28,6 +28,8 @@ _PLUGINS = frozenset({"Accelerator", "TorchDynamoPlugin"})
 _PLUGGED = frozenset({"dynamo_backend", "backend"})
 """What makes accelerate's `prepare` compile the models it is given (accelerate/accelerator.py)."""
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer"})
+_COMPILE_CONFIG = "compile_config"
+"""Unless it is None, Composer's Trainer compiles the forward of its model (composer/trainer/trainer.py)."""
 _BLOCK_MASK = "create_block_mask"
 """With `_compile=True` it compiles itself, and with itself the mask function that it is given
 (torch/nn/attention/flex_attention.py)."""
@@ -61,8 +63,11 @@ def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[V
             if model is None and call.arguments:
                 model = call.arguments[0]
             symbols = ev.project.symbols(call.function, scope.function.path, scope.function.key)
-            outside = any(str(getattr(s, "dotted", "")).startswith(("transformers", "trl")) for s in symbols)
-            if model is not None and outside and _says(_made(ev.project, _ARGUMENTS, scope), _SWITCHES):
+            homes = {str(getattr(symbol, "dotted", "")).partition(".")[0] for symbol in symbols}
+            switched = "composer" in homes and _says([call], frozenset({_COMPILE_CONFIG}))
+            if homes & {"transformers", "trl"}:
+                switched = _says(_made(ev.project, _ARGUMENTS, scope), _SWITCHES)
+            if model is not None and switched:
                 return union([ev.value(model, scope)], Tier.LIKELY), False
         case facts.Attribute(_, name) if name in _PREPARING and call.arguments:
             makers = _makers(ev, call.function.value, scope)

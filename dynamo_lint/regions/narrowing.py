@@ -40,6 +40,8 @@ def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scop
     match types:
         case Subscript(container, index) if lists_texts(index):
             return _beside(ev, values, ev.value(container, scope), texts_in(index), holds)
+        case Name("type"):
+            return {v: tier for v, tier in values.items() if not isinstance(v, ClassValue) or holds}
         case Name("tuple"):
             return {v: tier for v, tier in values.items() if _may_be_tuple(ev, v, holds)}
     names = _class_names(types)

@@ -21,6 +21,7 @@ from dynamo_lint.regions.settings import keys as keys_of
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
+    Foreign,
     FunctionValue,
     Group,
     Instance,
@@ -43,6 +44,8 @@ _BUILDING = frozenset(
 )
 """Methods of registries that give an instance of it."""
 METHODS = _GETTING | _BUILDING
+CLASS = "Registry"
+"""What the classes of libraries end in whose instances are registries."""
 _MAPPING = "_model_mapping"
 """Where an auto class of transformers keeps its registry (transformers/models/auto/auto_factory.py)."""
 _DEEPEST = 8
@@ -88,8 +91,10 @@ def _given(ev: Evaluation, ref: ClassRef | FunctionRef, *, itself: bool) -> Valu
             if ev.project.is_module(ref)
             else EMPTY
         )
-    made = {value: tier for value, tier in ev.returns(ref, None).items() if ev.holds_module(value)}
-    return {FunctionValue(ref): Tier.LIKELY} if made and itself else made
+    if itself:
+        _functions(ev.project).add(ref)
+        return {FunctionValue(ref): Tier.LIKELY}
+    return {value: tier for value, tier in ev.returns(ref, None).items() if ev.holds_module(value)}
 
 
 def _named(ev: Evaluation, call: Call, scope: Scope) -> set[str | ClassRef | FunctionRef]:
@@ -121,6 +126,46 @@ def _named(ev: Evaluation, call: Call, scope: Scope) -> set[str | ClassRef | Fun
                     s for s in ev.project.symbols(kind, where.path) if not isinstance(s, External | File)
                 )
     return found
+
+
+def remade(ev: Evaluation, made: Values, call: Call, scope: Scope) -> Values:
+    """What a call gives, and the registry that it is: one for each call, whatever makes it for the caller.
+
+    A helper makes another one at each call, and an heir of a library's class is a registry like the others.
+    """
+    if scope.function.key != MODULE_KEY or not any(_is_registry(ev.project, value) for value in made):
+        return made
+    others: Values = {value: tier for value, tier in made.items() if not isinstance(value, Kept)}
+    return union([others, {Kept(scope.function.path, call.line): Tier.CERTAIN}])
+
+
+def _is_registry(project: Project, value: Value) -> bool:
+    if isinstance(value, Instance):
+        return any(base.endswith(CLASS) for base in project.external_bases(value.ref))
+    return isinstance(value, Kept)
+
+
+def _functions(project: Project) -> set[FunctionRef]:
+    """The functions that registries have given so far."""
+    return project.memo.setdefault("registered functions", set())  # type: ignore[return-value]
+
+
+def without_builders(ev: Evaluation, found: Values) -> Values:
+    """What a factory gives that calls what was registered, or by a switch binds its arguments only.
+
+    Of a registered function that stands beside all that it gives, these are what the factory is there for.
+    """
+    registered = _functions(ev.project)
+    if not registered or not any(isinstance(value, Instance | Foreign) for value in found):
+        return found
+    left = {}
+    for value, tier in found.items():
+        built = EMPTY
+        if isinstance(value, FunctionValue) and value.ref in registered:
+            built = ev.returns(value.ref, value.receiver)
+        if not built or not all(one in found for one in built):
+            left[value] = tier
+    return left
 
 
 def configured(ev: Evaluation, wanted: Iterable[Symbol]) -> Iterator[tuple[Scope, CallSite]]:

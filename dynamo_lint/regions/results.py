@@ -120,7 +120,7 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
         found = _of_callees(ev, ev.value(method, scope), call, scope)
         if len(found) > 1 and choices.picks(ev.project, method, scope.function):
             choices.note(ev.project, found)
-        return found
+        return registries.remade(ev, found, call, scope)
     # The owner is evaluated once: twice for each link of a chain of calls would double with every link.
     owners = ev.value(method.value, scope)
     callees = ev.attributes(owners, method.name)
@@ -129,7 +129,8 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
     )
     # The code of a registry mixes what all registries of its class hold.
     found = registered or _of_callees(ev, callees, call, scope)
-    return union([found, _of_method(ev, method, owners, call, scope, resolved=bool(callees))])
+    found = union([found, _of_method(ev, method, owners, call, scope, resolved=bool(callees))])
+    return registries.remade(ev, found, call, scope)
 
 
 def _of_callees(ev: Evaluation, callees: Values, call: Call, scope: Scope) -> Values:
@@ -212,7 +213,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return iterables.of_call(ev, dotted.removeprefix("builtins.").removeprefix("itertools."), call, scope)
     if not dotted.startswith("builtins."):
         made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
-        if last.endswith("Registry"):
+        if last.endswith(registries.CLASS):
             return {**made, Kept(scope.function.path, call.line): Tier.CERTAIN}
         parts = [made, handlers(ev, call, scope)] if made else [made]
         return union([*parts, wrapped(ev, ev.value(first, scope))] if wraps(dotted) and first else parts)
