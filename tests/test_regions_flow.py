@@ -794,3 +794,33 @@ def test_a_parameter_that_is_declared_as_a_class_is_what_that_says() -> None:
 def test_a_protocol_that_nobody_is_passed_for_names_no_code() -> None:
     code = COMPILABLE + "def apply(model: Compilable):\n    model.layers['0'].compile()\n"
     assert hot(code) == {}
+
+
+# --- a base that nobody makes an instance of -------------------------------------------------------------
+
+ENCODED = """
+class Encoder:
+    def turn(self, x): return x
+class Rotary(Encoder):
+    def turn(self, x): return -x
+class Unused(Encoder):
+    def turn(self, x): return x * 2
+class Block(nn.Module):
+    def __init__(self, encoder: Encoder):
+        super().__init__()
+        self.encoder = encoder
+    def forward(self, x): return self.encoder.turn(x)
+"""
+
+
+def test_a_constructor_that_declares_a_base_nobody_makes_is_given_what_callers_pass() -> None:
+    found = hot(ENCODED + "Block(Rotary()).compile()")
+    assert found["Rotary.turn"] == "likely"
+    assert "Unused.turn" not in found
+
+
+@pytest.mark.parametrize(
+    "made", ["Block(Encoder()).compile()", "Block(Rotary()).compile()\nspare = Encoder()"]
+)
+def test_a_constructor_that_declares_a_class_somebody_makes_is_given_that(made: str) -> None:
+    assert set(hot(ENCODED + made)) == {"Block.forward", "Encoder.turn"}

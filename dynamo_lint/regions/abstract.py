@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.values import Instance, Value
 
 _MAX_HOLDERS = 8
 """An attribute that more classes below a base have than this says little about which of them is meant."""
@@ -30,6 +33,12 @@ def is_empty(function: Function) -> bool:
 def is_protocol(project: Project, ref: ClassRef) -> bool:
     """Whether a class is a `typing.Protocol`: whoever has its members is one, also without being derived."""
     return any(terminal_name(base) == "Protocol" for base in project.class_(ref).bases)
+
+
+def stands_for(project: Project, given: Iterable[Value], declared: Iterable[Value]) -> set[Value]:
+    """The objects of classes below a declared one that nobody makes an instance of: it stands for them."""
+    bases = {v.ref for v in declared if isinstance(v, Instance) and not project.calls_of(v.ref.name)}
+    return {v for v in given if isinstance(v, Instance) and not bases.isdisjoint(project.mro(v.ref)[1:])}
 
 
 def heirs(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:

@@ -11,7 +11,7 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions import beforehand, choices, decorated, keywords, registries, settings, unnamed
-from dynamo_lint.regions.abstract import is_protocol
+from dynamo_lint.regions.abstract import is_protocol, stands_for
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
@@ -65,7 +65,8 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
         choices.note(ev.project, passed)  # a table is filled with it
     found = ev.capped(union([default, passed, *more]))
     if known:
-        found = {v: t for v, t in found.items() if ev.holds_module(v)}
+        meant = stands_for(ev.project, found, declared)
+        found = {v: t for v, t in found.items() if v in meant or ev.holds_module(v)}
     return union([declared, found])
 
 
@@ -103,18 +104,17 @@ def passed_by(
     ev: Evaluation, parameter: Parameter, function: FunctionRef, caller: Scope, site: CallSite
 ) -> Values:
     """What one call of a function passes for a parameter."""
-    facts_of_it = ev.project.function(function)
+    called = ev.project.function(function)
     if parameter.kind in ("kwarg", "vararg"):
-        return keywords.rest(ev, parameter, facts_of_it, caller, site.call)
-    given = argument_for(parameter, facts_of_it, site.call)
+        return keywords.rest(ev, parameter, called, caller, site.call)
+    given = argument_for(parameter, called, site.call)
     if given is None:
         if not ev.project.files[caller.function.path].is_code:
             return settings.of_group(ev, caller.function.path, parameter.name)
         return keywords.unpacked(ev, parameter.name, caller, site.call)
     values = beforehand.before(ev, given, caller, site.call)
-    if values and terminal_name(site.call.function) != facts_of_it.qualname.rpartition(".")[2]:
-        return _paired(ev, values, function)
-    return values
+    other_name = terminal_name(site.call.function) != called.qualname.rpartition(".")[2]
+    return _paired(ev, values, function) if values and other_name else values
 
 
 def is_bound(function: Function) -> bool:
