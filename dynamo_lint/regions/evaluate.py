@@ -92,6 +92,8 @@ class Evaluation:
         self.guesses = guesses
         self.hanging = hanging
         self._questions = Questions()
+        self._holding: dict[Value, bool] = {}
+        """Whether containers hold modules."""
         self._plain: Evaluation | None = None
         self._named: Evaluation | None = None
         self._aside: Evaluation | None = None
@@ -344,7 +346,10 @@ class Evaluation:
             case Instance(ref):
                 return self.project.is_module(ref)
             case Group():
-                return any(self.holds_module(inner) for item in value.items for inner, _ in item)
+                if value not in self._holding:  # what a test leaves of a thousand outputs is asked for again
+                    inner = (one for item in value.items for one, _ in item)
+                    self._holding[value] = any(map(self.holds_module, inner))
+                return self._holding[value]
         return False
 
     def capped(self, values: Values) -> Values:

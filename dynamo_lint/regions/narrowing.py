@@ -183,4 +183,4 @@ def _may_be(ev: Evaluation, value: Value, types: Values) -> bool:
 def _may_be_tuple(ev: Evaluation, value: Value, holds: bool) -> bool:
     """Whether a value may pass `isinstance(x, tuple)`, or fail it."""
     is_tuple = isinstance(value, Group) and value.kind == "tuple"
-    return not ev.holds_module(value) or is_tuple if holds else not is_tuple
+    return (is_tuple or not ev.holds_module(value)) if holds else not is_tuple
