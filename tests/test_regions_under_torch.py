@@ -674,7 +674,60 @@ class M(nn.Module):
 fast = torch.compile(M())
 def main(x): fast(x.view(1, 4).repeat(1, 2).requires_grad_())
 """,
+    "a closure that an argument picks": """
+def runner(i):
+    run = (lambda x: helper(x), lambda x: helper(x + 1))[i]
+    return torch.compile(run, backend="eager")
+def main(x): runner(0)(x), runner(1)(x)
+""",
+    "a model that another branch wraps": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+class Wrapper(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+    def forward(self, x): return other(self.model(x))
+def setup(model, how):
+    if how == "compile":
+        model = torch.compile(model, backend="eager")
+    else:
+        model = Wrapper(model)
+    return model
+def main(x): setup(M(), "compile")(x), setup(M(), "wrap")(x)
+""",
+    "a model that is handed over as a protocol": """
+from typing import Protocol
+class Layered(Protocol):
+    layers: nn.ModuleList
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Block()])
+    def forward(self, x): return other(self.layers[0](x))
+def apply(model: Layered):
+    for i, layer in enumerate(model.layers): model.layers[i] = torch.compile(layer, backend="eager")
+    return model
+def main(x): apply(M())(x)
+""",
 }
+
+UNMADE = """
+class Encoder:
+    def turn(self, x): return x
+class Rotary(Encoder):
+    def turn(self, x): return helper(x)
+class Unused(Encoder):
+    def turn(self, x): return other(x)
+class M(nn.Module):
+    def __init__(self, encoder: Encoder):
+        super().__init__()
+        self.encoder = encoder
+    def forward(self, x): return self.encoder.turn(x)
+fast = torch.compile(M(Rotary()), backend="eager")
+"""
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
@@ -690,3 +743,17 @@ def test_dynamo_does_not_translate_what_a_switch_keeps_off_and_so_it_is_not_cert
     source = OURS + SWITCH + "def main(x): step(x)\n"
     assert translated(source, tmp_path) == {"step"}
     assert hot(source) == {"step": "certain", "helper": "likely"}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+def test_dynamo_translates_what_is_given_for_a_base_that_nobody_makes_and_so_the_base_is_not_certain(
+    tmp_path: Path,
+) -> None:
+    source = OURS + UNMADE + "def main(x): fast(x)\n"
+    assert translated(source, tmp_path) == {"M.forward", "Rotary.turn", "helper"}
+    assert hot(source) == {
+        "M.forward": "certain",
+        "Encoder.turn": "likely",
+        "Rotary.turn": "likely",
+        "helper": "likely",
+    }

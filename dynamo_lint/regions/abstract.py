@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project
-from dynamo_lint.regions.values import Instance, Value
+from dynamo_lint.regions.values import Instance, Value, Values
 
 _MAX_HOLDERS = 8
 """An attribute that more classes below a base have than this says little about which of them is meant."""
@@ -35,10 +33,19 @@ def is_protocol(project: Project, ref: ClassRef) -> bool:
     return any(terminal_name(base) == "Protocol" for base in project.class_(ref).bases)
 
 
-def stands_for(project: Project, given: Iterable[Value], declared: Iterable[Value]) -> set[Value]:
-    """The objects of classes below a declared one that nobody makes an instance of: it stands for them."""
+def standing_for(project: Project, declared: Values, given: Values) -> tuple[Values, set[Value]]:
+    """What is declared, and what is given for it of classes below one that nobody makes an instance of.
+
+    Such a class stands for them: that there is one of itself, made by other means, is no more than likely.
+    """
     bases = {v.ref for v in declared if isinstance(v, Instance) and not project.calls_of(v.ref.name)}
-    return {v for v in given if isinstance(v, Instance) and not bases.isdisjoint(project.mro(v.ref)[1:])}
+    below: set[Value] = {
+        v for v in given if isinstance(v, Instance) and not bases.isdisjoint(project.mro(v.ref)[1:])
+    }
+    if below:
+        left = {v: max(t, Tier.LIKELY) for v, t in declared.items() if getattr(v, "ref", None) in bases}
+        declared = {**declared, **left}
+    return declared, below
 
 
 def heirs(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:

@@ -11,7 +11,7 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions import beforehand, choices, decorated, keywords, registries, settings, unnamed
-from dynamo_lint.regions.abstract import is_protocol, stands_for
+from dynamo_lint.regions.abstract import is_protocol, standing_for
 from dynamo_lint.regions.annotations import is_plain, nested, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
@@ -65,7 +65,7 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
         choices.note(ev.project, passed)  # a table is filled with it
     found = ev.capped(union([default, passed, *more]))
     if known:
-        meant = stands_for(ev.project, found, declared)
+        declared, meant = standing_for(ev.project, declared, found)
         found = {v: t for v, t in found.items() if v in meant or ev.holds_module(v)}
     return union([declared, found])
 
