@@ -37,14 +37,7 @@ _BUILDING = re.compile(
     rb"instantiate\w*\(|LightningCLI|jsonargparse|get_obj_from_str|[\"'](_target_|class_path)[\"']"
 )
 """What stands in code that builds what YAML or JSON describes; where none does, no such file is read."""
-_OF_BUILDING = (
-    b"instantiate",
-    b"LightningCLI",
-    b"jsonargparse",
-    b"_target_",
-    b"class_path",
-    b"get_obj",
-)
+_OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse", b"_target_", b"class_path", b"get_obj")
 """A part of each of these: a quick look that spares most files the expression."""
 _TAKES_CLASS = re.compile(rb"[\[(][\"']class[\"']")
 """`config["class"]`: beside `import_module(…)` it builds what YAML describes as well."""

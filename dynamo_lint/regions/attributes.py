@@ -193,12 +193,14 @@ def _kept_by_library(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     project = ev.project
     own = [part for part in project.mro(ref) if "__init__" in project.class_bindings(part)]
     init = project.method(own[-1], "__init__") if own and project.external_bases(own[-1]) else None
+    if init is None:
+        return EMPTY
     given: list[Values] = []
-    for site in project.function(init).calls if init is not None else ():
+    for site in project.function(init).calls:
         match site.call.function:
             case facts.Attribute(facts.Call(facts.Name("super")), "__init__"):
                 passed = [value for key, value in site.call.keywords if key == name]
-                given += [ev.value(value, Scope(init, ref)) for value in passed if init is not None]
+                given += [ev.value(value, Scope(init, ref)) for value in passed]
     held = union(given, Tier.LIKELY)
     return {value: tier for value, tier in held.items() if ev.holds_module(value)}
 

@@ -1,10 +1,13 @@
-"""What an argument holds when its call runs: what the call gives comes after it, other branches never."""
+"""What a name holds by assignments and by calls, and what of it is there when a call runs with it.
+
+What the call itself gives comes after it, and what another branch assigns never comes.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Call, Expr, Name
+from dynamo_lint.index.facts import Call, Expr, Name, Parameter
 from dynamo_lint.regions import flow
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
@@ -26,14 +29,20 @@ def before(ev: Evaluation, expr: Expr, scope: Scope, call: Call) -> Values:
     others = [value for value in local.bound if value != call and value not in apart]
 
     def compute() -> Values:
-        found = ev.assigned(name, others, scope)
-        if parameter is None:
-            return found
-        given = next((values for known, values in scope.given if known == name), None)
-        passed = flow.of_parameter(ev, parameter, scope, True) if given is None else dict(given)
-        return union([found, passed])
+        return with_passed(ev, ev.assigned(name, others, scope), name, parameter, scope, direct=True)
 
     return ev.ask(("before", scope, expr, call.line), compute, EMPTY)
+
+
+def with_passed(
+    ev: Evaluation, assigned: Values, name: str, parameter: Parameter | None, scope: Scope, direct: bool
+) -> Values:
+    """What is assigned to a name and, if it is a parameter, what the call in question or all calls pass."""
+    if parameter is None:
+        return assigned
+    given = scope.passed(name)
+    passed = flow.of_parameter(ev, parameter, scope, direct) if given is None else dict(given)
+    return union([assigned, passed])
 
 
 def _apart(project: Project, name: str, where: FunctionRef, line: int) -> list[Expr]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite
-from dynamo_lint.index.walking import walk
+from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import Project
@@ -63,8 +63,7 @@ def masks_for(ev: Evaluation, dotted: str, call: facts.Call) -> Values:
 
 def _given(ev: Evaluation, call: facts.Call, scope: Scope) -> Values:
     """Our functions among the arguments of a call."""
-    arguments = [*call.arguments, *(value for _, value in call.keywords)]
-    followed = (a for a in arguments if not isinstance(a, facts.Constant | facts.Unknown))
+    followed = (a for a in arguments_of(call) if not isinstance(a, facts.Constant | facts.Unknown))
     return functions_in(union(ev.value(argument, scope) for argument in followed))
 
 

@@ -24,6 +24,7 @@ from dynamo_lint.regions import (
     submodules,
 )
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.beforehand import with_passed
 from dynamo_lint.regions.filling import filled_elsewhere
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -283,7 +284,7 @@ class Evaluation:
         return self.of_symbols(self.project.symbols(target, path))
 
     def _local(self, name: str, local: Local, scope: Scope, direct: bool) -> Values:
-        given = next((values for known, values in scope.given if known == name), None)
+        given = scope.passed(name)
         if (
             local.parameter is not None
             and not local.bound
@@ -298,11 +299,7 @@ class Evaluation:
             found = self.assigned(name, local.bound, scope)
             if found and any(gives_more(value, name) for value in local.bound):
                 self._questions.grows((scope, name, direct))
-            if local.parameter is None:
-                return found
-            if given is not None:
-                return union([found, dict(given)])
-            return union([found, flow.of_parameter(self, local.parameter, scope, direct)])
+            return with_passed(self, found, name, local.parameter, scope, direct)
 
         return self.ask((scope, name, direct), compute, EMPTY)
 

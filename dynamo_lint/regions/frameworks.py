@@ -28,7 +28,7 @@ _PLUGINS = frozenset({"Accelerator", "TorchDynamoPlugin"})
 _PLUGGED = frozenset({"dynamo_backend", "backend"})
 """What makes accelerate's `prepare` compile the models it is given (accelerate/accelerator.py)."""
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer"})
-_COMPILE_CONFIG = "compile_config"
+_COMPILE_CONFIG = frozenset({"compile_config"})
 """Unless it is None, Composer's Trainer compiles the forward of its model (composer/trainer/trainer.py)."""
 _BLOCK_MASK = "create_block_mask"
 """With `_compile=True` it compiles itself, and with itself the mask function that it is given
@@ -64,7 +64,7 @@ def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[V
                 model = call.arguments[0]
             symbols = ev.project.symbols(call.function, scope.function.path, scope.function.key)
             homes = {str(getattr(symbol, "dotted", "")).partition(".")[0] for symbol in symbols}
-            switched = "composer" in homes and _says([call], frozenset({_COMPILE_CONFIG}))
+            switched = "composer" in homes and _says([call], _COMPILE_CONFIG)
             if homes & {"transformers", "trl"}:
                 switched = _says(_made(ev.project, _ARGUMENTS, scope), _SWITCHES)
             if model is not None and switched:

@@ -11,6 +11,7 @@ from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.questions import FARTHER
 from dynamo_lint.regions.values import (
+    EMPTY,
     Bare,
     ClassValue,
     FunctionValue,
@@ -81,7 +82,7 @@ def of_object(ev: Evaluation, ref: ClassRef) -> Values | None:
         return None
     if Instance(ref) in given:  # `return self`
         others = {v: tier for v, tier in given.items() if v != Instance(ref)}
-        return union([ev.elements(others), _kept(ev, ref, "__next__") or {}])
+        return union([ev.elements(others), _kept(ev, ref, "__next__") or EMPTY])
     return ev.elements(given)
 
 
@@ -102,11 +103,10 @@ def _kept(ev: Evaluation, ref: ClassRef, name: str) -> Values | None:
     for part in (part for value in ev.project.function(method).returns for part in walk(value)):
         match part:
             case Call(Name("getattr")):
-                return {}
+                return EMPTY
             case Call(Attribute(owner)) if owner == itself:
-                return {}
-    nothing: Values = {}
-    given = ev.ask_nearby(("kept", method, ref), lambda: ev.returns(method, ref), nothing, FARTHER)
+                return EMPTY
+    given = ev.ask_nearby(("kept", method, ref), lambda: ev.returns(method, ref), EMPTY, FARTHER)
     return {value: tier for value, tier in given.items() if _is_ours(value)}
 
 

@@ -55,7 +55,7 @@ def taken(ev: Evaluation, call: facts.Call, scope: Scope) -> Values | None:
 
 def _is_own_rest(ev: Evaluation, value: Expr, caller: Scope) -> bool:
     """Whether an expression is the `**rest` of the calling function as its own callers filled it."""
-    if not isinstance(value, facts.Name) or any(known == value.id for known, _ in caller.given):
+    if not isinstance(value, facts.Name) or caller.passed(value.id) is not None:
         return False
     local = ev.project.locals_of(caller.function).get(value.id)
     if local is None or local.parameter is None or local.bound:

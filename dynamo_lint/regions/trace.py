@@ -39,16 +39,7 @@ from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
 from dynamo_lint.regions.switches import starts_off
 from dynamo_lint.regions.targets import targets_of
-from dynamo_lint.regions.values import (
-    ClassValue,
-    Compiled,
-    FunctionValue,
-    Group,
-    Instance,
-    Scope,
-    Value,
-    Values,
-)
+from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
 from dynamo_lint.regions.wrapping import is_wrapped, wrappers
 
 
@@ -339,9 +330,7 @@ class _Walk:
             values = evaluate(self._project, argument, scope)
             yield from self._by_caller(argument, scope, values, call.line, "passes on")
             for value, tier in values.items():
-                if isinstance(value, FunctionValue) or (
-                    isinstance(value, Instance | Group) and evaluation_of(self._project).holds_module(value)
-                ):
+                if isinstance(value, FunctionValue) or evaluation_of(self._project).holds_module(value):
                     edges = self._runs(value, max(tier, Tier.LIKELY), call.line, "passes on")
                     yield from self._passed(argument, scope, value, edges)
 
@@ -362,7 +351,7 @@ class _Walk:
             parameter is None
             or scope.function in self._entered
             or not isinstance(value, FunctionValue | Instance)
-            or any(name == parameter.name for name, _ in scope.given)  # by a hot caller, just now
+            or scope.passed(parameter.name) is not None  # by a hot caller, just now
         ):
             yield from edges
             return

@@ -47,6 +47,10 @@ class Scope(NamedTuple):
     given: tuple[tuple[str, Held], ...] = ()
     """What the one call in question passes for some of the parameters."""
 
+    def passed(self, name: str) -> Held | None:
+        """What that call passes under a name; None if nothing is known of it."""
+        return next((held for known, held in self.given if known == name), None)
+
 
 class ClassValue(NamedTuple):
     """A class of the project itself."""
