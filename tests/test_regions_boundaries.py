@@ -198,6 +198,56 @@ def test_vllm_compiles_the_classes_it_decorates() -> None:
     assert hot(code + BLOCKS) == {}
 
 
+@pytest.mark.parametrize("form", ["support_torch_compile", "support_torch_compile(dynamic_arg_dims={})"])
+def test_vllm_compiles_the_classes_it_decorates_in_its_own_code(form: str) -> None:
+    model = (
+        "from {home} import support_torch_compile\nfrom torch import nn\n@{form}\nclass Model(nn.Module):\n"
+    )
+    forward = "    def forward(self, x): return x\n"
+    marked = "def support_torch_compile(cls=None, **options):\n    return mark(cls) if cls else mark\n"
+    mark = "def mark(cls):\n    cls.__bases__ += (Wrapper,)\n    return cls\nclass Wrapper: pass\n"
+    for home, expected in (
+        ("vllm.compilation.decorators", {"vllm/model.py::Model.forward"}),
+        ("vllm.other", set()),
+    ):
+        files = {"vllm/__init__.py": "", "vllm/compilation/__init__.py": ""}
+        files[home.replace(".", "/") + ".py"] = marked + mark
+        files["vllm/model.py"] = model.format(home=home, form=form) + forward
+        assert set(hot(files)) == expected
+
+
+OPERATOR = """
+def attend(x): return kernel(x)
+def kernel(x): return x
+class Net(nn.Module):
+    def forward(self, x):
+        if opaque():
+            return {operator}
+        return {direct}
+compiled = torch.compile(Net())
+"""
+
+
+@pytest.mark.parametrize("operator", ["torch.ops.lib.attend(x)", "torch.ops.lib.attend.default(x)"])
+def test_what_an_operator_is_made_of_is_only_assumed_beside_it(operator: str) -> None:
+    found = hot(OPERATOR.format(operator=operator, direct="attend(x)"), guesses=True)
+    assert found == {"Net.forward": "certain", "attend": "assumed", "kernel": "assumed"}
+
+
+@pytest.mark.parametrize(
+    ("operator", "direct"),
+    [
+        ("torch.ops.lib.other(x)", "attend(x)"),
+        ("torch.nn.functional.attend(x)", "attend(x)"),
+        ("ops.lib.attend(x)", "attend(x)"),
+        ("x", "attend(x)"),
+    ],
+)
+def test_a_call_without_an_operator_of_its_name_is_no_less_sure(operator: str, direct: str) -> None:
+    found = hot(OPERATOR.format(operator=operator, direct=direct), guesses=True)
+    assert found == {"Net.forward": "certain", "attend": "certain", "kernel": "certain"}
+
+
 # --- bad input ------------------------------------------------------------------------------------------
 
 

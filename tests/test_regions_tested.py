@@ -66,3 +66,40 @@ def test_the_branches_of_a_test_are_those_that_it_takes_for_some_case() -> None:
 def test_a_branch_of_tested_code_is_assumed_where_guesses_are_asked_for() -> None:
     found = hot({"lib.py": LIB.format(body=IF), "test_net.py": TEST}, guesses=True)
     assert found == {"lib.py::Net.forward": "likely", "lib.py::pack": "assumed"}
+
+
+ACTS = """
+def relu(x): return x
+class Net(nn.Module):
+    def __init__(self, act=relu):
+        super().__init__()
+        self.act = act
+    def forward(self, x): return self.act(x)
+def speed_up(net): return torch.compile(net)
+"""
+USERS = "from lib import Net, speed_up\nfast = speed_up(Net())\n"
+DECLARED = (
+    "from torch import compile\nfrom lib import Net\nnet = Net()\n@compile\ndef run(x): return net(x)\n"
+)
+OWN = "from lib import Net, speed_up\ndef fake(x): return x\n"
+
+
+@pytest.mark.parametrize(
+    "main", [DECLARED, "import torch\nfrom lib import Net\nfast = torch.compile(Net())\n"]
+)
+def test_what_a_test_puts_into_a_module_is_not_run_by_what_users_compile(main: str) -> None:
+    test = OWN + "def test_act(x): Net(fake)(x)\n"
+    found = set(hot({"lib.py": ACTS, "main.py": main, "test_net.py": test}))
+    assert "lib.py::relu" in found
+    assert "test_net.py::fake" not in found
+
+
+def test_what_a_test_has_compiled_by_what_users_call_is_run() -> None:
+    test = OWN + "def test_act(x): speed_up(Net(fake))(x)\n"
+    found = hot({"lib.py": ACTS, "main.py": USERS, "test_net.py": test})
+    assert "test_net.py::fake" in found
+
+
+def test_what_a_test_compiles_itself_is_run() -> None:
+    test = "import torch\n" + OWN + "def test_act(x): torch.compile(Net(fake))(x)\n"
+    assert "test_net.py::fake" in hot({"lib.py": ACTS, "test_net.py": test})

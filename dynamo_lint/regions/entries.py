@@ -102,7 +102,8 @@ class _Search:
     def __init__(self, project: Project, options: RegionOptions) -> None:
         self._project = project
         self._wrappers = dict(wrapper(text) for text in options.compile_wrappers)
-        self._decorators = options.compile_decorators
+        # A library's decorator is the project's own where the project is that library.
+        self._decorators = (*options.compile_decorators, *frameworks.DECORATORS)
         self._outside: list[tuple[FunctionRef, CallSite]] = []  # sites that compile a library's function
         self.names = compile_names(project)
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
@@ -142,7 +143,6 @@ class _Search:
             symbols += self._project.symbols(inner, path, function)
         return any(
             symbol == External(COMPILE)
-            or (isinstance(symbol, External) and symbol.dotted in frameworks.DECORATORS)
             or (isinstance(symbol, FunctionRef) and forwards(self._project, symbol))
             or matches(self._project, symbol, self._decorators)
             for symbol in symbols

@@ -30,14 +30,19 @@ def test_of(where: FunctionRef) -> str:
     return "" if number is None else f"{where.path}::{'.'.join(parts[: number + 1])}"
 
 
-def may_meet(project: Project, site: FunctionRef | None, target: FunctionRef) -> bool:
-    """Whether one program may run a compile site and a function; what is declared meets everything.
+def may_meet(project: Project, entry: str, site: FunctionRef | None, target: FunctionRef) -> bool:
+    """Whether one program may run a function and what a file compiles, by a call in `site` or by a decorator.
 
-    What stands in a test is run by that test alone: by what it compiles itself, or by code that its file
-    calls to have something compiled.
+    What stands in a test is run by that test alone, and what its file defines beside it by the tests of that
+    file: by what they compile themselves, or by code that their file calls to have something compiled.
     """
     test = test_of(target)
-    if site is None or not test or test == test_of(site):
+    tried = in_tests(target.path) and not in_tests(entry)
+    if not (test or tried):
+        return True
+    if site is None:
+        return not tried
+    if test and test == test_of(site):
         return True
     if test_of(site):
         return False

@@ -34,6 +34,7 @@ from dynamo_lint.regions.model import (
     Step,
     Tier,
 )
+from dynamo_lint.regions.operators import replaced
 from dynamo_lint.regions.origins import givers, origins
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
@@ -103,7 +104,9 @@ class _Walk:
             more = edge.given and edge.given not in known and len(known) < ENOUGH
             if edge.target in self._visits and not more:
                 return  # by better evidence
-            if not may_meet(self._project, roots[visit.first].site, edge.target.function):
+            if not may_meet(
+                self._project, roots[visit.first].entry.path, roots[visit.first].site, edge.target.function
+            ):
                 return
             tier = max(visit.tier, edge.tier)
             if visit.first in tested and may_not_run(self._project, node.function, edge.line):
@@ -134,7 +137,7 @@ class _Walk:
         for index, root in enumerate(roots):
             here = "compiled here, by a test" if in_tests(root.entry.path) else "compiled here"
             for target in root.targets:
-                if not may_meet(self._project, root.site, target.function):
+                if not may_meet(self._project, root.entry.path, root.site, target.function):
                     continue
                 step = Step(root.entry.path, root.entry.line, root.symbol, here)
                 visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
@@ -214,9 +217,12 @@ class _Walk:
     def _outgoing(self, node: Node) -> Iterator[Edge]:
         function = self._project.function(node.function)
         scope = Scope(node.function, node.receiver)
+        operators = replaced(function)
         for site in function.calls:
             if not site.eager:
                 edges = self._call(site, scope)
+                if isinstance(site.call.function, facts.Name) and site.call.function.id in operators:
+                    edges = (replace(edge, tier=Tier.ASSUMED) for edge in edges if self._guesses)
                 if site.optional:  # every caller may do the other thing
                     edges = (replace(edge, tier=max(edge.tier, Tier.LIKELY)) for edge in edges)
                 yield from self._if_given(edges, site.given, node.function) if site.given else edges
