@@ -291,6 +291,32 @@ def test_a_new_file_is_judged(project: Path, judged: list[str], capsys: pytest.C
     assert len(judged) == 2
 
 
+OWN = """
+from mylib.nets.blocks import Block, Table
+from mylib.nets.rows import Row
+step = torch.compile(Block())(torch.ones(2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "times"),
+    [
+        ("LIMIT = 10", "from json import loads\nfrom mylibs import Tables", 0),
+        ("LIMIT = 10", "import mylib", 1),
+        ("LIMIT = 10", "from mylib import Tables", 1),  # which the project lacks: it is a library
+    ],
+)
+def test_an_edit_is_judged_if_it_imports_what_may_be_the_project(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], old: str, new: str, times: int
+) -> None:
+    (project / "nets").mkdir()
+    (project / "nets" / "blocks.py").write_text(MODEL + "\nclass Table: ...\n")
+    (project / "nets" / "rows.py").write_text("class Row: ...\n")
+    (project / "train.py").write_text("import torch\n" + OWN)
+    assert found_in(lint(capsys)) == ["nets/blocks.py"]
+    assert edited(project, "cold.py", old, new, judged, capsys) == times
+
+
 LAUNCH = """
 import torch
 from hydra.utils import instantiate

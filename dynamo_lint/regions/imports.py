@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from dynamo_lint.index.facts import FileFacts, Import
+from dynamo_lint.regions.rooted import OwnFolder
 
 _OUTSIDE = sys.stdlib_module_names | {"torch"}
 """Names that mean no file of a project, whatever lies beside the one that imports them."""
@@ -15,8 +16,9 @@ _OUTSIDE = sys.stdlib_module_names | {"torch"}
 class ModuleFinder:
     """Looks modules up by dotted name, as seen from the file that imports them."""
 
-    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+    def __init__(self, files: Mapping[str, FileFacts], own_folder: OwnFolder) -> None:
         self._files = files
+        self._own_folder = own_folder
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._by_tail: dict[str, list[str]] = defaultdict(list)
         self._run_in: set[str] = set()
@@ -68,7 +70,8 @@ class ModuleFinder:
 
         The siblings of a script win, then packages by name, then a path that ends like the dotted name (a
         namespace package or a source root that is not the linted root), the nearest of several; then what
-        lies beside the scripts of a package.
+        lies beside the scripts of a package; and last a path below the project's folder, which may be the
+        package that the first part names.
         """
         tail = dotted.replace(".", "/")
         folder, slash, _ = importer.rpartition("/")
@@ -87,6 +90,9 @@ class ModuleFinder:
                 named = [path for path in self._by_tail.get(last, ()) if f"/{path}".endswith(ends)]
         if not named and sibling is not None and not outside and folder in self._run_in:
             return None if _imports(self._files[sibling], dotted) else sibling
+        if not named and not outside:
+            own = self._own_folder.find(dotted)
+            return own if own != importer else None
         return max(named, key=lambda path: (_shared(path, importer), path), default=None)
 
 

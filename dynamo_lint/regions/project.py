@@ -17,6 +17,7 @@ from dynamo_lint.regions import modules
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.notes import Notes
+from dynamo_lint.regions.rooted import OwnFolder
 from dynamo_lint.regions.scopes import Scopes, method_kind
 from dynamo_lint.regions.tables import Tables
 
@@ -59,9 +60,6 @@ class Project:
         notes = notes or Notes(wanted=False)
         self.files = {path: _noted(file, notes) for path, file in files.items()} if notes.wanted else files
         self.memo: dict[object, object] = {}
-        finder = ModuleFinder(files)
-        self.find_module = finder.find
-        self._imported_module = finder.imported
         self._order = {path: number for number, path in enumerate(files)}
         tables = Tables(files, notes)
         self.named = tables.named
@@ -94,6 +92,9 @@ class Project:
         self.self_name = scopes.self_name
         self.is_self = scopes.is_self
         self.own_stores = scopes.own_stores
+        finder = ModuleFinder(files, OwnFolder(files, tables.named, scopes.global_bindings))
+        self.find_module = finder.find
+        self._imported_module = finder.imported
         self._resolving: set[object] = set()
         self._in_stars: set[tuple[str, str]] = set()
         """Names that are looked for in the files that a star import names, and those files."""

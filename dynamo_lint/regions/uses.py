@@ -176,6 +176,14 @@ def _names_of(file: FileFacts, others: Table, imported: Table) -> None:
     _all(imported, names)
 
 
+def _imports(file: FileFacts, imports: Table) -> None:
+    """What a file imports without leading dots, by the first part of the module's name."""
+    bound = (binding.value for function in file.functions.values() for binding in function.bindings)
+    for target in dict.fromkeys([*(one for one in bound if isinstance(one, facts.Import)), *file.stars]):
+        if target.level == 0:
+            imports[target.module.partition(".")[0]].append(target)
+
+
 def _handing(file: FileFacts, calling_given: Table) -> None:
     """The parameters that functions call: the function's name, which argument it is, and its own name."""
     for function in file.functions.values():
@@ -327,6 +335,7 @@ READINGS = (
     Reading(("decorated", "properties"), _decorated),
     Reading(("derived",), _derived),
     Reading(("others", "imported"), _names_of),
+    Reading(("imports",), _imports),
     Reading(("callers", "within"), _callers),
     Reading(("methods called", "names called", "else called"), _callees),
     Reading(("keyword names",), _keyword_names),
