@@ -696,6 +696,28 @@ def setup(model, how):
     return model
 def main(x): setup(M(), "compile")(x), setup(M(), "wrap")(x)
 """,
+    "modules that heirs of a Sequential are made with or put into themselves": """
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class Last(nn.Module):
+    def forward(self, x): return other(x)
+class Stack(nn.Sequential):
+    def __init__(self, *blocks): super().__init__(*blocks)
+class Grown(nn.Sequential):
+    def __init__(self):
+        super().__init__()
+        self.first = Stack(Block(), Block())
+        self.append(Last())
+fast = torch.compile(Grown())
+def main(x): fast(x)
+""",
+    "a Sequential compiled in place": """
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+stack = nn.Sequential(Block(), Block())
+stack.compile(backend="eager")
+def main(x): stack(x)
+""",
     "a model that is handed over as a protocol": """
 from typing import Protocol
 class Layered(Protocol):
@@ -713,6 +735,46 @@ def apply(model: Layered):
 def main(x): apply(M())(x)
 """,
 }
+
+PIPELINE = """
+from deepspeed.pipe import PipelineModule
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+def turn(x): return other(x)
+def loss(x): return x.sum()
+class Pipe(PipelineModule):
+    def __init__(self, *given, split=None, **named):
+        self.split = split
+        super().__init__(*given, **named)
+def layers():
+    made = [turn]
+    for _ in range(2): made.append(Block())
+    return made
+pipe = Pipe(layers=layers(), loss_fn=loss)
+pipe.compile(dynamic=True)
+def main(x): pipe.loss_fn(pipe(x))
+"""
+
+
+class Pipeline(torch.nn.Module):
+    """What deepspeed.pipe.PipelineModule 0.18.4 does with its layers (deepspeed/runtime/pipe/module.py)."""
+
+    def __init__(self, layers: list[Any], loss_fn: Any = None) -> None:
+        super().__init__()
+        self.forward_funcs, self.loss_fn = layers, loss_fn
+
+    def forward(self, x: Any) -> Any:
+        for layer in self.forward_funcs:
+            x = layer(x)
+        return x
+
+    def compile(self, *arguments: Any, **keywords: Any) -> None:
+        for index, layer in enumerate(self.forward_funcs):
+            if isinstance(layer, torch.nn.Module):
+                layer.compile(*arguments, **{**keywords, "backend": "eager"})
+            else:
+                self.forward_funcs[index] = torch.compile(layer, *arguments, **keywords)
+
 
 UNMADE = """
 class Encoder:
@@ -736,6 +798,18 @@ def test_dynamo_translates_what_the_regions_say(source: str, tmp_path: Path) -> 
     if not hasattr(torch.compiler, "nested_compile_region") and "nested_compile_region" in source:
         pytest.skip("this torch has no nested_compile_region")
     assert set(hot(OURS + source)) == translated(OURS + source, tmp_path)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+def test_dynamo_translates_each_layer_of_a_pipeline_that_is_compiled_but_not_its_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = ModuleType("deepspeed.pipe")
+    library.PipelineModule = Pipeline  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "deepspeed", ModuleType("deepspeed"))
+    monkeypatch.setitem(sys.modules, "deepspeed.pipe", library)
+    layers = {"turn", "Block.forward", "helper", "other"}
+    assert set(hot(OURS + PIPELINE)) == translated(OURS + PIPELINE, tmp_path) == layers
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")

@@ -21,19 +21,18 @@ from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.inlaid import inlaid
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
-from dynamo_lint.regions.modules import inherits_code, is_surely_module
+from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
 from dynamo_lint.regions.rehearsals import in_tests, is_rehearsal
 from dynamo_lint.regions.selecting import is_test
-from dynamo_lint.regions.targets import Target, steps_of, targets_of
+from dynamo_lint.regions.targets import Target, compiled_in_place, steps_of, targets_of
 from dynamo_lint.regions.values import (
     ClassValue,
     Compiled,
     Foreign,
     FunctionValue,
     Instance,
-    Parent,
     Scope,
     Value,
     Values,
@@ -285,7 +284,7 @@ class _Search:
         if isinstance(site.call.function, facts.Attribute) and name == "compile":
             callee = site.call.function.value
             values = ev.value(callee, scope)
-            modules = self._modules(values)
+            modules = compiled_in_place(self._project, values)
             if modules or (not values and _OF_TORCH.intersection(key for key, _ in site.call.keywords)):
                 return self._roots(scope, site, "method", callee, modules)
         return []
@@ -316,22 +315,6 @@ class _Search:
                 if root.entry not in seen:
                     seen.add(root.entry)
                     yield root
-
-    def _modules(self, values: Values) -> Values:
-        """What of a `.compile()` receiver is known to be an `nn.Module` that inherits the method."""
-        found: dict[Value, Tier] = {}
-        for value, tier in values.items():
-            match value:
-                case Instance(ref) if self._project.method(ref, "compile"):
-                    return {}  # its own method: whatever that compiles is found there
-                case Instance(ref) if self._project.is_module(ref):
-                    sure = is_surely_module(self._project, ref)
-                    found[value] = tier if sure else max(tier, Tier.LIKELY)
-                case Parent(_, ref) if self._project.is_module(ref):  # super().compile()
-                    found[Instance(ref)] = tier
-                case Foreign(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
-                    found[value] = tier
-        return found
 
     def _roots(
         self,

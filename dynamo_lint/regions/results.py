@@ -13,7 +13,7 @@ from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
-from dynamo_lint.regions.outside import handlers, wrapped, wraps
+from dynamo_lint.regions.outside import run_by
 from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.texts import (
     LOCATORS,
@@ -215,8 +215,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
         if last.endswith(registries.CLASS):
             return {**made, Kept(scope.function.path, call.line): Tier.CERTAIN}
-        parts = [made, handlers(ev, call, scope)] if made else [made]
-        return union([*parts, wrapped(ev, ev.value(first, scope))] if wraps(dotted) and first else parts)
+        return union([made, run_by(ev, dotted, call, first, scope)]) if made else made
     return _of_builtin(ev, last, call, scope)
 
 

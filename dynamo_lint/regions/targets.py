@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dynamo_lint.regions.composed import composed
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.modules import is_surely_module, parts_of_forward
+from dynamo_lint.regions.outside import wraps
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.temporary import kept_eager
 from dynamo_lint.regions.values import (
     ClassValue,
+    Foreign,
     FunctionValue,
     Group,
     Instance,
+    Parent,
     Value,
     Values,
     elements,
@@ -53,6 +57,9 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
                     add(forward, ref, tier if sure else max(tier, Tier.LIKELY))
                     for part in parts_of_forward(project, ref) if forward is None else ():
                         add(part, ref, max(tier, Tier.LIKELY))
+                    if forward is None and isinstance(value, Instance):
+                        for target in _run_by_library(project, value, tier):
+                            add(target.function, target.receiver, target.tier)
                     for stored in _put_in_place(project, value):
                         add(stored.ref, stored.receiver, max(tier, Tier.LIKELY))
             case FunctionValue(ref, receiver):
@@ -61,6 +68,13 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
                 for target in targets_of(project, elements({value: tier})):
                     add(target.function, target.receiver, max(tier, target.tier))
     return tuple(Target(ref, receiver, tier) for (ref, receiver), tier in found.items())
+
+
+def _run_by_library(project: Project, module: Instance, tier: Tier) -> tuple[Target, ...]:
+    """What the forward of a library's class runs of ours, where the class has none of its own."""
+    handed = composed(evaluation_of(project), module.ref)
+    others: Values = {v: max(t, tier) for v, t in handed.items() if v != module}
+    return targets_of(project, others)
 
 
 def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:
@@ -78,3 +92,28 @@ def steps_of(project: Project, ref: ClassRef, tier: Tier) -> tuple[Target, ...]:
         return ()
     steps = (project.method(ref, name) for name in _STEPS)
     return tuple(Target(step, ref, max(tier, Tier.LIKELY)) for step in steps if step is not None)
+
+
+def compiled_in_place(project: Project, values: Values) -> Values:
+    """What of a `.compile()` receiver is known to be an `nn.Module` that inherits the method.
+
+    A pipeline of a library compiles each of its layers, functions too.
+    """
+    found: dict[Value, Tier] = {}
+    pipeline = any(isinstance(value, Foreign) and wraps(value.dotted) for value in values)
+    for value, tier in values.items():
+        match value:
+            case Instance(ref) if project.method(ref, "compile"):
+                return {}  # its own method: whatever that compiles is found there
+            case Instance(ref) if project.is_module(ref):
+                sure = is_surely_module(project, ref)
+                found[value] = tier if sure else max(tier, Tier.LIKELY)
+            case Parent(_, ref) if project.is_module(ref):  # super().compile()
+                found[Instance(ref)] = tier
+            case Foreign(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
+                found[value] = tier
+            case FunctionValue() if pipeline:
+                found[value] = tier
+            case Group("sequential" | "each"):  # no list has the method
+                found |= compiled_in_place(project, elements({value: tier}))
+    return found

@@ -30,6 +30,9 @@ from dynamo_lint.regions.scopes import global_bindings, method_kind, own_names
 
 Table = dict[str, list[Any]]
 
+_LATER = {"partial": 0, "LayerSpec": 0, "TiedLayerSpec": 1}
+"""What calls later what it is given at a position, with all that follows: functools, deepspeed."""
+
 
 class Reading(NamedTuple):
     """One walk over a file, which fills several tables."""
@@ -58,8 +61,8 @@ def _uses(
                 calls[name].append(here)
             elif isinstance(site.call.function, facts.Call):
                 results_called[terminal_name(site.call.function) or ""].append(here)
-            if name == "partial" and site.call.arguments:
-                _add_partial(calls, ref, site)
+            if name in _LATER and len(site.call.arguments) > _LATER[name]:
+                _add_later(calls, ref, site, _LATER[name])
             for keyword, value in site.call.keywords:
                 if isinstance(value, facts.Constant):
                     if keyword and isinstance(value.value, str):
@@ -382,9 +385,9 @@ def _all(table: Table, names: set[str]) -> None:
         table[name].append(True)
 
 
-def _add_partial(calls: Table, where: FunctionRef, site: CallSite) -> None:
+def _add_later(calls: Table, where: FunctionRef, site: CallSite, position: int) -> None:
     """`partial(step, model)` calls `step` with a model first, whenever that may be."""
-    function, *arguments = site.call.arguments
+    function, *arguments = site.call.arguments[position:]
     name = called_name(function)
     if name:
         call = replace(site.call, function=function, arguments=tuple(arguments))

@@ -1,0 +1,157 @@
+"""Regions: modules without a forward of their own, which run what the constructor of a library was handed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot, resolve_text
+
+PARTS = """
+from deepspeed.pipe import LayerSpec, PipelineModule, TiedLayerSpec
+from elsewhere import Description, layers as theirs
+class First(nn.Module):
+    def forward(self, x): return x
+class Second(nn.Module):
+    def forward(self, x): return x
+class Judge(nn.Module):
+    def forward(self, x): return x
+def turn(x): return x
+def judge(x): return x
+def made():
+    layers = [First()]
+    for _ in range(2): layers.append(Second())
+    layers.append(turn)
+    return layers
+class Passing(PipelineModule):
+    def __init__(self, *given, split=None, **named):
+        self.split = split
+        super().__init__(*given, **named)
+class Plain(PipelineModule): pass
+class Named(PipelineModule):
+    def __init__(self, layers, judged=None):
+        PipelineModule.__init__(self, layers=layers, loss_fn=judged)
+class Own(PipelineModule):
+    def __init__(self, layers): super().__init__(layers=layers)
+    def forward(self, x): return x
+class Compiling(PipelineModule):
+    def __init__(self, layers): super().__init__(layers=layers)
+    def compile(self): pass
+class Mixin:
+    def __init__(self, layers): self.count = len(layers)
+class Counting(PipelineModule):
+    def __init__(self, layers):
+        Mixin.__init__(self, layers)
+        super().__init__(layers=[turn])
+class Lists(nn.ModuleList):
+    def __init__(self): super().__init__([First()])
+class Stack(nn.Sequential):
+    def __init__(self, *layers): super().__init__(*layers)
+class Grown(nn.Sequential):
+    def __init__(self):
+        super().__init__()
+        self.append(First())
+        self.add_module("second", Second())
+class Encoder(nn.TransformerEncoder):
+    def __init__(self): super().__init__(First(), 2)
+class Around(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stack = Stack(First())
+    def forward(self, x): return self.stack(x)
+"""
+FIRST, SECOND = {"First.forward"}, {"Second.forward"}
+LAYERS = FIRST | SECOND | {"turn"}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("Passing(layers=made(), loss_fn=judge, num_stages=2).compile(dynamic=True)", LAYERS),
+        ("Passing(made(), loss_fn=Judge()).compile()", LAYERS),
+        ("Passing(**dict(layers=[Second()], loss_fn=Judge())).compile()", SECOND),
+        ("Plain(layers=made(), loss_fn=judge).compile()", LAYERS),
+        ("Plain((First(), turn)).compile()", FIRST | {"turn"}),
+        ("Named(made(), judge).compile()", LAYERS),
+        ("Counting(made()).compile()", {"turn"}),
+        ("fast = torch.compile(Plain(layers=made()))", LAYERS),
+        ("PipelineModule(layers=made(), loss_fn=judge).compile()", LAYERS),
+        ("Stack(First(), Second()).compile()", FIRST | SECOND),
+        ("fast = torch.compile(Grown())", FIRST | SECOND),
+        ("fast = torch.compile(Encoder())", FIRST),
+        ("fast = torch.compile(Around())", FIRST | {"Around.forward"}),
+        ("nn.Sequential(First(), Second()).compile()", FIRST | SECOND),
+        ("nn.Sequential(*[First() for _ in range(2)]).compile()", FIRST),
+    ],
+)
+def test_the_forward_of_a_library_runs_what_its_constructor_was_handed(code: str, expected: set[str]) -> None:
+    assert set(hot(PARTS + code)) == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "Plain(layers=made())",
+        "Plain(loss_fn=judge, criterion=Judge(), metrics=[Judge()]).compile()",
+        "Plain(turn).compile()",
+        "Plain(layers={'turn': turn}).compile()",
+        "Plain(layers=theirs()).compile()",
+        "Plain(layers=[First, Second]).compile()",
+        "Compiling(made()).compile()",
+        "Lists().compile()",
+        "PipelineModule(layers=theirs(), loss_fn=judge).compile()",
+        "[First(), turn].append(Second())",
+        "turn.compile()",
+    ],
+)
+def test_what_no_forward_of_a_library_runs_is_quiet(code: str) -> None:
+    assert hot(PARTS + code) == {}
+
+
+def test_a_forward_of_ones_own_says_what_runs() -> None:
+    assert set(hot(PARTS + "Own(made()).compile()")) == {"Own.forward"}
+
+
+def test_which_of_its_modules_a_library_runs_is_likely_at_best() -> None:
+    assert set(hot(PARTS + "Plain(made()).compile()").values()) == {"likely"}
+
+
+def test_a_library_compiles_its_layers_in_place_as_one_module() -> None:
+    _, regions = resolve_text(PARTS + "Plain(made()).compile()")
+    assert [(entry.target, entry.idiom) for entry in regions.entries] == [("m.py::Plain", "method")]
+
+
+SPECS = """
+class Block(nn.Module):
+    def __init__(self, norm):
+        super().__init__()
+        self.norm = norm()
+    def forward(self, x): return self.norm(x)
+def head(module, x): return x
+class Pipe(PipelineModule):
+    def __init__(self, width):
+        self.specs = []
+        {specs}
+        super().__init__(layers=self.specs)
+Pipe(8).compile()
+"""
+
+
+@pytest.mark.parametrize(
+    ("specs", "expected"),
+    [
+        ("self.specs.append(LayerSpec(First, width))", FIRST),
+        ("self.specs.append(LayerSpec(Block, Second))", SECOND | {"Block.forward"}),
+        ("self.specs.append(TiedLayerSpec('embed', First, width))", FIRST),
+        ("self.specs.append(TiedLayerSpec('embed', First, forward_fn=head))", FIRST | {"head"}),
+        ("self.specs.append(turn)", {"turn"}),
+        ("self.specs.append(LayerSpec(theirs, First))", set()),
+        ("self.specs.append(LayerSpec())", set()),
+        ("self.specs.append(TiedLayerSpec('embed'))", set()),
+        ("self.specs.append(Description(First))", set()),
+        ("self.other = LayerSpec(First)", set()),
+    ],
+)
+def test_the_description_of_a_layer_names_the_class_that_a_pipeline_makes(
+    specs: str, expected: set[str]
+) -> None:
+    assert set(hot(PARTS + SPECS.format(specs=specs))) == expected
