@@ -34,6 +34,7 @@ TORCH_VERSIONS = tuple((2, minor) for minor in range(6, 16))
 
 DEFAULT_EXCLUDE = (
     ".direnv",
+    ".dynamo_lint_cache",
     ".eggs",
     ".git",
     ".hg",

@@ -62,9 +62,18 @@ def wants_colour(mode: str, stream: IO[str] | None) -> bool:
 
 def terminal_width() -> int:
     """The terminal's width (COLUMNS overrides it), within what can be read with comfort."""
-    import shutil  # late: it brings all compressions along
+    return max(60, min(_columns(), 120))
 
-    return max(60, min(shutil.get_terminal_size((100, 24)).columns, 120))
+
+def _columns() -> int:
+    """As `shutil.get_terminal_size` has it, without the compressions that its module imports."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(1).columns or 100  # 1 is stdout
+    except OSError:  # closed, or no terminal
+        return 100
 
 
 def clean(text: str) -> str:

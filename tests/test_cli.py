@@ -428,6 +428,22 @@ def test_libcst_and_torch_are_not_imported_where_nothing_is_compiled(here: Path,
     assert done.returncode == 0, done.stderr
 
 
+def test_cached_run_imports_nothing_that_only_its_own_cache_would_need(here: Path) -> None:
+    (here / "a.py").write_text(EAGER)
+    program = (
+        "import sys\nfrom dynamo_lint import cli\n"
+        "cli.run(['.'])\n"
+        "print(sorted({'libcst', 'pathspec', 'shutil', 'lzma'} & set(sys.modules)))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
+    assert (here / ".dynamo_lint_cache" / ".gitignore").exists()
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_reader_that_leaves_early_gets_no_complaint(here: Path) -> None:
     process = spawn("--output-format", "json")
     assert process.stdout is not None
