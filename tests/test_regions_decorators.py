@@ -159,3 +159,36 @@ def test_what_a_decorator_keeps_out_of_some_calls_only_is_likely(code: str) -> N
 def test_a_decorator_that_calls_the_function_itself_hides_nothing(code: str) -> None:
     found = hot(CALLED + code + G)
     assert (found["g"], found["inner"]) == ("certain", "certain")
+
+
+LATER = """
+def later(model):
+    compiled = None
+    def run(x):
+        nonlocal compiled
+        if compiled is None: compiled = torch.compile(model)
+        return compiled(x)
+    return run
+def inner(x): return x * 2
+fast = later(inner)
+def outer(x): return fast(x) + 1
+faster = later(outer)
+"""
+
+
+def test_a_wrapper_that_compiles_at_the_first_call_is_not_what_it_compiles() -> None:
+    found = hot(LATER)
+    assert not {"later", "later.<locals>.run"} & found.keys()
+    assert {"inner", "outer"} <= found.keys()
+
+
+def test_a_method_that_compiles_another_may_be_traced_in_a_module_of_its_own_class() -> None:
+    source = """
+class Tree(nn.Module):
+    def __init__(self, child=None):
+        super().__init__()
+        self.child = child or Tree(self)
+    def forward(self, x): return torch.compile(self.inner)(x)
+    def inner(self, x): return self.child(x)
+"""
+    assert {"Tree.inner", "Tree.forward"} <= hot(source).keys()

@@ -291,6 +291,37 @@ exported(model, torch.ones(2))
 fast = torch.compile(model)
 def main(x): fast(x)
 """,
+    "blocks that an attribute keeps out": """
+class Experts(nn.Module):
+    def forward(self, x): return other(x)
+class Block(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.sparse = n % 2 == 0
+        if self.sparse: self.experts = Experts()
+    def forward(self, x):
+        if self.sparse: x = self.experts(x)
+        else: x = helper(x)
+        return x
+blocks = nn.ModuleList([Block(n) for n in range(4)])
+for n, block in enumerate(blocks):
+    if getattr(block, "sparse", False): continue
+    blocks[n] = torch.compile(block)
+def main(x):
+    for block in blocks: x = block(x)
+""",
+    "what a wrapper keeps of one function": """
+class Op:
+    def __init__(self, fn): self.fn = fn
+    @property
+    def real(self): return self.fn
+def register(fn): return Op(fn).real
+mine = register(helper)
+yours = register(other)
+@torch.compile
+def run(x): return mine(x)
+def main(x): run(x)
+""",
     "modules that the conditions of their class name": """
 class Block(nn.Module):
     def forward(self, x): return helper(x)

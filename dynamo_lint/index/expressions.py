@@ -11,6 +11,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.choosing import choices, note_loop
 from dynamo_lint.index.compiling import condition_of, truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
+from dynamo_lint.index.flags import compiled_if
 from dynamo_lint.index.having import compiled_where
 from dynamo_lint.index.implied import REGISTRARS, STORING, stores
 from dynamo_lint.index.narrowing import TELLING, narrowings, note_keys, told
@@ -266,6 +267,7 @@ class Expressions:
         )
         if "compile" in name:
             condition, call = condition_of(scope.conditions, node), compiled_where(call, scope.narrowed)
+            call = compiled_if(call, scope.tests(), scope.bindings)
             site = replace(site, call=call, condition=condition, loops=tuple(scope.loops))
         elif name in _SWAPPERS and scope.narrowed:
             site = replace(site, narrowed=tuple(scope.types_shown()))

@@ -286,6 +286,8 @@ class Function:
     """Its source, if all it does is to judge a name or a module: kept to be asked which modules it means."""
     set_either_way: tuple[str, ...] = ()
     """Of `__init__`: the attributes that it sets in every branch of some `if`."""
+    flags: tuple[tuple[int, int, str, bool], ...] = ()
+    """Inclusive line ranges that run only if an attribute of the first parameter is on, or is off."""
     cut: bool = False
     """Some expression has more links than are followed."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.choosing import Loops
@@ -21,6 +21,7 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
+from dynamo_lint.index.flags import FLAGGED, Flag, ranges
 from dynamo_lint.index.having import tests_attributes
 from dynamo_lint.index.narrowing import not_none, tested
 
@@ -73,10 +74,15 @@ class FunctionScope:
     """What tests have shown of names here; None where a name was assigned again since."""
     within: str = ""
     """The comprehensions around, as they stand in a qualname."""
+    flags: list[Flag] = field(default_factory=list)
     aliases: dict[str, bool] = field(default_factory=dict)
     """Locals that hold the answer of an `is_compiling()` test."""
     answers: dict[str, tuple[ast.expr, int]] = field(default_factory=dict)
     """Locals that hold the answer of an `isinstance` or `hasattr` test, with the loops around it."""
+
+    def tests(self) -> list[tuple[ast.expr, bool]]:
+        """The tests around and those that were left by before, each with whether it holds here."""
+        return [*self.conditions, *((one.test, False) for one in self.passed)]
 
     def given(self) -> tuple[str, ...]:
         """The names that tests have shown not to be None where the walk stands.
@@ -86,8 +92,7 @@ class FunctionScope:
         if not (self.conditions or self.passed):
             return ()
         given = [parameter.name for parameter in self.parameters]
-        left = [(one.test, False) for one in self.passed]
-        shown = not_none([*self.conditions, *left], or_true=True)
+        shown = not_none(self.tests(), or_true=True)
         return (*not_none(self.conditions), *(name for name in shown if name not in given))
 
     def is_optional(self) -> bool:
@@ -100,6 +105,12 @@ class FunctionScope:
         left = [(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)]
         shown = {*not_none([*self.conditions, *left], none=True), *not_none(left)}
         return any(one.name in shown for one in self.parameters)
+
+    def note_flags(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:
+        """Statements that run only where a test holds, or where it does not."""
+        if body and self.owner is not None and self.parameters and test.__class__ in FLAGGED:
+            lines = body[0].lineno, body[-1].end_lineno or body[-1].lineno
+            self.flags += ranges(test, *lines, self.parameters[0].name, holds)
 
     def mark(self) -> tuple[bool, int, int]:
         """Where a block begins: what is shown in it is shown in it alone."""
@@ -179,6 +190,7 @@ class FunctionScope:
             environment=self.environment,
             judgement=self.judgement,
             set_either_way=self.set_either_way,
+            flags=tuple(self.flags),
             cut=self.cut,
         )
 

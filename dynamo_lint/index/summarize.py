@@ -90,6 +90,7 @@ class _Reader:
             if not statement.orelse and exits(statement.body):
                 self._expressions.establish(statement.test, holds=False)
                 scope.passed.append(statement)
+                scope.note_flags(statement.test, body[position + 1 :], holds=False)
             if not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True
@@ -162,6 +163,8 @@ class _Reader:
         while True:  # a loop, not recursion: `elif` chains can be long
             arms.append(node.body[0].lineno)
             self._expressions.read(node.test)
+            scope.note_flags(node.test, node.body, holds=True)
+            scope.note_flags(node.test, node.orelse, holds=False)
             truth = truth_when_compiling(node.test, scope.aliases)
             scope.conditions.append((node.test, True))
             before = len(scope.narrowed)

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import FileFacts, Store
 from dynamo_lint.regions.counting import constructed
-from dynamo_lint.regions.entries import Root
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.frameworks import block_names
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
 from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.results import MODULE_CONTAINERS
+from dynamo_lint.regions.roots import Root
 from dynamo_lint.regions.targets import Target, targets_of
 from dynamo_lint.regions.values import ClassValue, Group, Instance, union
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dynamo_lint.regions.evaluate import Given
-from dynamo_lint.regions.model import FunctionRef, Node, Tier
+from dynamo_lint.regions.model import FunctionRef, Node, Step, Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,20 @@ class Edge:
     """The only caller that passes the function on: the edge counts if that is hot too."""
     given: Given = ()
     """What the call passes for parameters that the target calls."""
+
+
+@dataclass(slots=True)
+class Visit:
+    """How the walk came to a node."""
+
+    tier: Tier
+    chain: tuple[Step, ...]
+    entries: int
+    """Bit set of entry indices."""
+    first: int
+    compiled: bool
+    given: Given = ()
+    """What this one call passes, where that alone is followed."""
 
 
 def met(edge: Edge, hot: Mapping[FunctionRef, Tier]) -> Edge:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
@@ -25,7 +25,9 @@ from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
 from dynamo_lint.regions.rehearsals import in_tests, is_rehearsal
+from dynamo_lint.regions.roots import Root, at_best_likely
 from dynamo_lint.regions.selecting import is_test
+from dynamo_lint.regions.shown import shown_of
 from dynamo_lint.regions.targets import Target, compiled_in_place, steps_of, targets_of
 from dynamo_lint.regions.values import (
     ClassValue,
@@ -44,22 +46,6 @@ _OF_TORCH = frozenset({"fullgraph", "dynamic"})
 """Keywords of `nn.Module.compile` that no other `.compile()` has: its receiver is a module, whichever."""
 _MOST_TARGETS = 40
 """A helper that its callers give more different modules than this is the compiler of a library."""
-
-
-@dataclass(frozen=True, slots=True)
-class Root:
-    """An entry with the functions it compiles."""
-
-    entry: Entry
-    targets: tuple[Target, ...]
-    symbol: str
-    """Identity of the function that the entry stands in, or of what it decorates or declares."""
-    module: ClassRef | None = None
-    """The class of the module that is compiled as a whole, so that its forward hooks are too."""
-    rehearsal: bool = False
-    """The entry stands in a probe or a test: evidence, but not what a user runs."""
-    site: FunctionRef | None = None
-    """The function around the call that compiles, if it is one."""
 
 
 def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], list[Unresolved]]:
@@ -92,7 +78,7 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 )
     roots += search.of_libraries()
     # What only a test compiles shows that users may: no run of theirs has compiled it yet.
-    return [_at_best_likely(root) if in_tests(root.entry.path) else root for root in roots], unresolved
+    return [at_best_likely(root) if in_tests(root.entry.path) else root for root in roots], unresolved
 
 
 class _Search:
@@ -238,7 +224,7 @@ class _Search:
             # A method runs for every class that inherits it, and `self` is an instance of that class.
             for heir in heirs_that_run(self._project, where):
                 inherited = self._compiled(Scope(where, heir), site, name)
-                yield from map(_at_best_likely, inherited if isinstance(inherited, list) else ())
+                yield from map(at_best_likely, inherited if isinstance(inherited, list) else ())
         given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
         if depends_on(deciding, function, given):
             found: dict[str, Root] = {}
@@ -345,7 +331,8 @@ class _Search:
             if targets:
                 entry = Entry(where.path, line, idiom, id_of(value), tier, regional, site.condition, count)
                 module = value.ref if isinstance(value, Instance) else None
-                roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where))
+                shown = shown_of(target) if module is not None else ()
+                roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where, shown))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
         outside = all(isinstance(v, Foreign | External | Compiled) for v in values)
@@ -361,12 +348,6 @@ class _Search:
         lacks = "forward" if empty else "code" if maker and maker not in BUILDERS else ""
         others = () if lacks or meant else examples(self._project, where)
         return Unresolved(where.path, line, describe(site.call), why, meant, others, lacks)
-
-
-def _at_best_likely(root: Root) -> Root:
-    tier = max(root.entry.tier, Tier.LIKELY)
-    targets = tuple(replace(target, tier=max(target.tier, tier)) for target in root.targets)
-    return replace(root, entry=replace(root.entry, tier=tier), targets=targets)
 
 
 def _switched_off(call: facts.Call) -> bool:

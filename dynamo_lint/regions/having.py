@@ -18,17 +18,17 @@ def by_attributes(project: Project, values: Values, names: list[str], holds: boo
     """The values that have one of the attributes, or those that have none: likely where it depends."""
     if not holds:
         return {
-            value: max(tier, Tier.LIKELY) if any(_may_have(project, value, name) for name in names) else tier
+            value: max(tier, Tier.LIKELY) if any(may_have(project, value, name) for name in names) else tier
             for value, tier in values.items()
             if not any(_has(project, value, name) for name in names)
         }
-    having = {value for value in values if any(_may_have(project, value, name) for name in names)}
+    having = {value for value in values if any(may_have(project, value, name) for name in names)}
     if not any(isinstance(value, Instance) for value in having):
         return values  # nobody is known to have it, and somebody has: this says nothing of who
     return {
         value: tier if any(_has(project, value, name) for name in names) else max(tier, Tier.LIKELY)
         for value, tier in values.items()
-        if value in having or not isinstance(value, Instance) or not _is_known(project, value.ref)
+        if value in having or not isinstance(value, Instance) or not is_known(project, value.ref)
     }
 
 
@@ -54,7 +54,7 @@ def _has(project: Project, value: Value, name: str) -> bool:
     return False
 
 
-def _may_have(project: Project, value: Value, name: str) -> bool:
+def may_have(project: Project, value: Value, name: str) -> bool:
     """Whether something in the project gives an instance an attribute, maybe later, maybe never."""
     if not isinstance(value, Instance):
         return False
@@ -84,7 +84,7 @@ def _text(expr: facts.Expr) -> str:
     return expr.value if isinstance(expr, facts.Constant) and isinstance(expr.value, str) else ""
 
 
-def _is_known(project: Project, ref: ClassRef) -> bool:
+def is_known(project: Project, ref: ClassRef) -> bool:
     """Whether all that can give instances attributes has been looked at."""
     order = project.mro(ref)
     if any(base not in _PLAIN for base in project.external_bases(ref)):

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
+from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.index.having import attributes_in, tests_attributes
 from dynamo_lint.index.narrowing import lists_texts
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.having import by_attributes
 from dynamo_lint.regions.model import Tier
+from dynamo_lint.regions.shown import by_flag
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -35,6 +37,8 @@ def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scop
     """The values that are instances of the types, or those that are not; types may be given by name."""
     if tests_attributes(types):
         return by_attributes(ev.project, values, attributes_in(types), holds)
+    if tests_flag(types):
+        return by_flag(ev, values, types, holds)
     if lists_texts(types):
         return _of_text(values, types, holds)
     match types:

@@ -6,7 +6,7 @@ import heapq
 import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
@@ -17,8 +17,7 @@ from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.callbacks import calls_back, masks_for
-from dynamo_lint.regions.edges import Edge, met
-from dynamo_lint.regions.entries import Root
+from dynamo_lint.regions.edges import Edge, Visit, met
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
 from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.handing import handed, using
@@ -38,23 +37,12 @@ from dynamo_lint.regions.operators import replaced
 from dynamo_lint.regions.origins import givers, origins
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
+from dynamo_lint.regions.roots import Root
+from dynamo_lint.regions.shown import contradicts
 from dynamo_lint.regions.switches import starts_off
 from dynamo_lint.regions.targets import targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
-from dynamo_lint.regions.wrapping import is_wrapped, wrappers
-
-
-@dataclass(slots=True)
-class _Visit:
-    tier: Tier
-    chain: tuple[Step, ...]
-    entries: int
-    """Bit set of entry indices."""
-    first: int
-    compiled: bool
-    given: Given = ()
-    """What this one call passes, where that alone is followed."""
-
+from dynamo_lint.regions.wrapping import is_within, is_wrapped, wrappers
 
 Calls = dict[Node, tuple[Call, ...]]
 
@@ -71,10 +59,12 @@ def trace(
 class _Walk:
     def __init__(self, project: Project, options: RegionOptions) -> None:
         self._project = project
-        self._visits: dict[Node, _Visit] = {}
+        self._visits: dict[Node, Visit] = {}
         self._edges: dict[Node, list[Edge]] = {}
         self._waiting: dict[FunctionRef, list[tuple[Node, Edge]]] = {}
         """Edges by the function that has to be hot for them."""
+        self._kept_out: dict[Node, list[Edge]] = {}
+        """Edges that a test around the site that compiles a module leaves out."""
         self._handed: dict[Node, set[Given]] = {}
         """What calls pass to a function that calls it."""
         self._entered: frozenset[FunctionRef] = frozenset()
@@ -93,38 +83,41 @@ class _Walk:
         # The best evidence is walked first, so the first visit of a node is its best: tier, then code
         # that a user runs before probes and tests, then the shortest chain.
         tested = {number for number, root in enumerate(roots) if in_tests(root.entry.path)}
-        queue: list[tuple[Tier, bool, int, int, Node, _Visit]] = []
+        queue: list[tuple[Tier, bool, int, int, Node, Visit]] = []
         count = itertools.count()
 
-        def push(node: Node, visit: _Visit, rehearsal: bool) -> None:
+        def push(node: Node, visit: Visit, rehearsal: bool) -> None:
             heapq.heappush(queue, (visit.tier, rehearsal, len(visit.chain), next(count), node, visit))
 
-        def follow(node: Node, visit: _Visit, edge: Edge, rehearsal: bool) -> None:
+        def follow(node: Node, visit: Visit, edge: Edge, rehearsal: bool) -> None:
             known = self._handed.setdefault(edge.target, set()) if edge.given else ()
             more = edge.given and edge.given not in known and len(known) < ENOUGH
-            if edge.target in self._visits and not more:
+            if edge.target in self._visits and not (more or edge.target in self._kept_out):
                 return  # by better evidence
-            if not may_meet(
-                self._project, roots[visit.first].entry.path, roots[visit.first].site, edge.target.function
-            ):
+            root = roots[visit.first]
+            if not may_meet(self._project, root.entry.path, root.site, edge.target.function):
                 return
+            if root.site is not None and is_within(root.site, edge.target.function):
+                return  # a wrapper that compiles what it is put around: it adds nothing but itself
             tier = max(visit.tier, edge.tier)
             if visit.first in tested and may_not_run(self._project, node.function, edge.line):
                 if not self._guesses:
                     return
                 tier = Tier.ASSUMED
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
-            reached = _Visit(tier, (*visit.chain, step), visit.entries, visit.first, compiled=False)
-            if edge.target not in self._visits:
+            reached = Visit(tier, (*visit.chain, step), visit.entries, visit.first, compiled=False)
+            if edge.target not in self._visits or edge.target in self._kept_out:
                 push(edge.target, reached, rehearsal)
             if more:
                 self._handed[edge.target].add(edge.given)
                 push(edge.target, replace(reached, given=edge.given), rehearsal)
 
-        def expand(node: Node, visit: _Visit, edges: Iterable[Edge], rehearsal: bool) -> None:
+        def expand(node: Node, visit: Visit, edges: Iterable[Edge], rehearsal: bool) -> None:
             known = []
             for edge in edges:
-                if edge.needs is None or edge.needs in hot:
+                if self._is_kept_out(node, edge, roots[visit.first]):
+                    self._kept_out.setdefault(node, []).append(edge)
+                elif edge.needs is None or edge.needs in hot:
                     known.append(met(edge, hot))
                 else:
                     self._waiting.setdefault(edge.needs, []).append((node, edge))
@@ -140,17 +133,19 @@ class _Walk:
                 if not may_meet(self._project, root.entry.path, root.site, target.function):
                     continue
                 step = Step(root.entry.path, root.entry.line, root.symbol, here)
-                visit = _Visit(target.tier, (step,), 1 << index, index, compiled=True)
+                visit = Visit(target.tier, (step,), 1 << index, index, compiled=True)
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
             if root.module is not None:
                 step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
                 for edge in self._hooks(root.module, root.entry.tier, root.entry.line):
-                    visit = _Visit(edge.tier, (step,), 1 << index, index, compiled=False)
+                    visit = Visit(edge.tier, (step,), 1 << index, index, compiled=False)
                     push(edge.target, visit, root.rehearsal)
         while queue:
             _, rehearsal, _, _, node, visit = heapq.heappop(queue)
             known = self._visits.get(node)
             if known is not None:
+                # What a test around one site keeps out may run for another.
+                expand(node, visit, self._kept_out.pop(node, ()), rehearsal)
                 if visit.given:
                     expand(node, visit, self._more(node, visit.given), rehearsal)
                 if visit.compiled:
@@ -211,6 +206,13 @@ class _Walk:
                 if target is not None and entries & ~target.entries:
                     target.entries |= entries
                     pending.append(edge.target)
+
+    def _is_kept_out(self, node: Node, edge: Edge, root: Root) -> bool:
+        """Whether the site that compiles a module does so only where a branch of its methods does not run."""
+        if not root.shown or node.receiver is None or node.receiver != root.module:
+            return False
+        function = self._project.function(node.function)
+        return contradicts(self._project, root.shown, node.receiver, function, edge.line)
 
     # --- what a function calls --------------------------------------------------------------------------
 

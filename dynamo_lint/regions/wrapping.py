@@ -120,6 +120,12 @@ def _closure(project: Project, ref: FunctionRef, value: Expr) -> FunctionRef | N
     return next((v.ref for v in made if project.function(v.ref).outer not in (None, MODULE_KEY)), None)
 
 
+def is_within(closure: FunctionRef, ref: FunctionRef) -> bool:
+    """Whether a closure is, or stands in, a function; no matter what of one that is none."""
+    inside = closure.key == ref.key or closure.key.startswith(f"{ref.key}.<locals>.")
+    return closure.path == ref.path and inside and "<locals>" in closure.key
+
+
 def is_wrapped(project: Project, callee: Expr, wrapper: FunctionRef) -> bool:
     """Whether a closure calls what the function around it was given."""
     outer = project.function(wrapper).outer

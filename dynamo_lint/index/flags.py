@@ -1,0 +1,76 @@
+"""Tests of an attribute for itself: `if block.moe_enabled:`, `getattr(block, "moe_enabled", False)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from dynamo_lint.index.facts import Attribute, Binding, Call, Constant, Display, Expr, Name, Narrowed
+
+FLAG = "flag"
+"""The kind of a `Display` of an attribute that a value is shown to have on, instead of types."""
+
+FLAGGED = frozenset({ast.Attribute, ast.Call, ast.UnaryOp, ast.BoolOp})
+"""The tests that may be of an attribute."""
+
+Flag = tuple[int, int, str, bool]
+"""Lines that run only if an attribute of `self` is on, or off."""
+
+
+def tests_flag(types: Expr) -> bool:
+    """Whether a fact is about an attribute that is on or off."""
+    return isinstance(types, Display) and types.kind == FLAG
+
+
+def compiled_if(call: Call, tests: Iterable[tuple[ast.expr, bool]], bindings: list[Binding]) -> Call:
+    """A call that may compile something, of what tests of its own attributes around it leave of that."""
+    facts = [
+        fact
+        for test, holds in tests
+        for fact in flags(test, holds)
+        if not any(Name(one.name) == fact.value and one.line > test.lineno for one in bindings)
+    ]
+    if not facts:
+        return call
+    function = call.function
+    if isinstance(function, Attribute):
+        function = Attribute(_left(function.value, facts), function.name)
+    arguments = tuple(_left(argument, facts) for argument in call.arguments)
+    return Call(function, arguments, call.keywords, call.line)
+
+
+def ranges(test: ast.expr, first: int, last: int, own: str, holds: bool) -> Iterator[Flag]:
+    """The lines of a branch with what its test shows of the attributes of `self`."""
+    for fact in flags(test, holds):
+        match fact.value, fact.types:
+            case Name(name), Display(_, (Constant(str() as attribute), *_)) if name == own:
+                yield first, last, attribute, fact.holds
+
+
+def flags(test: ast.expr, holds: bool) -> Iterator[Narrowed]:
+    """The attributes of names that are on or off where a test holds, or where it does not."""
+    match test:
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            yield Narrowed(Name(name), Display(FLAG, (Constant(attribute),)), holds)
+        case ast.Call(
+            func=ast.Name(id="getattr"),
+            args=[ast.Name(id=name), ast.Constant(value=str() as attribute), ast.Constant(value=default)],
+        ):
+            known = (Constant(attribute), Constant(bool(default)))
+            yield Narrowed(Name(name), Display(FLAG, known), holds)
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from flags(inner, not holds)
+        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
+            for value in values:
+                yield from flags(value, holds)
+
+
+def _left(value: Expr, shown: list[Narrowed]) -> Expr:
+    inner: Expr = value
+    while isinstance(inner, Narrowed):
+        inner = inner.value
+    left: Expr = value
+    for fact in shown:
+        if fact.value == inner:
+            left = Narrowed(left, fact.types, fact.holds)
+    return left

@@ -1,0 +1,34 @@
+"""Where the walk begins: an entry, and what it compiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier
+from dynamo_lint.regions.shown import Shown
+from dynamo_lint.regions.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An entry with the functions it compiles."""
+
+    entry: Entry
+    targets: tuple[Target, ...]
+    symbol: str
+    """Identity of the function that the entry stands in, or of what it decorates or declares."""
+    module: ClassRef | None = None
+    """The class of the module that is compiled as a whole, so that its forward hooks are too."""
+    rehearsal: bool = False
+    """The entry stands in a probe or a test: evidence, but not what a user runs."""
+    site: FunctionRef | None = None
+    """The function around the call that compiles, if it is one."""
+    shown: Shown = ()
+    """What tests around that call show of the attributes of the module."""
+
+
+def at_best_likely(root: Root) -> Root:
+    """An entry that is no proof of what it compiles."""
+    tier = max(root.entry.tier, Tier.LIKELY)
+    targets = tuple(replace(target, tier=max(target.tier, tier)) for target in root.targets)
+    return replace(root, entry=replace(root.entry, tier=tier), targets=targets)

@@ -1,0 +1,90 @@
+"""Attributes that a constructor sets on or off: which instances pass a test of one, and what then runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index.facts import Constant, Definition, Display, Expr, Function, Narrowed
+from dynamo_lint.index.flags import tests_flag
+from dynamo_lint.regions.having import is_known, may_have
+from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.values import Instance, Value, Values
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+_SWITCHED = "training"
+"""What `train()` and `eval()` set."""
+
+Shown = tuple[tuple[str, bool], ...]
+"""Attributes of a module that are on, or off, wherever a site compiles it."""
+
+
+def by_flag(ev: Evaluation, values: Values, types: Expr, holds: bool) -> Values:
+    """The values whose attribute is on, or off: likely where several may pass and nothing tells."""
+    verdicts = {value: _truth(ev.project, value, types) for value in values}
+    left = {value for value in values if verdicts[value] in (None, holds)}
+    several = sum(isinstance(value, Instance) for value in values) > 1
+    return {
+        value: max(tier, Tier.LIKELY) if several and verdicts[value] is None else tier
+        for value, tier in values.items()
+        if value in left
+    }
+
+
+def shown_of(compiled: Expr) -> Shown:
+    """What the tests around a site show of the attributes of what it compiles."""
+    found: list[tuple[str, bool]] = []
+    while isinstance(compiled, Narrowed):
+        if tests_flag(compiled.types):
+            found.append((_name(compiled.types), compiled.holds))
+        compiled = compiled.value
+    return tuple(found)
+
+
+def contradicts(project: Project, shown: Shown, ref: ClassRef, function: Function, line: int) -> bool:
+    """Whether a line of a method does not run on instances of a class of which that much is known."""
+    return any(
+        name == flag and on is not holds and first <= line <= last and _stays(project, ref, name)
+        for first, last, flag, holds in function.flags
+        for name, on in shown
+    )
+
+
+def _truth(project: Project, value: Value, types: Expr) -> bool | None:
+    """Whether an attribute of an instance is on, as far as its class tells."""
+    if not isinstance(value, Instance):
+        return None
+    name = _name(types)
+    order = project.mro(value.ref)
+    if any(key == name for part in order for key, _ in project.class_(part).annotations):
+        return None
+    if not may_have(project, value, name):
+        default = types.items[1:] if isinstance(types, Display) else ()
+        sure = default and is_known(project, value.ref) and not project.stores_of(name)
+        return bool(default[0].value) if sure and isinstance(default[0], Constant) else None
+    if not _stays(project, value.ref, name):
+        return None
+    body = next((found for part in order if (found := project.class_bindings(part).get(name))), [])
+    held = [binding.value for binding in body]
+    stored = [store.value for part in order for _, store in project.own_stores(part).get(name, ())]
+    if any(not isinstance(one, Constant) for one in (*held, *stored)):
+        return None
+    truths = {bool(one.value) for one in (*held, *stored) if isinstance(one, Constant)}
+    return truths.pop() if len(truths) == 1 else None
+
+
+def _stays(project: Project, ref: ClassRef, name: str) -> bool:
+    """Whether class bodies and constructors set an attribute, and nothing else does or computes it."""
+    order = project.mro(ref)
+    bound = [one for part in order for one in project.class_bindings(part).get(name, ())]
+    if name == _SWITCHED or any(isinstance(one.value, Definition) for one in bound):
+        return False
+    own = any(name in project.own_stores(part) for part in order)
+    return bool(own or bound) and all(at.key.endswith(".__init__") for at, _ in project.stores_of(name))
+
+
+def _name(types: Expr) -> str:
+    first = types.items[0] if isinstance(types, Display) else None
+    return first.value if isinstance(first, Constant) and isinstance(first.value, str) else ""
