@@ -6,12 +6,21 @@ from collections.abc import Callable
 
 import pytest
 
+from dynamo_lint.index.facts import MODULE_KEY, Name
+from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import FunctionRef, HotFunction, RegionOptions, Regions, Tier
 from dynamo_lint.regions.questions import Questions
 from dynamo_lint.regions.resolve import resolve
+from dynamo_lint.regions.values import EMPTY, Scope
 from tests.programs import facts_of
 from tests.truths import FOLDER
 
+SETTLED = """
+from other import Part as Renamed
+class Part: pass
+class Twice: pass
+Twice = wrap(Twice)
+"""
 CONFIGURED = """
 class Config:
     def __init__(self, **rest):
@@ -141,3 +150,13 @@ def test_a_site_of_an_unknown_model_costs_the_same_however_many_helpers_there_ar
     many, regions = asked({"m.py": model + "".join(helper.format(i=i) for i in range(40))})
     assert {one.function.key for one in regions.hot} == {"Block0.forward"}
     assert many <= 8 * few * 1.2
+
+
+@pytest.mark.parametrize(("name", "known"), [("Part", True), ("Renamed", True), ("Twice", False)])
+def test_a_name_that_definitions_alone_bind_is_known_however_little_may_be_asked(
+    name: str, known: bool
+) -> None:
+    project, _ = resolve(facts_of({"m.py": SETTLED, "other.py": "class Part: pass"}), RegionOptions())
+    ev, scope = evaluation_of(project), Scope(FunctionRef("m.py", MODULE_KEY))
+    found = ev.ask_nearby("one question", lambda: ev.value(Name(name), scope), EMPTY, within=1)
+    assert bool(found) is known

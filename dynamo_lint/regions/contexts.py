@@ -23,6 +23,7 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     freeze,
+    functions_in,
     union,
 )
 
@@ -52,6 +53,35 @@ def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
             values = before(ev, argument, scope, call) or _of_configuration(argument)
             found.append((parameter.name, freeze(union([values], Tier.LIKELY))))
     return tuple(found)
+
+
+def without_others(ev: Evaluation, found: Values, ref: FunctionRef, call: Call, scope: Scope) -> Values:
+    """What a wrapper gives back to one call: none of the functions that only other calls hand it.
+
+    What it keeps of one function, in an object or in a table, is not what it keeps of another.
+    """
+    strange = {value for value in functions_in(found) if not _is_inside(value, ref)}
+    if not strange:
+        return found
+    function = ev.project.function(ref)
+    for parameter in function.parameters[1 if _bound(ev, function, ref) else 0 :]:
+        argument = argument_for(parameter, function, call)
+        if argument is None or isinstance(argument, facts.Constant):
+            continue
+        strange -= before(ev, argument, scope, call).keys()
+        if strange and not ev.project.locals_of(ref)[parameter.name].bound:
+            others = strange & ev.value(facts.Name(parameter.name), Scope(ref)).keys()
+            found = {value: tier for value, tier in found.items() if value not in others}
+    return found
+
+
+def _is_inside(value: Value, ref: FunctionRef) -> bool:
+    """Whether a value is a closure of a function."""
+    return (
+        isinstance(value, FunctionValue)
+        and value.ref.path == ref.path
+        and value.ref.key.startswith(f"{ref.key}.<locals>.")
+    )
 
 
 def _of_configuration(argument: Expr) -> Values:

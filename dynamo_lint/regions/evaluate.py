@@ -33,6 +33,7 @@ from dynamo_lint.regions.narrowing import by_key, is_keyed, narrow
 from dynamo_lint.regions.project import COMPILE, External, File, Project, Symbol
 from dynamo_lint.regions.questions import NEARBY, Questions
 from dynamo_lint.regions.scopes import Local
+from dynamo_lint.regions.settled import is_settled
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -265,6 +266,8 @@ class Evaluation:
             key = file.functions[key].outer or MODULE_KEY
         module = Scope(FunctionRef(path, MODULE_KEY))
         bound = self.project.global_bindings(path).get(name, [])
+        if bound and is_settled(self.project, name, path):
+            return self.of_symbols(self.project.symbols(facts.Name(name), path))
         if bound:
             return self.ask((path, name), lambda: self.assigned(name, bound, module), EMPTY)
         found = self.of_symbols(self.project.symbols(facts.Name(name), path))

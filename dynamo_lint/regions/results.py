@@ -151,7 +151,9 @@ def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Value
         case FunctionValue(ref, receiver):
             if own := built_by_own(ev, ref, call, scope):
                 return own
-            found = ev.returns(ref, receiver, contexts.given(ev, ref, call, scope))
+            found = contexts.without_others(
+                ev, ev.returns(ref, receiver, contexts.given(ev, ref, call, scope)), ref, call, scope
+            )
             if any(isinstance(value, Key) for value in found):
                 return {value: tier for value, tier in found.items() if not isinstance(value, Key)}
             return found

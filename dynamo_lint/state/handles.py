@@ -10,7 +10,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
 from dynamo_lint.regions.project import Project
-from dynamo_lint.state.settled import told
+from dynamo_lint.regions.settled import told
 
 _GIVES_ITSELF = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}

@@ -13,7 +13,7 @@ from typing import Literal
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of
-from dynamo_lint.regions import results
+from dynamo_lint.regions import results, settled
 from dynamo_lint.regions.abstract import heirs, heirs_of_abstract
 from dynamo_lint.regions.annotations import is_plain
 from dynamo_lint.regions.attributes import of_value
@@ -24,7 +24,6 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.swaps import swaps_of
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
-from dynamo_lint.state import settled
 from dynamo_lint.state.whether import Whether
 
 _ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
