@@ -361,6 +361,22 @@ class Inner(nn.Module):
 fast = torch.compile(Wrapper(Inner()))
 def main(x): fast(x)
 """,
+    "a submodule of a module that has a __getattr__": """
+class Wrapper(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.module, name)
+    def forward(self, x): return self.module(x)
+class Inner(nn.Module):
+    def forward(self, x): return helper(x)
+fast = torch.compile(Wrapper(Inner()))
+def main(x): fast(x)
+""",
     "a module handed to each block of a list": HANDING
     + """
 class M(nn.Module):
@@ -767,6 +783,25 @@ def main(x): apply(M())(x)
 """,
 }
 
+ASKING = """
+class Part(nn.Module):
+    def forward(self, x): return other(x)
+class Inner:
+    def __init__(self): self.size, self.part = 3, Part()
+class Wrapper({base}):
+    shared = 2
+    def __init__(self):
+        super().__init__()
+        inner = Inner()
+        self.inner, self.part, self.width = [inner], inner.part, 2
+    def __getattr__(self, name): return getattr(self.inner[0], name)
+    def grow(self, x): return {read}
+wrapper = Wrapper()
+@torch.compile
+def run(x): return wrapper.grow(x)
+def main(x): run(x)
+"""
+
 PIPELINE = """
 from deepspeed.pipe import PipelineModule
 class Block(nn.Module):
@@ -841,6 +876,19 @@ def test_dynamo_translates_each_layer_of_a_pipeline_that_is_compiled_but_not_its
     monkeypatch.setitem(sys.modules, "deepspeed.pipe", library)
     layers = {"turn", "Block.forward", "helper", "other"}
     assert set(hot(OURS + PIPELINE)) == translated(OURS + PIPELINE, tmp_path) == layers
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@pytest.mark.parametrize("base", ["nn.Module", "object"])
+@pytest.mark.parametrize(
+    "read",
+    ["x * self.size", "self.part(x)", "x * self.width", "x * self.shared", "helper(x) * len(self.inner)"],
+)
+def test_dynamo_translates_a_getattr_for_what_is_not_in_the_instance_as_submodules_are_not(
+    base: str, read: str, tmp_path: Path
+) -> None:
+    source = OURS + ASKING.format(base=base, read=read)
+    assert set(hot(source)) == translated(source, tmp_path)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _UNWRAPPING = frozenset({"module", "_orig_mod"})
 """Where DDP and torch.compile keep the module they wrap."""
 
-_OF_MODULES = frozenset(
+OF_MODULES = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type", "apply", "compile"}
     | {"parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children"}
     | {"modules", "named_modules", "state_dict", "load_state_dict", "zero_grad", "requires_grad_", "training"}
@@ -207,7 +207,7 @@ def _kept_by_library(ev: Evaluation, ref: ClassRef, name: str) -> Values:
 
 def _delegated(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     """What `__getattr__` gives for a name that nothing else defines: a wrapper asks what it wraps."""
-    if name.startswith("__") or (name in _OF_MODULES and ev.project.is_module(ref)):
+    if name.startswith("__") or (name in OF_MODULES and ev.project.is_module(ref)):
         return EMPTY
     asked = ev.project.method(ref, "__getattr__")
     parameters = ev.project.function(asked).parameters if asked is not None else ()

@@ -12,9 +12,8 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import CallSite, Expr
 from dynamo_lint.index.walking import arguments_of
-from dynamo_lint.regions import contexts, decorating, protocols
+from dynamo_lint.regions import contexts, decorating, delegating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
-from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.callbacks import calls_back, masks_for
 from dynamo_lint.regions.edges import Edge, Visit, met
@@ -234,6 +233,8 @@ class _Walk:
         for load in function.loads:
             if load.name in self._properties:
                 yield from self._property(load.value, load.name, scope, function.line, "")
+        if self._delegates:
+            yield from delegating.read(evaluation_of(self._project), function, scope)
         for store in function.stores:
             if store.name in self._properties and not function.runs_eagerly(store.line):
                 yield from self._property(store.owner, store.name, scope, store.line, "@setter")
@@ -269,7 +270,7 @@ class _Walk:
                 yield from self._arguments(call, scope)
             return
         if self._delegates and isinstance(call.function, facts.Attribute):
-            yield from self._asked(call.function, call.line, scope)
+            yield from delegating.called(evaluation_of(self._project), call.function, call.line, scope)
         values = evaluate(self._project, call.function, scope)
         yield from self._by_caller(call.function, scope, values, call.line)
         for value, tier in values.items():
@@ -368,16 +369,6 @@ class _Walk:
             if value not in found:
                 yield edge
             yield from (replace(edge, needs=caller) for caller in found.get(value, ()))
-
-    def _asked(self, callee: facts.Attribute, line: int, scope: Scope) -> Iterator[Edge]:
-        """The `__getattr__` that finds a method which nothing else defines."""
-        ev = evaluation_of(self._project)
-        for value, tier in evaluate(self._project, callee.value, scope).items():
-            if isinstance(value, Instance) and delegates(ev, value.ref, callee.name):
-                asked = self._project.method(value.ref, "__getattr__")
-                if asked is not None:
-                    note = f"asks {value.ref.name}.__getattr__"
-                    yield Edge(Node(asked, value.ref), max(tier, Tier.LIKELY), line, note)
 
     def _property(self, owner: Expr, name: str, scope: Scope, line: int, role: str) -> Iterator[Edge]:
         """The getter or setter that a load or store of `owner.name` runs."""
