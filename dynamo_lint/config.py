@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamo_lint.findings import SEVERITIES
-from dynamo_lint.regions.model import RegionOptions
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.selectors import closest
 from dynamo_lint.textfile import read_text
 

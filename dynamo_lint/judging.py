@@ -5,22 +5,19 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
-from dynamo_lint.cache.store import Store
 from dynamo_lint.config import Settings
 from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
-from dynamo_lint.reading import ALONE, Content, Effort, facts_at, read_facts
+from dynamo_lint.reading import ALONE, Content, Effort, read_facts
 from dynamo_lint.report import Compiled
-from dynamo_lint.reuse import Basis, Grounds, Recent, asked_of_files, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -28,9 +25,6 @@ if TYPE_CHECKING:
     from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
     from dynamo_lint.regions.notes import Notes
     from dynamo_lint.regions.project import Project
-
-_MOST_RECENT = 4
-"""Verdicts that are tried after an edit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +45,6 @@ def judge(
     """The verdict on these files, from the cache if nothing has changed."""
     if effort.store is None:
         return _judge(settings, found, content, sources, sources, effort)
-    codec = Codec(Judged)
     circumstances = (
         sorted(found.reported),
         found.errors,
@@ -62,93 +55,29 @@ def judge(
     )
     address = key("judged", content.address, *circumstances)
     latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
-    known = effort.store.load([address]).get(address)
-    if known is None:
-        known = _reusable(effort.store, latest, address, content, sources)
-    if known is not None:
-        try:
-            return codec.decode(known)
-        except BadData:
-            pass  # as good as none
-    from dynamo_lint.regions.notes import Notes  # late, like all that a cached run never needs
+    kept = _decoded(effort.store.load([address]).get(address))
+    if kept is not None:
+        return kept
+    # Late, like all that a cached run never needs.
+    from dynamo_lint import earlier
+    from dynamo_lint.regions.notes import Notes
 
+    kept = _decoded(earlier.reusable(effort.store, latest, address, content, sources))
+    if kept is not None:
+        return kept
     watched, notes = sources.watched(), Notes()
     judged = _judge(settings, found, content, sources, watched, effort, notes)
-    grounds = key("grounds", address)
-    asked = _keep_asked(effort.store, notes)
-    effort.store.save({grounds: Codec(Grounds).encode(Grounds.of(watched, notes, asked))})
-    _remember(effort.store, latest, address, codec.encode(judged), content, grounds)
+    verdict = Codec(Judged).encode(judged)
+    earlier.keep(effort.store, latest, address, verdict, content, watched, notes)
     return judged
 
 
-def _keep_asked(store: Store, notes: Notes) -> dict[str, str]:
-    """Keep what was asked of each file, on its own, and give the addresses."""
-    addresses: dict[str, str] = {}
-
-    def entries() -> Iterator[tuple[bytes, bytes]]:
-        for path, asked in asked_of_files(notes):
-            address = key("asked", asked)
-            addresses[path] = address.hex()
-            yield address, asked
-
-    store.save_all(entries())
-    return addresses
-
-
-def _reusable(
-    store: Store, latest: bytes, address: bytes, content: Content, sources: Sources
-) -> bytes | None:
-    """The verdict of a recent run with these files and settings, if the changes since cannot matter."""
-    for recent in _recent(store, latest):
-        found = _kept(store, recent, content, sources)
-        if found is not None:
-            verdict, grounds = found
-            _remember(store, latest, address, verdict, content, grounds)
-            return verdict
-    return None
-
-
-def _kept(store: Store, recent: bytes, content: Content, sources: Sources) -> tuple[bytes, bytes] | None:
-    """The verdict with this basis, if it still holds, and the address of its grounds."""
-    facts_of = partial(facts_at, content, sources, store)
-
-    def asked_at(text: str) -> bytes:
-        address = bytes.fromhex(text)
-        return store.load([address])[address]
-
+def _decoded(verdict: bytes | None) -> Judged | None:
+    """A verdict that was kept; one that cannot be read is as good as none."""
     try:
-        basis = Codec(Basis).decode(store.load([recent])[recent])
-        verdict, grounds = bytes.fromhex(basis.verdict), bytes.fromhex(basis.grounds)
-        known = store.load([verdict, grounds])
-        why = Codec(Grounds).decode(known[grounds])
-        if still_holds(basis, why, known[verdict], content.keys, sources, facts_of, asked_at):
-            return known[verdict], grounds
-    except (KeyError, TypeError, ValueError, BadData):
-        pass  # as good as none
-    return None
-
-
-def _recent(store: Store, latest: bytes) -> list[bytes]:
-    """The addresses of the bases of recent verdicts, the latest first: an edit may be undone again."""
-    try:
-        return [bytes.fromhex(text) for text in Codec(Recent).decode(store.load([latest])[latest]).bases]
-    except (KeyError, TypeError, ValueError, BadData):
-        return []
-
-
-def _remember(
-    store: Store, latest: bytes, address: bytes, verdict: bytes, content: Content, grounds: bytes
-) -> None:
-    """Keep a verdict on the files as they are now, and what it rests on."""
-    mine = key("basis", address)
-    bases = [mine, *(one for one in _recent(store, latest) if one != mine)][:_MOST_RECENT]
-    store.save(
-        {
-            address: verdict,
-            mine: Codec(Basis).encode(Basis.of(content.keys, address, grounds)),
-            latest: Codec(Recent).encode(Recent(tuple(one.hex() for one in bases))),
-        }
-    )
+        return None if verdict is None else Codec(Judged).decode(verdict)
+    except BadData:
+        return None
 
 
 def _judge(

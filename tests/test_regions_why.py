@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from dynamo_lint.regions.model import RegionOptions
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.regions.why import why_not
 from tests.programs import facts_of

@@ -8,7 +8,8 @@ import pytest
 
 from dynamo_lint.index.facts import MODULE_KEY, Name
 from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.model import FunctionRef, HotFunction, RegionOptions, Regions, Tier
+from dynamo_lint.regions.model import FunctionRef, HotFunction, Regions, Tier
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.questions import Questions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.regions.values import EMPTY, Scope

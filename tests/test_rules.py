@@ -7,7 +7,7 @@ import pytest
 
 from dynamo_lint.findings import EFFECTS, SEVERITIES, Finding
 from dynamo_lint.index.summarize import summarize
-from dynamo_lint.regions.model import RegionOptions
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.rules import RULES, Context, judge
 from dynamo_lint.state.tables import build

@@ -8,7 +8,7 @@ import pytest
 
 from dynamo_lint.index.facts import Attribute, Choice, Constant, Name, Subscript
 from dynamo_lint.index.summarize import summarize
-from dynamo_lint.regions.model import RegionOptions
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state import passed as passed_module
@@ -99,7 +99,7 @@ def test_a_project_without_candidates_never_imports_libcst():
         """
         import sys
         from dynamo_lint.index.summarize import summarize
-        from dynamo_lint.regions.model import RegionOptions
+        from dynamo_lint.regions.options import RegionOptions
         from dynamo_lint.regions.resolve import resolve
         from dynamo_lint.rules import Context, judge
         from dynamo_lint.state.tables import build

@@ -6,7 +6,8 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.abstract import is_empty
 from dynamo_lint.regions.disabling import Disabling
-from dynamo_lint.regions.model import ClassRef, FunctionRef, RegionOptions
+from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import External, Project, Symbol
 

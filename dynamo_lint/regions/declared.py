@@ -9,7 +9,8 @@ from dynamo_lint.index.facts import FileFacts, Store
 from dynamo_lint.regions.counting import constructed
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.frameworks import block_names
-from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
+from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.results import MODULE_CONTAINERS

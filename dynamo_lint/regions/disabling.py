@@ -8,7 +8,8 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr, Function
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.absent import Absent, is_conditional, left_out, may_run
-from dynamo_lint.regions.model import FunctionRef, RegionOptions
+from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.results import DISABLERS

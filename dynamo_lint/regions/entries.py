@@ -20,8 +20,9 @@ from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.inlaid import inlaid
-from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, RegionOptions, Tier, Unresolved
+from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
 from dynamo_lint.regions.modules import inherits_code
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
 from dynamo_lint.regions.rehearsals import in_tests, is_rehearsal

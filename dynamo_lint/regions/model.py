@@ -9,6 +9,8 @@ from enum import IntEnum
 from functools import cache
 from typing import Literal, NamedTuple
 
+from dynamo_lint.regions.chain import Step
+
 
 class Tier(IntEnum):
     """How well a claim is proven; the weakest link of a chain decides, so tiers combine with `max`."""
@@ -65,34 +67,6 @@ class ClassRef(NamedTuple):
     def name(self) -> str:
         """The bare class name."""
         return self.key.split("#")[0].rpartition(".")[2]
-
-
-@dataclass(frozen=True, slots=True)
-class RegionOptions:
-    """The part of the configuration that says what is compiled (see interface: regions)."""
-
-    declared: tuple[str, ...] = ()
-    """`regions = ["pkg.moe:MoE", "pkg.blocks.*Block"]`."""
-    cut: tuple[str, ...] = ()
-    """`not-regions`: cut like a recursive disable."""
-    compile_wrappers: tuple[str, ...] = ()
-    """`pkg.util:maybe_compile#0`: callee whose Nth argument gets compiled."""
-    compile_decorators: tuple[str, ...] = ()
-    disable_decorators: tuple[str, ...] = ()
-    assume: str = "none"
-    """`none`, `blocks` or `modules`."""
-    guesses: bool = False
-    """Follow what is merely assumed, too: it costs time, and is reported only on request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One link of a chain: the line that leads on, the function it stands in, and what it does."""
-
-    path: str
-    line: int
-    symbol: str
-    note: str
 
 
 @dataclass(frozen=True, slots=True)

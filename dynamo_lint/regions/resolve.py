@@ -9,8 +9,9 @@ from dynamo_lint.regions.declared import assumed_entries, declared_entries
 from dynamo_lint.regions.entries import find_entries
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.flags import flags
-from dynamo_lint.regions.model import RegionOptions, Regions
+from dynamo_lint.regions.model import Regions
 from dynamo_lint.regions.notes import Notes
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.trace import trace
 

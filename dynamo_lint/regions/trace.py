@@ -16,23 +16,16 @@ from dynamo_lint.regions import contexts, decorating, delegating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.callbacks import calls_back, masks_for
+from dynamo_lint.regions.chain import Step
 from dynamo_lint.regions.edges import Edge, Visit, met
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
 from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.handing import handed, using
 from dynamo_lint.regions.helpers import as_given, by_caller
 from dynamo_lint.regions.hooks import hooks_of
-from dynamo_lint.regions.model import (
-    Call,
-    ClassRef,
-    FunctionRef,
-    HotFunction,
-    Node,
-    RegionOptions,
-    Step,
-    Tier,
-)
+from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Node, Tier
 from dynamo_lint.regions.operators import replaced
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.origins import givers, origins
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run

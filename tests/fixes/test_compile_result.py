@@ -12,7 +12,7 @@ from dynamo_lint.fixes.bytes import apply
 from dynamo_lint.fixes.mentions import Unclear
 from dynamo_lint.fixes.workbench import Workbench
 from dynamo_lint.index.summarize import summarize
-from dynamo_lint.regions.model import RegionOptions
+from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.tables import build
