@@ -28,7 +28,7 @@ def check(
     effort: Effort = ALONE,
 ) -> Report:
     """Lint the files that were found; findings that are `accepted` are only counted."""
-    content = read_content(settings.region_comment, found, sources)
+    content = read_content(settings.region_comment, found, sources, effort.store)
     judged = judge(settings, found, content, sources, effort)
     raw = judged.findings
     codes = enabled(settings.select, settings.ignore, settings.pedantic, catalogue)

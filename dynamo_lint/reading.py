@@ -7,7 +7,6 @@ pays. Content is read once, so that a file that changes during a run cannot disa
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +18,7 @@ from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import PACKAGING, Discovered
+from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
 from dynamo_lint.index.modules import module_name
 from dynamo_lint.sources import Sources
 
@@ -31,16 +31,6 @@ Progress = Callable[[int, int], None]
 
 _WORTH_A_POOL = 600_000
 """Bytes to summarise, about a third of a second, from which a second process saves time."""
-_ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
-"""What every suppression holds: a quick look that spares most files the tokenizer."""
-_BUILDING = re.compile(
-    rb"instantiate\w*\(|LightningCLI|jsonargparse|get_obj_from_str|[\"'](_target_|class_path)[\"']"
-)
-"""What stands in code that builds what YAML or JSON describes; where none does, no such file is read."""
-_OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse", b"_target_", b"class_path", b"get_obj")
-"""A part of each of these: a quick look that spares most files the expression."""
-_TAKES_CLASS = re.compile(rb"[\[(][\"']class[\"']")
-"""`config["class"]`: beside `import_module(…)` it builds what YAML describes as well."""
 _SAVED_AT_ONCE = 200
 """New entries; a run that is broken off loses no more."""
 
@@ -103,8 +93,11 @@ class Content:
         return key("files", sorted(self.keys.items()), sorted(self.unreadable.items()))
 
 
-def read_content(region_comment: str | None, found: Discovered, sources: Sources) -> Content:
+def read_content(
+    region_comment: str | None, found: Discovered, sources: Sources, store: Store | None = None
+) -> Content:
     """Read every file, and name it."""
+    glances = Glances(store, key("glances", str(found.root)))
     packages = _packages(found)
     around = _package_around(found.root)
     places: dict[str, Place] = {}
@@ -121,10 +114,12 @@ def read_content(region_comment: str | None, found: Discovered, sources: Sources
             unreadable[path] = f"cannot be read: {error.strerror}"
             continue
         keys[path] = key("facts", place, source)
-        if _ADDRESSED.search(source):
+        seen = glances.at(keys[path], source)
+        if seen & ADDRESSED:
             commented.add(path)
-        finds = finds or b"entry_points(" in source
-        builds = builds or _builds(source)
+        finds = finds or bool(seen & FINDS)
+        builds = builds or bool(seen & BUILDS)
+    glances.keep()
     for path in found.settings() if builds or finds else ():
         if path in places:
             continue  # somebody named it, as if it were code
@@ -235,10 +230,3 @@ def _above(path: str) -> list[str]:
     while path := path.rpartition("/")[0]:
         above.append(path)
     return above
-
-
-def _builds(source: bytes) -> bool:
-    """Whether a file builds what YAML or JSON describes."""
-    if any(word in source for word in _OF_BUILDING) and _BUILDING.search(source) is not None:
-        return True
-    return b"import_module(" in source and _TAKES_CLASS.search(source) is not None

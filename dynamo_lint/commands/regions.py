@@ -61,7 +61,7 @@ def regions(
     settings, found = prepare(paths, force_exclude, given)
     sources = Sources(found.root)
     with effort(settings, no_cache, cache_dir, jobs) as means:
-        content = read_content(settings.region_comment, found, sources)
+        content = read_content(settings.region_comment, found, sources, means.store)
         facts = read_facts(content, sources, means)
     _, what = with_room(lambda: resolve(facts, settings.region_options))
     shown = part(what, found.reported)

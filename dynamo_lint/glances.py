@@ -1,0 +1,67 @@
+"""What a quick look at the bytes of a file says of it, kept by its content.
+
+Searching all files for words takes a quarter of a cached run, so what was seen in a file is not looked for
+again until the file changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dynamo_lint.cache.store import Store
+
+ADDRESSED, BUILDS, FINDS = 1, 2, 4
+"""A file may hold suppressions; it builds what YAML or JSON describes; it looks up entry points."""
+
+_ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
+"""What every suppression holds: it spares most files the tokenizer."""
+_BUILDING = re.compile(
+    rb"instantiate\w*\(|LightningCLI|jsonargparse|get_obj_from_str|[\"'](_target_|class_path)[\"']"
+)
+"""What stands in code that builds what YAML or JSON describes; where none does, no such file is read."""
+_OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse", b"_target_", b"class_path", b"get_obj")
+"""A part of each of these: it spares most files the expression."""
+_TAKES_CLASS = re.compile(rb"[\[(][\"']class[\"']")
+"""`config["class"]`: beside `import_module(…)` it builds what YAML describes as well."""
+_SIZE = 16
+"""Bytes of an address (see `cache.keys`)."""
+
+
+class Glances:
+    """What was seen in files of a project by earlier runs, and in this one."""
+
+    def __init__(self, store: Store | None, address: bytes) -> None:
+        self._store = store
+        self._address = address
+        kept = store.load([address]).get(address, b"") if store is not None else b""
+        self._before = dict(_records(kept))
+        self._now: dict[bytes, int] = {}
+
+    def at(self, content: bytes, source: bytes) -> int:
+        """What is seen in a file whose content has this address: a sum of the constants above."""
+        seen = self._before.get(content)
+        self._now[content] = seen = _look(source) if seen is None else seen
+        return seen
+
+    def keep(self) -> None:
+        """Keep what this run has seen, if that is news."""
+        if self._store is not None and self._now != self._before:
+            records = b"".join(content + bytes([seen]) for content, seen in self._now.items())
+            self._store.save({self._address: records})
+
+
+def _records(kept: bytes) -> Iterator[tuple[bytes, int]]:
+    for start in range(0, len(kept) - _SIZE, _SIZE + 1):
+        yield kept[start : start + _SIZE], kept[start + _SIZE]
+
+
+def _look(source: bytes) -> int:
+    addressed = ADDRESSED if _ADDRESSED.search(source) else 0
+    return addressed | (BUILDS if _builds(source) else 0) | (FINDS if b"entry_points(" in source else 0)
+
+
+def _builds(source: bytes) -> bool:
+    if any(word in source for word in _OF_BUILDING) and _BUILDING.search(source) is not None:
+        return True
+    return b"import_module(" in source and _TAKES_CLASS.search(source) is not None
