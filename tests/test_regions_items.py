@@ -86,3 +86,62 @@ def test_a_compiled_method_is_called_by_its_new_name_and_by_that_of_a_parameter(
 )
 def test_what_is_handed_over_and_not_called_is_given_nothing(step: str) -> None:
     assert found(step=step) == {"Optimizer.slow": "certain"}
+
+
+ENGINE = """
+class Net(nn.Module):
+    def forward(self, x): return x
+    def draft(self, x): return x
+class Other(nn.Module):
+    def forward(self, x): return x
+class Engine:
+    def __init__(self, sizes):
+        self.model, self.other = Net(), Other()
+        self.steps, self.slow = {{}}, {{}}
+        for size in sizes:
+            {put}
+    def compile(self):
+        for key in self.steps: self.steps[key] = torch.compile(self.steps[key])
+    def run(self, x, size):
+        {call}
+"""
+PUT = "self.steps[size] = lambda model, x: model.draft(x)"
+CALL = "self.steps[size](model=self.model, x=x)"
+
+
+def given(put: str = PUT, call: str = CALL) -> set[str]:
+    return {name for name in hot(ENGINE.format(put=put, call=call)) if not name.endswith("<lambda>")}
+
+
+@pytest.mark.parametrize(
+    ("put", "call"),
+    [
+        (PUT, CALL),
+        (PUT, "self.steps[size](self.model, x)"),
+        (PUT, "return self.steps[x.shape[1]](self.model, x)"),
+        ("self.steps['one'] = lambda model, x: model.draft(x)", "self.steps['one'](self.model, x)"),
+        ("self.steps.update({'one': lambda model, x: model.draft(x)})", "self.steps['one'](self.model, x)"),
+    ],
+)
+def test_a_lambda_in_a_table_of_compiled_functions_is_given_what_the_table_is_called_with(
+    put: str, call: str
+) -> None:
+    assert given(put, call) == {"Net.draft"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "self.slow[size](self.other, x)",
+        "self.model(x); self.other(x)",
+        "self.steps.get(size); self.other(x)",
+        "other = {'one': self.other}; other['one'](self.other, x)",
+        "self.steps[size](x, self.other)",  # as the second argument, which is not called
+    ],
+)
+def test_calls_of_other_tables_give_it_nothing(call: str) -> None:
+    assert not given(call=call)
+
+
+def test_what_is_put_into_another_table_is_not_compiled() -> None:
+    assert not given("self.slow[size] = lambda model, x: model.draft(x)", "self.slow[size](self.model, x)")

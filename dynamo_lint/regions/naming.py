@@ -77,9 +77,16 @@ def originals(value: Expr) -> tuple[str, ...]:
 
 
 def names_for(value: Expr, function: Function) -> Iterator[str]:
-    """The names that a function binds to a value, or to something that holds it."""
+    """The names that a function binds to a value, or to something that holds it: a container by its own."""
     bound: tuple[Binding | Store, ...] = (*function.bindings, *function.stores)
-    return (one.name for one in bound if value in walk(one.value))
+    holding = (one for one in bound if value in walk(one.value))
+    return (called_name(_item(one)) if one.name == ITEM else one.name for one in holding)
+
+
+def _item(store: Binding | Store) -> Expr:
+    """An item of a container as it is called: by a key that is written out, or by the container's name."""
+    assert isinstance(store, Store)
+    return facts.Subscript(store.owner, store.index or facts.UNKNOWN)
 
 
 def loaded_by(function: Function) -> set[str]:
