@@ -588,6 +588,46 @@ def test_leading_dots_that_lead_nowhere_name_no_file(dots: str) -> None:
     assert set(hot(files)) == set()
 
 
+BESIDE = {
+    "a/b/parts.py": "class Block(nn.Module):\n    def forward(self, x): return x\n",
+    "a/parts.py": "class Block(nn.Module):\n    def forward(self, x): return x\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "file"),
+    [
+        ("from . import parts", "a/b/parts.py"),
+        ("from . import parts as p; parts = p", "a/b/parts.py"),
+        ("from .. import parts", "a/parts.py"),
+        ("from ..b import parts", "a/b/parts.py"),
+    ],
+)
+def test_dots_alone_name_a_folder_that_is_no_package(wanted: str, file: str) -> None:
+    use = f"{wanted}\ncompiled = torch.compile(parts.Block())\n"
+    assert set(hot({**BESIDE, "a/b/use.py": use})) == {f"{file}::Block.forward"}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "from .... import parts",
+        "from . import parts",
+        "from .c import parts",
+        "from .. import other as parts",
+    ],
+)
+def test_dots_alone_name_no_other_folder(wanted: str) -> None:
+    use = f"{wanted}\ncompiled = torch.compile(parts.Block())\n"
+    assert not hot({**BESIDE, "a/b/c/use.py": "", "a/b/d/use.py": use})
+
+
+def test_what_a_package_binds_itself_is_not_the_module_beside_it() -> None:
+    own = "class parts:\n    class Block: ...\n"
+    use = "from . import parts\ncompiled = torch.compile(parts.Block())\n"
+    assert not hot({**BESIDE, "a/b/__init__.py": own, "a/b/use.py": use})
+
+
 @pytest.mark.parametrize("base", ["ModelMixin", "MessagePassing", "SomeStrangeBase"])
 def test_a_class_with_a_forward_and_a_base_of_a_library_is_a_module(base: str) -> None:
     code = f"""

@@ -212,7 +212,7 @@ class Project:
                 self._in_stars.add(key)
                 found = self._global(name, source.path)
                 self._in_stars.discard(key)
-                if found and not _is_builtin(found):
+                if any(not isinstance(s, External) or not s.dotted.startswith("builtins.") for s in found):
                     return found
         if hasattr(builtins, name):
             return (External(f"builtins.{name}"),)
@@ -273,6 +273,10 @@ class Project:
         sources = self.imported_modules(target, path)
         if target.name is None:
             return sources
+        if target.level and not any(isinstance(source, File) for source in sources):
+            beside = self._imported_module(f"{target.module}.{target.name}".strip("."), target.level, path)[0]
+            if beside is not None:  # `from . import x` in a folder that is no package
+                return (File(beside),)
         found: list[Symbol] = []
         for source in sources:
             match source:
@@ -380,10 +384,6 @@ def _noted(file: FileFacts, notes: Notes) -> FileFacts:
 
 def _unique(symbols: Iterator[Symbol]) -> tuple[Symbol, ...]:
     return tuple(dict.fromkeys(symbols))
-
-
-def _is_builtin(found: tuple[Symbol, ...]) -> bool:
-    return all(isinstance(s, External) and s.dotted.startswith("builtins.") for s in found)
 
 
 def _merge(sequences: list[list[ClassRef]], ref: ClassRef) -> list[ClassRef]:
