@@ -191,6 +191,103 @@ def test_a_registry_of_a_library_builds_what_the_project_registers(
     assert found(f"{code}model = {model}\ncompiled = torch.compile(model)") == {"A.forward", "B.forward"}
 
 
+NETS = """
+class A(nn.Module):
+    def forward(self, x): return x
+class B(nn.Module):
+    def forward(self, x): return x
+class Loss(nn.Module):
+    def forward(self, x): return x
+"""
+BY_CALLS = (
+    NETS
+    + """
+from zoo.models import register_model, get_model
+from zoo import register_loss, models
+import zoo.models as z, zoo
+def factory(cls):
+    def make(**kwargs): return cls(**kwargs)
+    return make
+def make_b(config):
+    def make(**kwargs): return B(config, **kwargs)
+    return make
+register_model("a", "small", A)
+register_model("b", "small", make_b(3))
+register_loss("l", Loss)
+"""
+)
+BY_DECORATORS = (
+    NETS
+    + """
+import timm
+from timm import create_model
+from timm.models import registry
+from timm.models.registry import register_model
+@register_model
+def a(pretrained=False, **kwargs): return A(**kwargs)
+@registry.register_model
+def b(pretrained=False, **kwargs):
+    model = B(**kwargs)
+    return model
+@registry.register_notrace_function
+def loss(): return Loss()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "model", "expected"),
+    [
+        (BY_CALLS, "get_model(cfg.arch, cfg.variant)", "AB"),
+        (BY_CALLS, "get_model(cfg['arch'])", "AB"),
+        (BY_CALLS, "models.get_model(cfg.arch)", "AB"),
+        (BY_CALLS, "z.get_model('b', 'small')", "B"),
+        (BY_CALLS, "zoo.build_loss(cfg.loss)", ["Loss"]),
+        (BY_DECORATORS, "create_model(args.model, num_classes=3)", "AB"),
+        (BY_DECORATORS, "timm.create_model(args.model)", "AB"),
+        (BY_DECORATORS, "timm.models.create_model('a')", "A"),
+        (BY_DECORATORS, "create_model(model_name=args.model)", "AB"),
+    ],
+)
+def test_a_library_makes_what_it_was_given_by_the_function_beside(
+    code: str, model: str, expected: list[str]
+) -> None:
+    assert found(f"{code}compiled = torch.compile({model})") == {f"{name}.forward" for name in expected}
+
+
+@pytest.mark.parametrize(
+    ("code", "model"),
+    [
+        (BY_CALLS, "get_model('llama', cfg.variant)"),  # one of its own
+        (BY_CALLS, "zoo.get_optimizer(cfg.name)"),
+        (BY_CALLS, "zoo.get(cfg.name)"),
+        (BY_CALLS, "zoo.list_model(cfg.name)"),
+        (BY_CALLS, "other.get_model(cfg.arch)"),
+        (BY_CALLS, "cfg.get_model(cfg.arch)"),
+        (BY_DECORATORS, "create_model('resnet50')"),
+        (BY_DECORATORS, "timm.create_function(args.loss)"),
+        (BY_DECORATORS, "timm.optim.create_optimizer(args)"),
+        (BY_DECORATORS, "timm.get_metric(args.metric)"),
+        ("import timm\n" + NETS, "timm.create_model(args.model)"),
+        (BY_DECORATORS.replace("timm", "torchvision", 4), "timm.create_model(args.model)"),
+        (
+            NETS + "def register_model(cls): return cls\nfrom zoo import get_model\nregister_model(A)\n",
+            "get_model(n)",
+        ),
+    ],
+)
+def test_what_else_a_library_makes_is_its_own(code: str, model: str) -> None:
+    assert not found(f"{code}compiled = torch.compile({model})")
+
+
+def test_what_a_test_gives_a_library_is_for_tests() -> None:
+    files = {
+        "tests/test_a.py": BY_DECORATORS,
+        "m.py": "import timm\nnet = torch.compile(timm.create_model(args.model))",
+    }
+    assert not hot(files)
+
+
 OWN_REGISTRY = """
 import catalogue
 from functools import partial

@@ -1,4 +1,5 @@
-"""Registries whose code is a library's: mmengine's and fvcore's `Registry`, the auto classes of transformers.
+"""Registries whose code is a library's: mmengine's and fvcore's `Registry`, the auto classes of transformers,
+and what lies behind two functions of a library, such as timm's `register_model` and `create_model`.
 
 What they hold is told by what the project registers: with a decorator, or by a call. Which of it is meant is
 told by the call, or by configurations in Python: `cfg.model` is what one has as `model = dict(type="Net")`.
@@ -44,6 +45,9 @@ _BUILDING = frozenset(
 )
 """Methods of registries that give an instance of it."""
 METHODS = _GETTING | _BUILDING
+_MAKING = frozenset({"get", "create", "build", "make", "load"})
+"""How functions of libraries begin that make what was registered: timm's `create_model`, fms' `get_model`."""
+_REGISTER = "register_"
 CLASS = "Registry"
 """What the classes of libraries end in whose instances are registries."""
 _MAPPING = "_model_mapping"
@@ -71,9 +75,7 @@ def built(ev: Evaluation, call: Call, callee: Attribute, owners: Values, scope: 
     places = {place for owner in owners if (place := _of_value(ev.project, owner)) is not None}
     if by_name is not None:
         places.add(by_name)
-    entries = [entry for place in sorted(places) for entry in _registered(ev, place)]
-    if not in_tests(scope.function.path):  # what a test registers is for that test
-        entries = [(name, ref) for name, ref in entries if not in_tests(ref.path)]
+    entries = _entered(ev, places, scope)
     if not entries:
         return EMPTY
     named = _named(ev, call, scope)
@@ -82,6 +84,31 @@ def built(ev: Evaluation, call: Call, callee: Attribute, owners: Values, scope: 
     if not chosen:
         choices.note(ev.project, (made for _, ref in entries for made in _given(ev, ref, itself=False)))
     return union(found, Tier.LIKELY)
+
+
+def made_by_library(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Values:
+    """What `create_model(name)` of a library makes: of what the project gave its `register_model`, the named.
+
+    All of it if a configuration says the name, whatever its default is; nothing of it if the code says
+    another, for the library has models of its own.
+    """
+    verb, _, sort = dotted.rpartition(".")[2].partition("_")
+    entries = _entered(ev, {_of_sort(dotted, sort)}, scope) if verb in _MAKING and sort else []
+    if not entries:
+        return EMPTY
+    configured = isinstance(next(iter(arguments_of(call)), facts.UNKNOWN), Attribute | facts.Subscript)
+    texts = set() if configured else {name for name in _named(ev, call, scope) if isinstance(name, str)}
+    refs = dict.fromkeys(ref for name, ref in entries if name in texts or not texts)
+    found = union((_given(ev, ref, itself=False) for ref in refs), Tier.LIKELY)
+    if not texts:
+        choices.note(ev.project, found)
+    return found
+
+
+def _entered(ev: Evaluation, places: set[_Place], scope: Scope) -> list[_Entry]:
+    """What is registered in some registries, as a function has it: what a test registers is for that test."""
+    entries = [entry for place in sorted(places) for entry in _registered(ev, place)]
+    return [(n, ref) for n, ref in entries if in_tests(scope.function.path) or not in_tests(ref.path)]
 
 
 def _given(ev: Evaluation, ref: ClassRef | FunctionRef, *, itself: bool) -> Values:
@@ -223,17 +250,28 @@ def _registering(project: Project) -> dict[_Place, list[_Registering]]:
     for ref, decorator in project.screened("decorated", _registers):
         callee = decorator.function if isinstance(decorator, Call) else decorator
         definition = project.class_(ref) if isinstance(ref, ClassRef) else project.function(ref)
-        if isinstance(callee, Attribute):
-            place = _place(project, callee.value, ref.path, definition.outer or MODULE_KEY)
-            if place is not None:
-                found.setdefault(place, []).append((decorator, ref))
+        for place in _registered_in(project, callee, ref.path, definition.outer or MODULE_KEY):
+            found.setdefault(place, []).append((decorator, ref))
     for where, site in project.screened("calls", _registers):
-        callee = site.call.function
-        if isinstance(callee, Attribute):
-            place = _place(project, callee.value, where.path, where.key)
-            if place is not None:
-                found.setdefault(place, []).append((site.call, Scope(where, project.owner(where))))
+        for place in _registered_in(project, site.call.function, where.path, where.key):
+            found.setdefault(place, []).append((site.call, Scope(where, project.owner(where))))
     return found
+
+
+def _registered_in(project: Project, callee: Expr, path: str, key: str) -> Iterator[_Place]:
+    """The registries that a call or a decorator adds to: the object that it is a method of, or a library."""
+    place = _place(project, callee.value, path, key) if isinstance(callee, Attribute) else None
+    if place is not None:
+        yield place
+    if (terminal_name(callee) or "").startswith(_REGISTER):
+        for symbol in project.symbols(callee, path, key):
+            if isinstance(symbol, External):
+                yield _of_sort(symbol.dotted, symbol.dotted.rpartition(_REGISTER)[2])
+
+
+def _of_sort(dotted: str, sort: str) -> _Place:
+    """What a library keeps of one sort, from wherever in it the functions are imported."""
+    return _Place("", f"{dotted.partition('.')[0]}:{sort}")
 
 
 def _names(registering: Expr, ref: ClassRef | FunctionRef) -> list[str]:

@@ -215,6 +215,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return iterables.of_call(ev, dotted.removeprefix("builtins.").removeprefix("itertools."), call, scope)
     if not dotted.startswith("builtins."):
         made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
+        if not made and (registered := registries.made_by_library(ev, dotted, call, scope)):
+            return registered
         if last.endswith(registries.CLASS):
             return {**made, Kept(scope.function.path, call.line): Tier.CERTAIN}
         return union([made, run_by(ev, dotted, call, first, scope)]) if made else made
