@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from dynamo_lint.regions.notes import Notes
 
 _LINES = frozenset(
-    {"line", "first_line", "end_line", "loops", "branches", "arms", "flags", "eager_lines", "comprehensions"},
+    {"line", "first_line", "end_line", "loops", "branches", "arms", "flags", "eager_lines", "comprehensions"}
+    | {"picked"},
 )
 """Fields of facts whose numbers are lines; any other number has to stay what it was."""
 _MOST_CHANGED = 50

@@ -278,6 +278,8 @@ class Function:
     arms: tuple[tuple[int, ...], ...] = ()
     """For each `if` with an `else` that assigns something, outside of loops: the first line of each branch,
     and the last of all. What one branch assigns is never seen by another."""
+    picked: tuple[tuple[int, int, str, tuple[str, ...]], ...] = ()
+    """Inclusive line ranges that run only where a parameter is one of some texts, with its name and these."""
     lookups: bool = False
     """Mentions getattr, setattr, hasattr, delattr, `__dict__` or vars."""
     environment: bool = False

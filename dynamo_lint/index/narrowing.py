@@ -74,6 +74,14 @@ def narrowings(
                 yield Narrowed(found[0].value, _any_of([fact.types for fact in found]))
 
 
+def texts_meant(test: ast.expr) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names that are one of some texts where a test is true, and these."""
+    for fact in narrowings(test, lambda _: None):
+        match fact:
+            case Narrowed(Name(name), Display("text", texts), True):
+                yield name, tuple(str(text.value) for text in texts if isinstance(text, Constant))
+
+
 def _any_of(options: list[Expr]) -> Expr:
     if not tests_attributes(options[0]):
         return Choice(tuple(options))

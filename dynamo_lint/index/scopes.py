@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.choosing import Loops
-from dynamo_lint.index.compiling import truth_when_compiling
+from dynamo_lint.index.compiling import last_line, truth_when_compiling
 from dynamo_lint.index.facts import (
     Attribute,
     Binding,
@@ -23,7 +23,7 @@ from dynamo_lint.index.facts import (
 )
 from dynamo_lint.index.flags import FLAGGED, Flag, ranges
 from dynamo_lint.index.having import tests_attributes
-from dynamo_lint.index.narrowing import not_none, tested
+from dynamo_lint.index.narrowing import not_none, tested, texts_meant
 
 
 @dataclass(slots=True)
@@ -51,6 +51,7 @@ class FunctionScope:
     loop_lines: list[tuple[int, int]] = field(default_factory=list)
     branch_lines: list[tuple[int, int]] = field(default_factory=list)
     arms: list[tuple[int, ...]] = field(default_factory=list)
+    picked: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
@@ -147,6 +148,15 @@ class FunctionScope:
                 if sum(binding.name == name for binding in self.bindings) == 1:
                     self.answers[name] = value, len(self.loops)
 
+    def note_texts(self, test: ast.expr, body: list[ast.stmt]) -> None:
+        """What runs only where a parameter is one of some texts."""
+        if not isinstance(test, ast.Compare | ast.BoolOp):
+            return
+        names = {parameter.name for parameter in self.parameters}
+        for name, texts in texts_meant(test):
+            if name in names:
+                self.picked.append((body[0].lineno, last_line(body), name, texts))
+
     def answered(self) -> dict[str, ast.expr]:
         """The names that hold the answer of a test: in another loop its subject may be another by now."""
         return {name: test for name, (test, loops) in self.answers.items() if loops == len(self.loops)}
@@ -186,6 +196,7 @@ class FunctionScope:
             loops=tuple(self.loop_lines),
             branches=tuple(self.branch_lines),
             arms=tuple(self.arms),
+            picked=tuple(self.picked),
             lookups=self.lookups,
             environment=self.environment,
             judgement=self.judgement,

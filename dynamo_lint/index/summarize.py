@@ -169,6 +169,7 @@ class _Reader:
             scope.conditions.append((node.test, True))
             before = len(scope.narrowed)
             self._expressions.establish(node.test)
+            scope.note_texts(node.test, node.body)
             self._branch(node.body, eager=truth is False)
             del scope.narrowed[before:]
             scope.conditions[-1] = node.test, False

@@ -17,6 +17,7 @@ from dynamo_lint.regions import (
     flow,
     iterables,
     keywords,
+    picked,
     registries,
     results,
     selecting,
@@ -380,8 +381,7 @@ class Evaluation:
         """The expressions that calls pass for a parameter, each with where it stands."""
         called = self.project.function(function)
         for caller, site in flow.call_sites(self, function):
-            given = flow.argument_for(parameter, called, site.call)
-            if given is not None:
+            if (given := flow.argument_for(parameter, called, site.call)) is not None:
                 yield caller, given
 
     def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Given = ()) -> Values:
@@ -391,7 +391,7 @@ class Evaluation:
 
     def _returned(self, scope: Scope) -> Values:
         function = self.project.function(scope.function)
-        found = union([self.value(value, scope) for value in function.returns])
+        found = union(picked.returned(self, scope))
         if found or function.annotation is None:
             return registries.without_builders(self, found)
         return typed(self.project, function.annotation, Scope(scope.function, scope.receiver))

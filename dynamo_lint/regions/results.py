@@ -203,8 +203,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
         return _container(ev, MODULE_CONTAINERS[last], call, scope)
     if last in _COLLECTIONS and first is not None and call.arguments:
-        inner = ev.value(first, scope)
-        return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
+        return {g: tier for g, tier in ev.value(first, scope).items() if isinstance(g, Group)}
     if last in ("dict", "OrderedDict", "SimpleNamespace") and call.keywords:
         return _keyed(ev, call, scope)
     if dotted == "dataclasses.field":

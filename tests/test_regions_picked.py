@@ -1,0 +1,98 @@
+"""Regions: what a function gives under a test of a text, where calls write out which text it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot
+
+CODE = """
+class Layer(nn.Module):
+    def forward(self, x): return x
+class Group(nn.Module):
+    def forward(self, x): return x
+class Plain(nn.Module):
+    def forward(self, x): return x
+def build(size, norm="none", *more, **others):
+    if {test}:
+        return Layer(size)
+    elif norm == "group":
+        return Group(size)
+    else:
+        return Plain()
+class Conv(nn.Module):
+    def __init__(self, size, norm="none", **others):
+        super().__init__()
+        self.norm = {made}
+    def forward(self, x): return self.norm(x)
+class Outer(nn.Module):
+    def __init__(self, size, norm="none"):
+        super().__init__()
+        self.conv = Conv(size, norm=norm)
+    def forward(self, x): return self.conv(x)
+{use}
+compiled = torch.compile(net)
+"""
+MADE = "build(size, norm)"
+TEST = "norm == 'layer'"
+EVERY = {"Layer", "Group", "Plain"}
+
+
+def found(use: str, made: str = MADE, test: str = TEST) -> set[str]:
+    tiers = hot(CODE.format(use=use, made=made, test=test))
+    return {name.partition(".")[0] for name, tier in tiers.items() if tier == "certain"} & EVERY
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("net = Outer(3, 'group')", {"Group", "Plain"}),
+        ("net = Outer(3, norm='weight')", {"Plain"}),
+        ("net = Outer(3)", {"Plain"}),
+        ("net = Conv(3)", {"Plain"}),
+        (
+            "kind = Conv\nnet = nn.Sequential(kind(3, norm='layer'), kind(3, norm='weight'))",
+            {"Layer", "Plain"},
+        ),
+        ("net = nn.Sequential(Outer(3), Conv(3, 'layer'), Conv(3, 'group'))", EVERY),
+    ],
+)
+def test_what_no_call_asks_for_by_its_text_is_not_made(use: str, expected: set[str]) -> None:
+    assert found(use) == expected
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "net = Outer(3, cfg.norm)",
+        "net = Outer(3, NORM)",
+        "net = Outer(3, f'{kind}')",
+        "net = Outer(3, 'weight' if cfg.small else cfg.norm)",
+        "net = Outer(3, **cfg)",
+        "net = Outer(*cfg)",
+        "import functools\nmake = functools.partial(Outer, 3)\nnet = make(norm=cfg.norm)",
+        "net = nn.Sequential(Outer(3), Outer(3, cfg.norm))",
+        "def make(norm='none'):\n    norm = cfg.get(norm)\n    return Outer(3, norm)\nnet = make()",
+    ],
+)
+def test_what_a_configuration_may_ask_for_is_made(use: str) -> None:
+    assert found(use) == EVERY
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["build(size, norm.lower())", "build(size, self.kind)", "build(size, **others)", "build(*others)"],
+)
+def test_a_text_that_is_worked_out_may_be_any(made: str) -> None:
+    assert found("net = Outer(3)", made) == EVERY
+
+
+@pytest.mark.parametrize("test", ["norm != 'layer'", "norm.startswith('l')", "size == 'layer'", "not norm"])
+def test_other_tests_leave_what_they_guard(test: str) -> None:
+    assert "Layer" in found("net = Outer(3)", "build(cfg.size, norm)", test)
+
+
+@pytest.mark.parametrize("test", ["norm in ('layer', 'rms')", "norm == 'layer' and size > 3"])
+def test_lists_of_texts_and_parts_of_tests_count(test: str) -> None:
+    assert found("net = Outer(3)", test=test) == {"Plain"}
+    assert "Layer" in found("net = Outer(3, 'layer')", test=test)
