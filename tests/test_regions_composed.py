@@ -155,3 +155,34 @@ def test_the_description_of_a_layer_names_the_class_that_a_pipeline_makes(
     specs: str, expected: set[str]
 ) -> None:
     assert set(hot(PARTS + SPECS.format(specs=specs))) == expected
+
+
+CHAINS = """
+from torch_geometric.nn import MessagePassing, Sequential
+from tensordict.nn import TensorDictModule, TensorDictSequential
+from elsewhere import Chain
+class Conv(MessagePassing):
+    def forward(self, x, edges): return x
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = {made}
+    def forward(self, x): return self.body(x)
+fast = torch.compile(Net())
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("Sequential('x, e', [(Conv(), 'x, e -> x'), First()])", FIRST | {"Conv.forward"}),
+        ("Sequential('x, e', [(turn, 'x -> x'), nn.Linear(2, 2)])", {"turn"}),
+        ("Sequential('x, e', [(First, 'x -> x')])", set()),
+        ("Sequential(loss=judge)", set()),
+        ("TensorDictSequential(TensorDictModule(First(), ['a'], ['b']), Second())", FIRST | SECOND),
+        ("TensorDictSequential(turn, Second())", SECOND),
+        ("Chain(First(), Second())", set()),
+    ],
+)
+def test_a_chain_of_a_library_runs_all_that_it_is_made_of(made: str, expected: set[str]) -> None:
+    assert set(hot(PARTS + CHAINS.format(made=made))) == {"Net.forward", *expected}

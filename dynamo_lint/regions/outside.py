@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _WRAPPERS = ("Module", "Wrapper", "Parallel")
 """What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""
+_CHAIN = "Sequential"
+"""What classes of libraries end in whose instances call all they are given: `TensorDictSequential(a, b)`."""
 _STACKS = ("torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder")
 """What calls copies of the layer that it is given first (torch/nn/modules/transformer.py)."""
 _SPECS = {"LayerSpec": 0, "TiedLayerSpec": 1}
@@ -36,8 +38,8 @@ _NO_LAYERS = re.compile(r"loss|criteri|metric|optim|callback|schedul", re.IGNORE
 
 
 def wraps(dotted: str) -> bool:
-    """Whether an instance of a library's class calls what it is given first."""
-    return dotted in _STACKS or (dotted.endswith(_WRAPPERS) and not dotted.startswith("torch.nn."))
+    """Whether an instance of a library's class calls what it is given."""
+    return dotted in _STACKS or (dotted.endswith((*_WRAPPERS, _CHAIN)) and not dotted.startswith("torch.nn."))
 
 
 def run_by(ev: Evaluation, dotted: str, call: Call, first: Expr | None, scope: Scope) -> Values:
@@ -45,6 +47,8 @@ def run_by(ev: Evaluation, dotted: str, call: Call, first: Expr | None, scope: S
     handlers = _handlers(ev, call, scope)
     if dotted.startswith("deepspeed.") and dotted.rpartition(".")[2] in _SPECS:
         return union([handlers, _specified(ev, _SPECS[dotted.rpartition(".")[2]], call, scope)])
+    if dotted.endswith(_CHAIN):
+        return union([handlers, composing(ev, call, scope)], Tier.LIKELY)
     return union([handlers, _wrapped(ev, call, first, scope)]) if wraps(dotted) else handlers
 
 
