@@ -186,3 +186,43 @@ fast = torch.compile(Net())
 )
 def test_a_chain_of_a_library_runs_all_that_it_is_made_of(made: str, expected: set[str]) -> None:
     assert set(hot(PARTS + CHAINS.format(made=made))) == {"Net.forward", *expected}
+
+
+MODELS = """
+from functools import partial
+from timm.models import VisionTransformer
+from torchvision.models import ResNet
+from elsewhere import Config, Trainer
+class Settings: pass
+class Heir(ResNet):
+    def __init__(self): super().__init__(First, [2, 2], norm_layer=partial(Second, eps=1), settings=Settings)
+class Given(VisionTransformer):
+    def __init__(self, **given): super().__init__(block_fn=First, **given)
+class Judged(ResNet):
+    def __init__(self): super().__init__(loss_cls=Judge)
+class Own(ResNet):
+    def __init__(self): super().__init__(First, [2, 2])
+    def forward(self, x): return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("Heir()", FIRST | SECOND),
+        ("Given()", FIRST),
+        ("Given(norm_layer=Second)", FIRST | SECOND),
+        ("ResNet(First, [2, 2])", FIRST),
+        ("ResNet(First, [2, 2], norm_layer=partial(Second, eps=1))", FIRST | SECOND),
+        ("Judged()", set()),
+        ("Own()", {"Own.forward"}),
+        ("ResNet(Settings, [2, 2])", set()),
+        ("ResNet([First, Second])", set()),
+        ("Trainer(First)", set()),
+        ("Config(block=First)", set()),
+    ],
+)
+def test_a_model_of_a_library_makes_modules_of_the_classes_it_is_handed(
+    made: str, expected: set[str]
+) -> None:
+    assert set(hot(f"{PARTS}{MODELS}fast = torch.compile({made})")) == expected

@@ -26,6 +26,8 @@ _OF_TORCH = (
     *("megatron.", "vllm.", "mmengine.", "torchtune.", "torchtitan.", "einops."),
 )
 """Packages whose bases of such names are known to be modules."""
+ZOOS = ("torchvision.models.", "timm.models.", "timm.layers.", "segmentation_models_pytorch.")
+"""Where models come from that are modules whatever they are called, made of classes that they are handed."""
 _PART = re.compile(r"_?forward_\w+")
 
 
@@ -34,7 +36,7 @@ def is_module(project: Project, ref: ClassRef) -> bool:
     key = ("is module", ref)
     if key not in project.memo:
         bases = _possible(project, ref)
-        named = any(base.startswith("torch.nn.") or base.endswith(_NAMES) for base in bases)
+        named = any(base.startswith(("torch.nn.", *ZOOS)) or base.endswith(_NAMES) for base in bases)
         project.memo[key] = named or (
             (_may_derive(bases) or _is_made_of_parameter(project, ref)) and _runs_forward(project, ref)
         )

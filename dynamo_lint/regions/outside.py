@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.modules import ZOOS
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -47,6 +48,9 @@ def run_by(ev: Evaluation, dotted: str, call: Call, first: Expr | None, scope: S
     handlers = _handlers(ev, call, scope)
     if dotted.startswith("deepspeed.") and dotted.rpartition(".")[2] in _SPECS:
         return union([handlers, _specified(ev, _SPECS[dotted.rpartition(".")[2]], call, scope)])
+    if dotted.startswith(ZOOS) and not wraps(dotted):
+        made = [_made_of(ev, values) for values in _given(ev, call, scope)]
+        return union([handlers, *made], Tier.LIKELY)
     if dotted.endswith(_CHAIN):
         return union([handlers, composing(ev, call, scope)], Tier.LIKELY)
     return union([handlers, _wrapped(ev, call, first, scope)]) if wraps(dotted) else handlers
@@ -79,11 +83,19 @@ def _handlers(ev: Evaluation, call: Call, scope: Scope) -> Values:
 
 
 def composing(ev: Evaluation, call: Call, scope: Scope) -> Values:
-    """The modules that a call of a library's constructor hands it, and the layers of a list."""
+    """The modules that a call of a library's constructor hands it, itself or by their class, and the layers
+    of a list."""
     given = list(_given(ev, call, scope))
     alone: list[Values] = [{v: t for v, t in values.items() if _is_ours(ev, v)} for values in given]
+    alone += [_made_of(ev, values) for values in given]
     # Of what one parameter may get, one runs; of the layers in a list, all do, however many they are.
     return union([ev.capped(union(alone)), *(_layers(ev, values) for values in given)], Tier.LIKELY)
+
+
+def _made_of(ev: Evaluation, values: Values) -> Values:
+    """The modules that a library makes of classes it is handed: `ResNet(Block, [2, 2])`."""
+    classes = {v: tier for v, tier in values.items() if isinstance(v, ClassValue)}
+    return {Instance(v.ref): tier for v, tier in classes.items() if ev.project.is_module(v.ref)}
 
 
 def _given(ev: Evaluation, call: Call, scope: Scope) -> Iterator[Values]:
