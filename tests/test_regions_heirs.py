@@ -25,7 +25,7 @@ BLOCKS = """
 
 def test_a_module_that_compiles_itself_in_a_base_class_does_so_in_each_class_that_runs_that_method() -> None:
     found = hot(BLOCKS)
-    assert found == {"Base.forward": "certain", "Plain.forward": "likely", "More.forward": "likely"}
+    assert found == {"Plain.forward": "likely", "More.forward": "likely"}
 
 
 def test_each_class_that_inherits_a_compile_site_is_an_entry_of_its_own() -> None:
@@ -171,3 +171,34 @@ def test_heirs_that_are_all_named_or_all_left_to_users_are_likely(code: str) -> 
 def test_what_another_file_imports_is_named() -> None:
     files = {"m.py": HEIRS + "go(Used())\n", "use.py": "from m import Never\n"}
     assert hot(files) == {"Base.forward": "certain", "Used.run": "likely", "Never.run": "likely"}
+
+
+LEFT = """
+    class Base(nn.Module):
+        def run(self, x): {body}
+    class Deep(Base):
+        def run(self, x): {below}
+    @torch.compile
+    def step(block: Base, x): return block.run(x)
+"""
+
+
+def test_a_method_that_only_raises_does_not_run_where_heirs_have_their_own() -> None:
+    found = hot(LEFT.format(body="raise NotImplementedError('run')", below="return x"))
+    assert set(found) == {"step", "Deep.run"}
+
+
+@pytest.mark.parametrize(
+    ("body", "below"),
+    [
+        ("return x", "return x"),
+        ("raise ValueError", "return x"),
+        ("raise NotImplementedError(helper(x))", "return x"),
+        ("self.last = NotImplementedError()", "return x"),
+        ("x = x + 1; raise NotImplementedError", "return x"),
+        ("self.check(x); raise NotImplementedError", "return x"),
+        ("raise NotImplementedError", "raise NotImplementedError"),
+    ],
+)
+def test_a_method_that_does_more_or_that_nobody_implements_runs(body: str, below: str) -> None:
+    assert "Base.run" in hot(LEFT.format(body=body, below=below))

@@ -28,6 +28,15 @@ def is_empty(function: Function) -> bool:
     return _is_marked(function) and not (calls or function.returns or function.stores or function.bindings)
 
 
+def is_left_to_heirs(project: Project, ref: FunctionRef) -> bool:
+    """A method that does nothing but raise NotImplementedError, where some class below does something."""
+    function = project.function(ref)
+    if function.owner is None or not _only_raises(function) or len(function.calls) > 1:
+        return False
+    name = function.qualname.rpartition(".")[2]
+    return bool(implementations(project, ClassRef(ref.path, function.owner), name))
+
+
 def is_protocol(project: Project, ref: ClassRef) -> bool:
     """Whether a class is a `typing.Protocol`: whoever has its members is one, also without being derived."""
     return any(terminal_name(base) == "Protocol" for base in project.class_(ref).bases)

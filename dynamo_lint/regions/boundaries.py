@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions.abstract import is_empty
+from dynamo_lint.regions.abstract import is_empty, is_left_to_heirs
 from dynamo_lint.regions.disabling import Disabling
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.options import RegionOptions
@@ -82,7 +82,7 @@ class Boundaries:
         cut = self._options.cut
         if cut and (matches(project, ref, cut) or (owner is not None and matches(project, owner, cut))):
             return "stop", "`not-regions` cuts it"
-        if is_empty(function):
+        if is_empty(function) or is_left_to_heirs(project, ref):
             return "skip", "it is abstract: what its heirs make of it runs instead"
         if ref in self._kept_out():
             return "stop", "a call keeps Dynamo from looking into it"
