@@ -202,3 +202,33 @@ def test_a_method_that_only_raises_does_not_run_where_heirs_have_their_own() -> 
 )
 def test_a_method_that_does_more_or_that_nobody_implements_runs(body: str, below: str) -> None:
     assert "Base.run" in hot(LEFT.format(body=body, below=below))
+
+
+MADE_BY_NAME = """
+    class Net(nn.Module):
+        def forward(self, x): return x
+    class Wide(Net):
+        def forward(self, x): return x
+    class Base(nn.Module):
+        def forward(self, x): return x
+    class Trainer:
+        def __init__(self, net: Base, size): self.net = torch.compile(net)
+    class Other:
+        def __init__(self, net): self.net = net
+    def main(cfg):
+        kind: {kind} = find(cfg["kind"])
+        return kind({net}, 3)
+"""
+
+
+@pytest.mark.parametrize(
+    "kind", ["type[Trainer]", "Type[Trainer]", "'type[Trainer]'", "type[Trainer] | None"]
+)
+def test_a_name_that_is_declared_as_a_class_constructs_it(kind: str) -> None:
+    tiers = hot(MADE_BY_NAME.format(kind=kind, net="Net()"))
+    assert tiers.get("Net.forward") == ("likely" if kind != "type[Trainer] | None" else None)
+
+
+@pytest.mark.parametrize("kind", ["type[Other]", "Trainer", "list[Trainer]", "type[Elsewhere]", "type"])
+def test_a_name_that_is_declared_as_something_else_constructs_nothing_of_it(kind: str) -> None:
+    assert "Net.forward" not in hot(MADE_BY_NAME.format(kind=kind, net="Net()"))

@@ -95,7 +95,11 @@ def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table, compi
                             row.add(last_name(item), key or bound.name)
                 case facts.Subscript(table) | facts.Call(facts.Attribute(table, "get")):
                     lookup.add(last_name(table), bound.name)
-                case facts.Name(original) | facts.Call(_, (facts.Name(original), *_)):
+                case (
+                    facts.Name(original)
+                    | facts.Call(_, (facts.Name(original), *_))
+                    | facts.Typed(facts.Subscript(facts.Name("type" | "Type"), facts.Name(original)))
+                ):
                     alias.add(original, bound.name)
             for original in compiled_in(bound.value):
                 made.add(original, bound.name)
