@@ -28,8 +28,10 @@ def returned(ev: Evaluation, scope: Scope) -> Iterator[Values]:
     function = ev.project.function(scope.function)
     for value in function.returns:
         found = ev.value(value, scope)
-        asked = not function.picked or not found or _is_asked_for(ev, scope.function, value)
-        yield found if asked else ev.guessed(found)
+        told = bool(function.picked) and any(
+            map(ev.holds_module, found)
+        )  # else it costs questions for nothing
+        yield found if not told or _is_asked_for(ev, scope.function, value) else ev.guessed(found)
 
 
 def _is_asked_for(ev: Evaluation, ref: FunctionRef, value: Expr) -> bool:
