@@ -23,7 +23,6 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     freeze,
-    functions_in,
     union,
 )
 
@@ -60,7 +59,9 @@ def without_others(ev: Evaluation, found: Values, ref: FunctionRef, call: Call, 
 
     What it keeps of one function, in an object or in a table, is not what it keeps of another.
     """
-    strange = {value for value in functions_in(found) if not _is_inside(value, ref)}
+    strange: set[Value] = {
+        value for value in found if isinstance(value, FunctionValue) and not value.ref.stands_in(ref)
+    }
     if not strange:
         return found
     function = ev.project.function(ref)
@@ -73,15 +74,6 @@ def without_others(ev: Evaluation, found: Values, ref: FunctionRef, call: Call, 
             others = strange & ev.value(facts.Name(parameter.name), Scope(ref)).keys()
             found = {value: tier for value, tier in found.items() if value not in others}
     return found
-
-
-def _is_inside(value: Value, ref: FunctionRef) -> bool:
-    """Whether a value is a closure of a function."""
-    return (
-        isinstance(value, FunctionValue)
-        and value.ref.path == ref.path
-        and value.ref.key.startswith(f"{ref.key}.<locals>.")
-    )
 
 
 def _of_configuration(argument: Expr) -> Values:

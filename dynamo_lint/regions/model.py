@@ -44,6 +44,10 @@ class FunctionRef(NamedTuple):
         """`path::qualname`, as in the interface; a repeated definition shares its qualname's id."""
         return f"{self.path}::{self.key.split('@')[0].split('#')[0]}"
 
+    def stands_in(self, other: FunctionRef) -> bool:
+        """Whether it is a closure of another function."""
+        return self.path == other.path and self.key.startswith(f"{other.key}.<locals>.")
+
 
 @cache
 def function_ref(path: str, key: str) -> FunctionRef:

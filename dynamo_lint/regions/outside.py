@@ -83,8 +83,7 @@ def _handlers(ev: Evaluation, call: Call, scope: Scope) -> Values:
 
 
 def composing(ev: Evaluation, call: Call, scope: Scope) -> Values:
-    """The modules that a call of a library's constructor hands it, itself or by their class, and the layers
-    of a list."""
+    """The modules that a call hands a library's constructor, or their classes, and the layers of lists."""
     given = list(_given(ev, call, scope))
     alone: list[Values] = [{v: t for v, t in values.items() if _is_ours(ev, v)} for values in given]
     alone += [_made_of(ev, values) for values in given]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dynamo_lint.regions.model import FunctionRef
     from dynamo_lint.regions.values import Scope
 
-_DEEPEST = 5
-"""How many functions pass a text on."""
 _Texts = frozenset[object]
 
 
@@ -28,9 +26,8 @@ def returned(ev: Evaluation, scope: Scope) -> Iterator[Values]:
     function = ev.project.function(scope.function)
     for value in function.returns:
         found = ev.value(value, scope)
-        told = bool(function.picked) and any(
-            map(ev.holds_module, found)
-        )  # else it costs questions for nothing
+        # Of what is no module it would cost questions for nothing.
+        told = bool(function.picked) and any(map(ev.holds_module, found))
         yield found if not told or _is_asked_for(ev, scope.function, value) else ev.guessed(found)
 
 
@@ -38,21 +35,21 @@ def _is_asked_for(ev: Evaluation, ref: FunctionRef, value: Expr) -> bool:
     line = value.line if isinstance(value, Call) else 0
     for first, last, name, wanted in ev.project.function(ref).picked:
         if first <= line <= last:
-            texts = _texts(ev, ref, name, _DEEPEST)
+            texts = _texts(ev, ref, name)
             if texts is not None and texts.isdisjoint(wanted):
                 return False
     return True
 
 
-def _texts(ev: Evaluation, ref: FunctionRef, name: str, depth: int) -> _Texts | None:
+def _texts(ev: Evaluation, ref: FunctionRef, name: str) -> _Texts | None:
     """All that a parameter may be, if calls write it out; None if they do not, or nobody knows."""
     nothing: _Texts | None = None
-    return ev.ask(("texts given", ref, name), lambda: _given(ev, ref, name, depth), nothing)
+    return ev.ask(("texts given", ref, name), lambda: _given(ev, ref, name), nothing)
 
 
-def _given(ev: Evaluation, ref: FunctionRef, name: str, depth: int) -> _Texts | None:
+def _given(ev: Evaluation, ref: FunctionRef, name: str) -> _Texts | None:
     local = ev.project.locals_of(ref).get(name)
-    if local is None or local.parameter is None or local.bound or not depth:
+    if local is None or local.parameter is None or local.bound:
         return None
     found: set[object] = set()
     default = local.parameter.default
@@ -68,7 +65,7 @@ def _given(ev: Evaluation, ref: FunctionRef, name: str, depth: int) -> _Texts | 
             case Constant(text):
                 found.add(text)
             case Name(other):
-                texts = _texts(ev, caller.function, other, depth - 1)
+                texts = _texts(ev, caller.function, other)
                 if texts is None:
                     return None
                 found |= texts

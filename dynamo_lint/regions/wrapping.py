@@ -39,8 +39,7 @@ def wrappers(project: Project, ref: FunctionRef) -> list[FunctionRef]:
                 v.ref
                 for v in inner
                 if isinstance(v, FunctionValue)
-                and v.ref.path == value.ref.path
-                and v.ref.key.startswith(f"{value.ref.key}.<locals>.")
+                and v.ref.stands_in(value.ref)
                 and may_run(project, v.ref, absent)
                 and not (_is_applied(project, v.ref) or _makes_functions(project, v.ref))
             ]
@@ -122,8 +121,7 @@ def _closure(project: Project, ref: FunctionRef, value: Expr) -> FunctionRef | N
 
 def is_within(closure: FunctionRef, ref: FunctionRef) -> bool:
     """Whether a closure is, or stands in, a function; no matter what of one that is none."""
-    inside = closure.key == ref.key or closure.key.startswith(f"{ref.key}.<locals>.")
-    return closure.path == ref.path and inside and "<locals>" in closure.key
+    return "<locals>" in closure.key and (closure == ref or closure.stands_in(ref))
 
 
 def is_wrapped(project: Project, callee: Expr, wrapper: FunctionRef) -> bool:
