@@ -358,6 +358,46 @@ def step(holder: Holder): compiled = torch.compile(holder.inner)
     assert set(hot(source, guesses=True).values()) == {"assumed"}
 
 
+MODELS = "".join(f"class M{i}(nn.Module):\n    def forward(self, x): return x\n" for i in range(12))
+PACKAGE = "class {name}({base}):\n    def make(self): return M{i}()\n"
+TASK = """
+class Task(nn.Module):
+    def __init__(self, package):
+        super().__init__()
+        self.backbone = package.make()
+    def forward(self, x): return self.backbone(x)
+"""
+
+
+def used(classes: str, made: str) -> set[str]:
+    """What is likely of tasks that are compiled, each made with what one of twelve packages makes."""
+    uses = "".join(f"torch.compile(Task({made.format(i=i)}))(x)\n" for i in range(12))
+    return set(hot(MODELS + classes + TASK + uses))
+
+
+def packages(base: str) -> str:
+    return "".join(PACKAGE.format(name=f"P{i}", base=base, i=i) for i in range(12))
+
+
+def test_what_heirs_of_one_class_make_by_a_method_of_their_own_is_a_choice_however_many_there_are() -> None:
+    base = "class Package:\n    def make(self): raise NotImplementedError\n"
+    assert used(base + packages("Package"), "P{i}()") == {
+        "Task.forward",
+        *(f"M{i}.forward" for i in range(12)),
+    }
+
+
+@pytest.mark.parametrize("base", ["object", "abc.ABC", "enum.Enum"])
+def test_what_classes_make_that_only_share_the_name_of_a_method_is_a_generic_slot(base: str) -> None:
+    assert used(packages(base), "P{i}()") == {"Task.forward"}
+
+
+def test_what_one_inherited_method_makes_of_what_it_is_given_is_a_generic_slot() -> None:
+    base = "class Package:\n    def __init__(self, kind): self.kind = kind\n    def make(self): return self.kind()\n"
+    heirs = "".join(f"class P{i}(Package): pass\n" for i in range(12))
+    assert used(base + heirs, "P{i}(M{i})") == {"Task.forward"}
+
+
 def test_a_helper_compiles_what_each_of_its_calls_gives_it_however_many_they_are() -> None:
     found = hot(f"{MANY}\ndef make(inner):\n    for block in [inner]:\n        block.compile()\n")
     assert found == {f"M{i}.forward": "likely" for i in range(12)}

@@ -14,7 +14,7 @@ from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Subsc
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import ClassValue, Instance, Value
+from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Value, Values
 
 MOST = 64
 """More models than this are a library: its users choose, whatever a place of it names."""
@@ -39,6 +39,15 @@ def picks(project: Project, callee: Expr, where: FunctionRef) -> bool:
             bound = local.bound if local is not None and local.parameter is None else ()
             return any(not isinstance(value, Name) and picks(project, value, where) for value in bound)
     return False
+
+
+def is_overridden(project: Project, callees: Values) -> bool:
+    """Whether one method is called that heirs of a class have each of their own: `package.get_model()`."""
+    owners = {project.owner(value.ref) for value in callees if isinstance(value, FunctionValue)}
+    if len(owners) < 2 or None in owners or len(owners) < len(callees):
+        return False
+    orders = [set(project.mro(owner)) for owner in owners if owner is not None]
+    return bool(set.intersection(*orders))
 
 
 def named_together(project: Project, refs: frozenset[ClassRef], few: int) -> bool:

@@ -129,6 +129,8 @@ def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
     )
     # The code of a registry mixes what all registries of its class hold.
     found = registered or _of_callees(ev, callees, call, scope)
+    if len(callees) > 1 and choices.is_overridden(ev.project, callees):
+        choices.note(ev.project, found)
     found = union([found, _of_method(ev, method, owners, call, scope, resolved=bool(callees))])
     return registries.remade(ev, found, call, scope)
 
@@ -340,18 +342,10 @@ def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scop
         found = submodules.descendants(ev, ref)
     elif name == "get_submodule" and call.arguments:
         texts = [v.value for v in ev.value(call.arguments[0], scope) if isinstance(v, Text)]
-        return union(_below(ev, ref, text) for text in texts)
+        return union(submodules.below(ev, ref, text) for text in texts)
     else:
         return EMPTY
     return _pairs(found) if name.startswith("named_") else each(found)
-
-
-def _below(ev: Evaluation, ref: ClassRef, path: str) -> Values:
-    """The module that a path names below another: `"encoder.norm"`."""
-    found: Values = {Instance(ref): Tier.CERTAIN}
-    for part in path.split("."):
-        found = ev.attributes(found, part)
-    return found
 
 
 def _built(ev: Evaluation, ref: ClassRef) -> Values:

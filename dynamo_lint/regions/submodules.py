@@ -67,3 +67,11 @@ def _descendants(ev: Evaluation, ref: ClassRef) -> Values:
                     (v, max(tier, t)) for v, t in elements({value: tier}).items() if ev.holds_module(v)
                 ]
     return found
+
+
+def below(ev: Evaluation, ref: ClassRef, path: str) -> Values:
+    """The module that a path names below another: `"encoder.norm"`."""
+    found: Values = {Instance(ref): Tier.CERTAIN}
+    for part in path.split("."):
+        found = ev.attributes(found, part)
+    return found
