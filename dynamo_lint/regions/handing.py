@@ -5,6 +5,7 @@ No call names a `forward`, so nobody can be asked who passes what to one; whoeve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -54,7 +55,7 @@ def _called(ev: Evaluation, callee: FunctionRef) -> frozenset[str]:
         for parameter in open_ones
         if any(
             depends_on((_root(call.function),), function, (parameter.name,))
-            or any(value == facts.Name(parameter.name) for value in _modules(call))
+            or any(value == facts.Name(parameter.name) for value in _handed_on(ev, call))
             for call in calls
         )
     )
@@ -70,9 +71,13 @@ def _root(callee: Expr) -> Expr:
     return facts.UNKNOWN
 
 
-def _modules(call: Call) -> list[Expr]:
-    """The arguments under a name: what is handed on is mostly called as it was."""
-    return [value for name, value in call.keywords if name is not None and value == facts.Name(name)]
+def _handed_on(ev: Evaluation, call: Call) -> Iterator[Expr]:
+    """What a call hands on that may be called: as it was called, or by a name that some forward calls."""
+    called = {name for _, _, name in ev.project.named("calling given").get("forward", ())}
+    for name, value in call.keywords:
+        if name is not None and (value == facts.Name(name) or name in called):
+            yield value
+    yield from (value for value in call.arguments if isinstance(value, facts.Name) and value.id in called)
 
 
 def _runs(ev: Evaluation, value: Value) -> bool:
