@@ -10,7 +10,8 @@ from dynamo_lint.regions import abstract, bare, flow, submodules, swaps
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import COMPILE, External, File
+from dynamo_lint.regions.project import External, File
+from dynamo_lint.regions.refitting import is_put_back
 from dynamo_lint.regions.scopes import key_of
 from dynamo_lint.regions.temporary import is_undone
 from dynamo_lint.regions.values import (
@@ -154,7 +155,7 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         parts += [
             ev.value(s.value, Scope(where, ref))
             for where, s in stores.get(name, ())
-            if name != "forward" or not is_undone(project, where, s)
+            if not (is_put_back(project, where, s) or (name == "forward" and is_undone(project, where, s)))
         ]
         puts = stores.get(name + ITEM, ())
         parts.append(stored((key_of(put), ev.value(put.value, Scope(where, ref))) for where, put in puts))
@@ -285,12 +286,7 @@ def _may_hold_code(ev: Evaluation, where: FunctionRef, store: Store) -> bool:
     match store.value:
         case facts.Constant() | facts.Unknown():
             return False
-        case facts.Call(callee, (facts.Attribute(owner, name), *_)) if (owner, name) == (
-            store.owner,
-            store.name,
-        ):
-            return External(COMPILE) not in ev.project.symbols(callee, where.path, where.key)
-    return not is_undone(ev.project, where, store)
+    return not (is_put_back(ev.project, where, store) or is_undone(ev.project, where, store))
 
 
 SOME_MODULE = "torch.nn.Module"

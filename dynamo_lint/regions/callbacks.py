@@ -51,7 +51,7 @@ def calls_back(dotted: str) -> bool:
         return name == "reduce"
     if dotted in DISABLERS or name in _RESHAPING:
         return False
-    return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops")
+    return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops", "inspect")
 
 
 def masks_for(ev: Evaluation, dotted: str, call: facts.Call) -> Values:

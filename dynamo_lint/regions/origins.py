@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Call, Constant, Element, Parameter
+from dynamo_lint.index.facts import Call, CallSite, Constant, Element, Function, Parameter
 from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand, passed_by
 from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import FunctionRef
@@ -21,15 +21,21 @@ _DEEPEST = 6
 
 
 def origins(
-    ev: Evaluation, where: FunctionRef, parameter: Parameter, entered: Collection[FunctionRef]
+    ev: Evaluation,
+    where: FunctionRef,
+    parameter: Parameter,
+    entered: Collection[FunctionRef],
+    *,
+    kept: bool = False,
 ) -> Origins:
     """The functions whose calls bring each value, none of them where nothing but eager code does.
 
     A caller that only passes on what it is given itself is asked in turn, but for those that eager code
     enters with anything. What comes from elsewhere, as from a default, has no entry; nor has what is bound
-    beforehand (`partial(step, loss=f)`), which is there whoever makes the call.
+    beforehand (`partial(step, loss=f)`), which is there whoever makes the call; and so it is with what a
+    closure keeps, unless it is called where it is made: `checkpointed(self.block)(x)`.
     """
-    return _origins(ev, where, parameter, entered, ())
+    return _origins(ev, where, parameter, entered, (), kept=kept)
 
 
 def _origins(
@@ -38,13 +44,16 @@ def _origins(
     parameter: Parameter,
     entered: Collection[FunctionRef],
     above: tuple[FunctionRef, ...],
+    *,
+    kept: bool = False,
 ) -> Origins:
     found: dict[Value, dict[FunctionRef, None]] = {}
     anything: dict[FunctionRef, None] = {}
     bound: set[Value] = set()
     for caller, site in call_sites(ev, where):
         values = passed_by(ev, parameter, where, caller, site)
-        if is_bound_beforehand(ev.project, caller, site):
+        later = kept and not _is_called_at_once(ev.project.function(caller.function), site)
+        if later or is_bound_beforehand(ev.project, caller, site):
             bound.update(values)
             continue
         given = argument_for(parameter, ev.project.function(where), site.call)
@@ -60,6 +69,11 @@ def _origins(
         if given not in (None, _NONE) and not site.eager and not any(map(_is_ours, values)):
             anything[caller.function] = None  # nobody knows what this one hands over
     return {value: tuple(sources | anything) for value, sources in found.items() if value not in bound}
+
+
+def _is_called_at_once(caller: Function, site: CallSite) -> bool:
+    """Whether what a call gives is called in the same expression, so that nobody else has it."""
+    return any(other.call.function == site.call for other in caller.calls)
 
 
 def _is_ours(value: Value) -> bool:

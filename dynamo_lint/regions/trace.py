@@ -348,16 +348,19 @@ class _Walk:
 
     def _passed(self, expr: Expr, scope: Scope, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
         """The edges to what a parameter holds: only what hot callers pass runs compiled."""
-        parameter = as_given(self._project.function(scope.function), expr)
+        home = self._project.home_of(expr.id, scope.function) if isinstance(expr, facts.Name) else None
+        parameter = as_given(self._project.function(home), expr) if home is not None else None
         if (
-            parameter is None
-            or scope.function in self._entered
+            home is None
+            or parameter is None
+            or not self._entered.isdisjoint((scope.function, home))
             or not isinstance(value, FunctionValue | Instance)
             or scope.passed(parameter.name) is not None  # by a hot caller, just now
         ):
             yield from edges
             return
-        found = origins(evaluation_of(self._project), scope.function, parameter, self._entered)
+        kept = home != scope.function
+        found = origins(evaluation_of(self._project), home, parameter, self._entered, kept=kept)
         for edge in edges:
             if value not in found:
                 yield edge
