@@ -286,6 +286,44 @@ def test_a_constructor_that_a_library_leaves_to_its_heirs_gives_an_instance(call
     assert names(base + f"model = Mine.other_{call}\nmodel.compile()") == set()
 
 
+PICKED = """
+import transformers
+from transformers import PreTrainedModel
+class Mine(PreTrainedModel):
+    def forward(self, x): ...
+class Own(nn.Module):
+    @classmethod
+    def from_pretrained(cls, path): return Other()
+    def forward(self, x): ...
+class Other(nn.Module):
+    def forward(self, x): ...
+class Plain:
+    def forward(self, x): ...
+def load(path, own):
+    kind = {one} if own else {other}
+    return kind.{method}(path)
+model = load("x", True)
+model.compile()
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "method", "compiled"),
+    [
+        ("Mine", "transformers.AutoModelForCausalLM", "from_pretrained", {"Mine.forward"}),
+        ("Mine", "Own", "from_pretrained", {"Mine.forward", "Other.forward"}),
+        ("Own", "transformers.AutoModelForCausalLM", "from_pretrained", {"Other.forward"}),
+        ("Plain", "transformers.AutoModelForCausalLM", "from_pretrained", set()),
+        ("Mine", "transformers.AutoModelForCausalLM", "other", set()),
+        ("transformers.AutoModel", "transformers.AutoModelForCausalLM", "from_pretrained", set()),
+    ],
+)
+def test_what_one_class_has_for_a_constructor_says_nothing_of_another_that_a_library_leaves_it_to(
+    one: str, other: str, method: str, compiled: set[str]
+) -> None:
+    assert names(PICKED.format(one=one, other=other, method=method)) == compiled
+
+
 def test_accelerate_compiles_what_it_prepares_if_it_is_told_a_backend() -> None:
     code = (
         "from accelerate import Accelerator\nacc = Accelerator({arguments})\nmodel = acc.prepare(Model())\n"

@@ -285,7 +285,9 @@ def _of_method(
         match owner:
             case Instance(ref) if not ev.project.method(ref, method.name):
                 parts.append(union([_of_module_method(ev, ref, method.name, call, scope)], tier))
-            case ClassValue(ref) if method.name in _ALTERNATIVES and not resolved:
+            case ClassValue(ref) if method.name in _ALTERNATIVES and not ev.attributes(
+                {owner: tier}, method.name
+            ):
                 parts.append({Instance(ref): max(tier, Tier.LIKELY)} if ev.project.is_module(ref) else EMPTY)
             case ClassValue(ref) if method.name == "__subclasses__":
                 below: Values = {ClassValue(heir): Tier.LIKELY for heir in heirs(ev.project, ref)}
