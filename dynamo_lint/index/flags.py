@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from dynamo_lint.index.facts import Attribute, Binding, Call, Constant, Display, Expr, Name, Narrowed
+from dynamo_lint.index.having import left_by
 
 FLAG = "flag"
 """The kind of a `Display` of an attribute that a value is shown to have on, instead of types."""
@@ -34,8 +35,8 @@ def compiled_if(call: Call, tests: Iterable[tuple[ast.expr, bool]], bindings: li
         return call
     function = call.function
     if isinstance(function, Attribute):
-        function = Attribute(_left(function.value, facts), function.name)
-    arguments = tuple(_left(argument, facts) for argument in call.arguments)
+        function = Attribute(left_by(function.value, facts), function.name)
+    arguments = tuple(left_by(argument, facts) for argument in call.arguments)
     return Call(function, arguments, call.keywords, call.line)
 
 
@@ -63,14 +64,3 @@ def flags(test: ast.expr, holds: bool) -> Iterator[Narrowed]:
         case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
             for value in values:
                 yield from flags(value, holds)
-
-
-def _left(value: Expr, shown: list[Narrowed]) -> Expr:
-    inner: Expr = value
-    while isinstance(inner, Narrowed):
-        inner = inner.value
-    left: Expr = value
-    for fact in shown:
-        if fact.value == inner:
-            left = Narrowed(left, fact.types, fact.holds)
-    return left

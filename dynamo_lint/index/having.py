@@ -38,6 +38,11 @@ def compiled_where(call: Call, known: Iterable[Narrowed | None]) -> Call:
 def _left(value: Expr, tests: list[Narrowed]) -> Expr:
     if isinstance(value, Attribute):
         return Attribute(_left(value.value, tests), value.name)
+    return left_by(value, tests)
+
+
+def left_by(value: Expr, tests: list[Narrowed]) -> Expr:
+    """A value as far as those of some tests that are about itself leave it."""
     inner: Expr = value
     while isinstance(inner, Narrowed):
         inner = inner.value

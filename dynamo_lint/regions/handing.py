@@ -49,15 +49,13 @@ def using(function: Function, given: Given) -> list[CallSite]:
 def _called(ev: Evaluation, callee: FunctionRef) -> frozenset[str]:
     function = ev.project.function(callee)
     calls = [site.call for site in function.calls if not site.eager]
+    handed_on = set(_handed_on(ev, calls))
     open_ones = (p for p in function.parameters[is_bound(function) :] if not is_settled(ev, p, callee))
     return frozenset(
         parameter.name
         for parameter in open_ones
-        if any(
-            depends_on((_root(call.function),), function, (parameter.name,))
-            or any(value == facts.Name(parameter.name) for value in _handed_on(ev, call))
-            for call in calls
-        )
+        if parameter.name in handed_on
+        or any(depends_on((_root(call.function),), function, (parameter.name,)) for call in calls)
     )
 
 
@@ -71,13 +69,16 @@ def _root(callee: Expr) -> Expr:
     return facts.UNKNOWN
 
 
-def _handed_on(ev: Evaluation, call: Call) -> Iterator[Expr]:
-    """What a call hands on that may be called: as it was called, or by a name that some forward calls."""
+def _handed_on(ev: Evaluation, calls: list[Call]) -> Iterator[str]:
+    """The names that calls hand on to be called: as they were, or by a name that some forward calls."""
     called = {name for _, _, name in ev.project.named("calling given").get("forward", ())}
-    for name, value in call.keywords:
-        if name is not None and (value == facts.Name(name) or name in called):
-            yield value
-    yield from (value for value in call.arguments if isinstance(value, facts.Name) and value.id in called)
+    for call in calls:
+        for name, value in call.keywords:
+            if name is not None and isinstance(value, facts.Name) and (name == value.id or name in called):
+                yield value.id
+        for value in call.arguments:
+            if isinstance(value, facts.Name) and value.id in called:
+                yield value.id
 
 
 def _runs(ev: Evaluation, value: Value) -> bool:
