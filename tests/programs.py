@@ -16,6 +16,18 @@ from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.resolve import resolve
 
 HEADER = "import torch\nfrom torch import nn\n"
+ASKING_WRAPPER = """
+class Wrapper(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.module, name)
+"""
+"""A module that passes on what it does not have; its forward is for the test to add."""
 
 
 def facts_of(files: dict[str, str], region_comment: str | None = None) -> dict[str, FileFacts]:

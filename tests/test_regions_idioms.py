@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.programs import hot, resolve_text
+from tests.programs import ASKING_WRAPPER, hot, resolve_text
 
 MODEL = """
 class Block(nn.Module):
@@ -133,19 +133,13 @@ def test_a_caller_that_turns_out_to_be_compiled_later_counts_too() -> None:
 
 # --- wrappers that pass attributes on -------------------------------------------------------------------
 
-WRAPPER = """
-class Wrapper(nn.Module):
-    def __init__(self, module):
-        super().__init__()
-        self.module = module
-    def __getattr__(self, name):
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            return getattr(self.module, name)
+WRAPPER = (
+    ASKING_WRAPPER
+    + """
     def forward(self, x): return cold(self.module(x))
 wrapped = Wrapper(Model())
 """
+)
 
 
 def test_what_a_wrapper_passes_on_by_getattr_is_that_of_what_it_wraps() -> None:

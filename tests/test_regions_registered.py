@@ -288,7 +288,9 @@ def test_what_a_test_gives_a_library_is_for_tests() -> None:
     assert not hot(files)
 
 
-OWN_REGISTRY = """
+OWN_REGISTRY = (
+    NETS
+    + """
 import catalogue
 from functools import partial
 class Registry(catalogue.Registry):
@@ -301,12 +303,6 @@ def build(name, registry: Registry, bare=True, **kwargs):
     one = registry.get(name)
     if isinstance(one, type) or callable(one) and not bare: return one(**kwargs)
     return partial(one, **kwargs)
-class A(nn.Module):
-    def forward(self, x): return x
-class B(nn.Module):
-    def forward(self, x): return x
-class Loss(nn.Module):
-    def forward(self, x): return x
 def make_b(): return B()
 def act(x): return x
 def model_for(name): return build(name, registry={asked}, bare=False)
@@ -319,6 +315,7 @@ LOSSES.register("loss", func=Loss)
 LOSSES.register("act", func=act)
 compiled = torch.compile(model_for(cfg.name))
 """
+)
 
 
 @pytest.mark.parametrize(

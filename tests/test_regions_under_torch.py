@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 import torch
 from torch._dynamo.symbolic_convert import InstructionTranslatorBase
 
-from tests.programs import HEADER, hot
+from tests.programs import ASKING_WRAPPER, HEADER, hot
 
 OURS = """
 def helper(x): return x * 2
@@ -345,32 +345,98 @@ def apply(model: nn.Module):
 model = apply(M())
 def main(x): model(x)
 """,
-    "an attribute that a wrapper passes on": """
-class Wrapper(nn.Module):
-    def __init__(self, module):
+    "a module handed on under another name": """
+class Rope(nn.Module):
+    def forward(self, x): return helper(x)
+class Unused(nn.Module):
+    def forward(self, x): return other(x)
+class Attention(nn.Module):
+    def forward(self, x, rope=None, bias=None):
+        return x if rope is None else rope(x)
+class Block(nn.Module):
+    def __init__(self):
         super().__init__()
-        self.module = module
-    def __getattr__(self, name):
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            return getattr(self.module, name)
+        self.attention = Attention()
+    def forward(self, x, turn=None, more=None): return self.attention(x, rope=turn, bias=None)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block, self.rope, self.unused = Block(), Rope(), Unused()
+    def forward(self, x): return self.block(x, self.rope, more=self.unused)
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "a module for each heir of one class, by its own method": """
+class Package:
+    def make(self): raise NotImplementedError
+"""
+    + "".join(
+        f"class M{i}(nn.Module):\n    def forward(self, x): return helper(x)\n"
+        f"class P{i}(Package):\n    def make(self): return M{i}()\n"
+        for i in range(10)
+    )
+    + """
+class Task(nn.Module):
+    def __init__(self, package):
+        super().__init__()
+        self.backbone = package.make()
+    def forward(self, x): return self.backbone(x)
+    def report(self, x): return other(x)
+"""
+    + "".join(f"task{i} = torch.compile(Task(P{i}()))\n" for i in range(10))
+    + "def main(x):\n    with torch._dynamo.config.patch(recompile_limit=20):\n        "
+    + "; ".join(f"task{i}(x)" for i in range(10))
+    + "\n",
+    "a wrapper around what is put back compiled": """
+def logged(f):
+    def outer(*args): return other(f(*args))
+    return outer
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+model = M()
+model.forward = logged(torch.compile(model.forward))
+def main(x): model(x)
+""",
+    "a closure that compiled code calls where it is made, and eager code with something else": """
+def checkpointed(f):
+    def run(*args): return f(*args)
+    return run
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class Eager(nn.Module):
+    def forward(self, x): return other(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+    def forward(self, x): return checkpointed(self.block)(x)
+fast, slow = torch.compile(M()), Eager()
+def main(x): checkpointed(slow)(fast(x))
+""",
+    "an operator beside what it is made of": """
+lib = torch.library.Library("dynamo_lint_regions", "DEF")
+lib.define("attend(Tensor x) -> Tensor")
+lib.impl("attend", lambda x: helper(x), "CPU")
+lib.impl("attend", lambda x: torch.empty_like(x), "Meta")
+direct = False
+def attend(x): return helper(x)
+@torch.compile
+def run(x):
+    if direct:
+        return attend(x)
+    return torch.ops.dynamo_lint_regions.attend(x) + other(x)
+def main(x): run(x.detach())
+""",
+    "an attribute that a wrapper passes on": ASKING_WRAPPER
+    + """
     def forward(self, x): return self.mix(x)
 class Inner(nn.Module):
     def mix(self, x): return helper(x)
 fast = torch.compile(Wrapper(Inner()))
 def main(x): fast(x)
 """,
-    "a submodule of a module that has a __getattr__": """
-class Wrapper(nn.Module):
-    def __init__(self, module):
-        super().__init__()
-        self.module = module
-    def __getattr__(self, name):
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            return getattr(self.module, name)
+    "a submodule of a module that has a __getattr__": ASKING_WRAPPER
+    + """
     def forward(self, x): return self.module(x)
 class Inner(nn.Module):
     def forward(self, x): return helper(x)
