@@ -120,6 +120,23 @@ def translated(source: str, folder: Path) -> set[str]:
 
 
 PROGRAMS = {
+    "a flag that every construction passes alike": """
+class Attention(nn.Module):
+    def __init__(self, fast):
+        super().__init__()
+        self.fast = fast
+    def forward(self, x):
+        if not self.fast: return helper(x)
+        return other(x)
+class Block(nn.Module):
+    def __init__(self, fast=False):
+        super().__init__()
+        self.attention = Attention(fast=fast)
+    def forward(self, x):
+        return self.attention(x)
+fast = torch.compile(nn.Sequential(Block(fast=True), Block(fast=True)))
+def main(x): fast(x)
+""",
     "overridden __call__": MODULE + "fast = torch.compile(Odd())\ndef main(x): fast(x)\n",
     "overridden __call__, compiled in place": MODULE
     + "odd = Odd()\nodd.compile(backend='eager')\ndef main(x): odd(x)\n",

@@ -46,7 +46,7 @@ def shown_of(compiled: Expr) -> Shown:
 def contradicts(project: Project, shown: Shown, ref: ClassRef, function: Function, line: int) -> bool:
     """Whether a line of a method does not run on instances of a class of which that much is known."""
     return any(
-        name == flag and on is not holds and first <= line <= last and _stays(project, ref, name)
+        name == flag and on is not holds and first <= line <= last and stays(project, ref, name)
         for first, last, flag, holds in function.flags
         for name, on in shown
     )
@@ -64,7 +64,7 @@ def _truth(project: Project, value: Value, types: Expr) -> bool | None:
         default = types.items[1:] if isinstance(types, Display) else ()
         sure = default and is_known(project, value.ref) and not project.stores_of(name)
         return bool(default[0].value) if sure and isinstance(default[0], Constant) else None
-    if not _stays(project, value.ref, name):
+    if not stays(project, value.ref, name):
         return None
     body = next((found for part in order if (found := project.class_bindings(part).get(name))), [])
     held = [binding.value for binding in body]
@@ -75,7 +75,7 @@ def _truth(project: Project, value: Value, types: Expr) -> bool | None:
     return truths.pop() if len(truths) == 1 else None
 
 
-def _stays(project: Project, ref: ClassRef, name: str) -> bool:
+def stays(project: Project, ref: ClassRef, name: str) -> bool:
     """Whether class bodies and constructors set an attribute, and nothing else does or computes it."""
     order = project.mro(ref)
     bound = [one for part in order for one in project.class_bindings(part).get(name, ())]

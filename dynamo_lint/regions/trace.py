@@ -19,6 +19,7 @@ from dynamo_lint.regions.callbacks import calls_back, masks_for
 from dynamo_lint.regions.chain import Step
 from dynamo_lint.regions.edges import Edge, Visit, met
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
+from dynamo_lint.regions.fixed import never_runs
 from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.handing import handed, using
 from dynamo_lint.regions.helpers import as_given, by_caller
@@ -213,7 +214,7 @@ class _Walk:
         scope = Scope(node.function, node.receiver)
         operators = replaced(function)
         for site in function.calls:
-            if not site.eager:
+            if not site.eager and not self._never_runs(node, site):
                 edges = self._call(site, scope)
                 if isinstance(site.call.function, facts.Name) and site.call.function.id in operators:
                     edges = (replace(edge, tier=Tier.ASSUMED) for edge in edges if self._guesses)
@@ -231,6 +232,11 @@ class _Walk:
         for store in function.stores:
             if store.name in self._properties and not function.runs_eagerly(store.line):
                 yield from self._property(store.owner, store.name, scope, store.line, "@setter")
+
+    def _never_runs(self, node: Node, site: CallSite) -> bool:
+        """Whether no instance that the project makes gets to a call."""
+        ev = evaluation_of(self._project)
+        return node.receiver is not None and never_runs(ev, node.receiver, node.function, site.call.line)
 
     def _if_given(self, edges: Iterator[Edge], names: tuple[str, ...], where: FunctionRef) -> Iterator[Edge]:
         """The edges of a call that is only made if what may be None or off, as the names say, is not."""

@@ -1,0 +1,97 @@
+"""Regions: a flag that every construction passes alike settles which branch of a method runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot
+
+CODE = """
+def quick(x): return x
+def slow(x): return x
+class Attention(nn.Module):
+    def __init__(self, size, fast=True):
+        super().__init__()
+        self.size = size
+        self.fast = {kept}
+    def forward(self, x):
+        if self.fast:
+            return quick(x)
+        else:
+            return slow(x)
+class Block(nn.Module):
+    def __init__(self, size, fast: bool = True):
+        super().__init__()
+        self.attention = {attention}
+    def forward(self, x): return self.attention(x)
+"""
+PASSED = "Attention(size, fast=fast)"
+
+
+def found(made: str, attention: str = PASSED, kept: str = "fast", more: str = "") -> set[str]:
+    code = CODE.format(attention=attention, kept=kept)
+    return set(hot(f"{code}net = torch.compile({made})\n{more}")) & {"quick", "slow"}
+
+
+@pytest.mark.parametrize(
+    ("made", "attention"),
+    [
+        ("Block(8, fast=True)", PASSED),
+        ("Block(8, True)", PASSED),
+        ("Block(8, True)", "Attention(size, fast)"),
+        ("nn.Sequential(Block(8, fast=True), Block(16, fast=True))", PASSED),
+        ("Block(8)", "Attention(size, fast=True)"),
+        ("Attention(8, fast=True)", "None"),
+    ],
+)
+def test_what_runs_only_with_a_flag_off_that_all_pass_on_is_quiet(made: str, attention: str) -> None:
+    assert found(made, attention) == {"quick"}
+
+
+@pytest.mark.parametrize("made", ["Block(8, fast=False)", "Block(8, False)"])
+def test_what_runs_only_with_a_flag_on_that_all_pass_off_is_quiet(made: str) -> None:
+    assert found(made) == {"slow"}
+
+
+@pytest.mark.parametrize(
+    ("made", "attention", "kept", "more"),
+    [
+        ("Block(8)", PASSED, "fast", ""),  # a default is there for others to change
+        ("Block(8, fast=True)", PASSED, "fast", "other = Block(8, fast=False)"),
+        ("Block(8, fast=True)", PASSED, "fast", "other = Block(8)"),
+        ("Block(8, fast=True)", PASSED, "fast", "def make(fast): return Block(8, fast=fast)"),
+        ("Block(8, fast=True)", PASSED, "fast", "def make(given): return Block(8, **given)"),
+        ("Block(8, fast=True)", PASSED, "fast", "def slower(net: Attention): net.fast = False"),
+        ("Block(8, fast=True)", PASSED, "fast and size > 4", ""),
+        ("Block(8, fast=True)", "Attention(size, fast=not fast)", "fast", ""),
+        ("Block(8, fast=True)", "Attention(size)", "fast", ""),
+    ],
+)
+def test_a_flag_that_may_be_either_settles_nothing(made: str, attention: str, kept: str, more: str) -> None:
+    assert found(made, attention, kept, more) == {"quick", "slow"}
+
+
+def test_a_flag_that_the_constructor_may_leave_as_the_class_has_it_is_either() -> None:
+    code = CODE.format(attention=PASSED, kept="fast").replace(
+        "self.fast = fast", "if size > 9: self.fast = fast"
+    )
+    body = code.replace("class Attention(nn.Module):", "class Attention(nn.Module):\n    fast = False")
+    assert {"quick", "slow"} <= set(hot(f"{body}net = torch.compile(Block(8, fast=True))"))
+
+
+def test_a_flag_of_one_heir_settles_nothing_of_another() -> None:
+    heirs = (
+        "class Fast(Attention):\n    def __init__(self): super().__init__(8, fast=True)\n"
+        "class Slow(Attention):\n    def __init__(self): super().__init__(8, fast=False)\n"
+    )
+    code = CODE.format(attention=PASSED, kept="fast") + heirs
+    both = "def build(fast): return torch.compile(Fast() if fast else Slow())\n"
+    assert {"quick", "slow"} <= set(hot(code + both))
+
+
+def test_a_base_that_only_heirs_construct_otherwise_is_either() -> None:
+    heir = "class Slow(Attention):\n    def __init__(self): super().__init__(8, fast=False)\n"
+    use = (
+        "def run(part: Attention): return torch.compile(part)(1)\nrun(Slow())\nrun(Attention(8, fast=True))\n"
+    )
+    assert {"quick", "slow"} <= set(hot(CODE.format(attention=PASSED, kept="fast") + heir + use))
