@@ -76,3 +76,49 @@ def exported(model: Model):
 )
 def test_a_forward_that_is_undone_by_who_puts_it_there_is_cold(undone: str, more: set[str]) -> None:
     assert set(hot(MODEL + undone)) == WHOLE | more
+
+
+ROUTED = """
+class Net(nn.Module):
+    def forward(self, x): return x
+def patch(net: Net):
+    {before}
+    def routed(*given): return (fast if len(given) == 1 else plain)(*given)
+    {middle}
+    {after}
+"""
+COMPILES = "fast, plain = torch.compile(net.forward), net.forward"
+
+
+def routed(before: str = "pass", middle: str = "pass", after: str = "pass") -> set[str]:
+    return set(hot(ROUTED.format(before=before, middle=middle, after=after)))
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "net.forward = routed",
+        "setattr(net, 'forward', routed)",
+        "net.forward = types.MethodType(routed, net)",
+    ],
+)
+def test_what_replaces_a_forward_once_that_is_compiled_is_cold(store: str) -> None:
+    assert routed(before=COMPILES, after=store) == {"Net.forward"}
+    assert routed(middle=COMPILES, after=store) == {"Net.forward"}
+
+
+def test_what_replaces_a_forward_before_that_is_compiled_is_hot() -> None:
+    assert "patch.<locals>.routed" in routed(middle="net.forward = routed", after=COMPILES)
+
+
+@pytest.mark.parametrize(
+    ("before", "middle"),
+    [
+        ("fast = torch.compile(net)", "pass"),  # asks for the forward when it is called
+        (COMPILES, "net.forward = torch.compile(routed)"),
+        (COMPILES, "again = torch.compile(routed)"),
+        ("net.forward = lambda x: x", "net.forward = routed; fast = torch.compile(net.forward)"),
+    ],
+)
+def test_what_replaces_a_forward_but_is_compiled_too_is_hot(before: str, middle: str) -> None:
+    assert "patch.<locals>.routed" in routed(before, middle, "net.forward = routed")

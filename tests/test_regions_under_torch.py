@@ -120,6 +120,28 @@ def translated(source: str, folder: Path) -> set[str]:
 
 
 PROGRAMS = {
+    "a forward that is replaced by what calls it compiled": """
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+def patch(net):
+    fast = torch.compile(net.forward)
+    def routed(x): return fast(other(x))
+    net.forward = routed
+    return net
+net = patch(Net())
+def main(x): net(x)
+""",
+    "a model that is compiled whole before its forward is replaced": """
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+def patch(net):
+    fast, plain = torch.compile(net), net.forward
+    def routed(x): return plain(other(x))
+    net.forward = routed
+    return fast
+net = patch(Net())
+def main(x): net(x)
+""",
     "a flag that every construction passes alike": """
 class Attention(nn.Module):
     def __init__(self, fast):

@@ -30,6 +30,7 @@ from dynamo_lint.regions.roots import Root, at_best_likely
 from dynamo_lint.regions.selecting import is_test
 from dynamo_lint.regions.shown import shown_of
 from dynamo_lint.regions.targets import Target, compiled_in_place, steps_of, targets_of
+from dynamo_lint.regions.temporary import is_stored_later
 from dynamo_lint.regions.values import (
     ClassValue,
     Compiled,
@@ -320,6 +321,9 @@ class _Search:
             v: tier
             for v, tier in flattened(values).items()
             if not comes_back(self._project, where, target, v)
+            and not (
+                isinstance(v, FunctionValue) and is_stored_later(self._project, where, target, line, v.ref)
+            )
         }
         ev = evaluation_of(self._project)
         count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None

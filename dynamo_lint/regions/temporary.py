@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Store
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.results import DISABLERS
@@ -31,6 +32,20 @@ def is_undone(project: Project, where: FunctionRef, store: Store) -> bool:
         for ref in around
         for other in project.function(ref).stores
     )
+
+
+def is_stored_later(
+    project: Project, where: FunctionRef, compiled: Expr, line: int, closure: FunctionRef
+) -> bool:
+    """Whether a function puts a closure of its own in place only after compiling what stood there before.
+
+    `fast = torch.compile(m.forward)` compiles the forward that `m.forward = steps` then replaces.
+    """
+    if not isinstance(compiled, facts.Attribute) or not closure.stands_in(where):
+        return False
+    name = facts.Name(closure.key.rpartition(".")[2])
+    stores = [store for store in project.function(where).stores if name in walk(store.value)]
+    return bool(stores) and all(store.name == compiled.name and store.line > line for store in stores)
 
 
 def _name_of(value: Expr) -> str:
