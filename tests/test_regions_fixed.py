@@ -79,6 +79,28 @@ def test_a_flag_that_the_constructor_may_leave_as_the_class_has_it_is_either() -
     assert {"quick", "slow"} <= set(hot(f"{body}net = torch.compile(Block(8, fast=True))"))
 
 
+@pytest.mark.parametrize("script", ["examples/run.py", "run.py"])
+def test_a_flag_that_a_script_beside_a_package_passes_settles_nothing(script: str) -> None:
+    package = {"nets/__init__.py": "", "nets/net.py": CODE.format(attention=PASSED, kept="fast")}
+    run = "from nets.net import *\nnet = torch.compile(Block(8, fast=True))\n"
+    assert {"nets/net.py::quick", "nets/net.py::slow"} <= set(hot({**package, script: run}))
+
+
+def test_a_flag_that_a_function_of_its_package_passes_is_settled_for_all_scripts() -> None:
+    code = CODE.format(attention=PASSED, kept="fast") + "def block(size): return Block(size, fast=True)\n"
+    run = "from nets.net import *\nnet = torch.compile(block(8))\n"
+    found = hot({"nets/__init__.py": "", "nets/net.py": code, "examples/run.py": run})
+    assert "nets/net.py::quick" in found
+    assert "nets/net.py::slow" not in found
+
+
+def test_a_flag_that_a_file_passes_when_it_is_run_settles_nothing() -> None:
+    code = CODE.format(attention=PASSED, kept="fast")
+    assert {"quick", "slow"} <= set(
+        hot(f"{code}if __name__ == '__main__':\n    net = torch.compile(Block(8, fast=True))\n")
+    )
+
+
 def test_a_flag_of_one_heir_settles_nothing_of_another() -> None:
     heirs = (
         "class Fast(Attention):\n    def __init__(self): super().__init__(8, fast=True)\n"

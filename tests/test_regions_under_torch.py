@@ -142,6 +142,37 @@ def patch(net):
 net = patch(Net())
 def main(x): net(x)
 """,
+    "a flag that the only caller of a factory writes out": """
+class Encoder(nn.Module):
+    def forward(self, x): return helper(x)
+class Decoder(nn.Module):
+    def forward(self, x): return other(x)
+def make(encoder_only=False, **options):
+    if encoder_only:
+        cls = Encoder
+        options.pop("layers")
+    else:
+        cls = Decoder
+    return cls(**options)
+def build(**more):
+    options = dict(layers=4)
+    options.update(**more)
+    return make(**options)
+fast = torch.compile(build(encoder_only=True))
+def main(x): fast(x)
+""",
+    "a flag that one caller of a factory writes out otherwise": """
+class Encoder(nn.Module):
+    def forward(self, x): return helper(x)
+class Decoder(nn.Module):
+    def forward(self, x): return other(x)
+def make(encoder_only=False):
+    if encoder_only: return Encoder()
+    return Decoder()
+def build(**more): return make(**more)
+fast = torch.compile(nn.Sequential(build(encoder_only=True), build(encoder_only=False)))
+def main(x): fast(x)
+""",
     "a flag that every construction passes alike": """
 class Attention(nn.Module):
     def __init__(self, fast):

@@ -278,8 +278,9 @@ class Function:
     arms: tuple[tuple[int, ...], ...] = ()
     """For each `if` with an `else` that assigns something, outside of loops: the first line of each branch,
     and the last of all. What one branch assigns is never seen by another."""
-    picked: tuple[tuple[int, int, str, tuple[str, ...]], ...] = ()
-    """Inclusive line ranges that run only where a parameter is one of some texts, with its name and these."""
+    picked: tuple[tuple[int, int, str, tuple[str | bool, ...]], ...] = ()
+    """Inclusive line ranges that run only where a parameter is one of some texts, or is on, or is off, with
+    its name and these."""
     lookups: bool = False
     """Mentions getattr, setattr, hasattr, delattr, `__dict__` or vars."""
     environment: bool = False
@@ -292,6 +293,10 @@ class Function:
     """Inclusive line ranges that run only if an attribute of the first parameter is on, or is off."""
     cut: bool = False
     """Some expression has more links than are followed."""
+
+    def is_conditional(self, line: int) -> bool:
+        """Whether a line stands in a branch."""
+        return any(first <= line <= last for first, last in self.branches)
 
     def apart(self, line: int, other: int) -> bool:
         """Whether two lines stand in different branches of one `if`: a call runs one of them at most."""

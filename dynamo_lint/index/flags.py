@@ -5,7 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from dynamo_lint.index.facts import Attribute, Binding, Call, Constant, Display, Expr, Name, Narrowed
+from dynamo_lint.index.facts import (
+    Attribute,
+    Binding,
+    Call,
+    Constant,
+    Display,
+    Expr,
+    Name,
+    Narrowed,
+    Parameter,
+)
 from dynamo_lint.index.having import left_by
 
 FLAG = "flag"
@@ -13,6 +23,9 @@ FLAG = "flag"
 
 FLAGGED = frozenset({ast.Attribute, ast.Call, ast.UnaryOp, ast.BoolOp})
 """The tests that may be of an attribute."""
+
+SWITCHED = frozenset({ast.Name, ast.UnaryOp, ast.BoolOp})
+"""The tests that may be of a parameter for itself."""
 
 Flag = tuple[int, int, str, bool]
 """Lines that run only if an attribute of `self` is on, or off."""
@@ -38,6 +51,24 @@ def compiled_if(call: Call, tests: Iterable[tuple[ast.expr, bool]], bindings: li
         function = Attribute(left_by(function.value, facts), function.name)
     arguments = tuple(left_by(argument, facts) for argument in call.arguments)
     return Call(function, arguments, call.keywords, call.line)
+
+
+def is_switch(parameter: Parameter) -> bool:
+    """Whether a parameter is on or off, as its default or its annotation says."""
+    default = parameter.default.value if isinstance(parameter.default, Constant) else None
+    return isinstance(default, bool) or parameter.annotation == Name("bool")
+
+
+def switched(test: ast.expr, holds: bool) -> Iterator[tuple[str, bool]]:
+    """The names that are on or off themselves where a test holds, or where it does not."""
+    match test:
+        case ast.Name(id=name):
+            yield name, holds
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from switched(inner, not holds)
+        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
+            for value in values:
+                yield from switched(value, holds)
 
 
 def ranges(test: ast.expr, first: int, last: int, own: str, holds: bool) -> Iterator[Flag]:

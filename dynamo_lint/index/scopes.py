@@ -21,7 +21,7 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
-from dynamo_lint.index.flags import FLAGGED, Flag, ranges
+from dynamo_lint.index.flags import FLAGGED, SWITCHED, Flag, is_switch, ranges, switched
 from dynamo_lint.index.having import tests_attributes
 from dynamo_lint.index.narrowing import not_none, tested, texts_meant
 
@@ -51,7 +51,7 @@ class FunctionScope:
     loop_lines: list[tuple[int, int]] = field(default_factory=list)
     branch_lines: list[tuple[int, int]] = field(default_factory=list)
     arms: list[tuple[int, ...]] = field(default_factory=list)
-    picked: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
+    picked: list[tuple[int, int, str, tuple[str | bool, ...]]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
@@ -109,9 +109,15 @@ class FunctionScope:
 
     def note_flags(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:
         """Statements that run only where a test holds, or where it does not."""
-        if body and self.owner is not None and self.parameters and test.__class__ in FLAGGED:
-            lines = body[0].lineno, body[-1].end_lineno or body[-1].lineno
+        if not body or not self.parameters:
+            return
+        lines = body[0].lineno, last_line(body)
+        if self.owner is not None and test.__class__ in FLAGGED:
             self.flags += ranges(test, *lines, self.parameters[0].name, holds)
+        if test.__class__ in SWITCHED:
+            for name, on in switched(test, holds):
+                if any(one.name == name and is_switch(one) for one in self.parameters):
+                    self.picked.append((*lines, name, (on,)))
 
     def mark(self) -> tuple[bool, int, int]:
         """Where a block begins: what is shown in it is shown in it alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import CallSite, Expr, Function
+from dynamo_lint.index.facts import Expr
 from dynamo_lint.regions.flow import argument_for
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
@@ -29,12 +29,7 @@ def may_run(project: Project, closure: FunctionRef, absent: Absent) -> bool:
     function = project.function(closure)
     for site in function.calls:
         match site.call.function:
-            case facts.Name(name) if name not in site.given and not is_conditional(function, site):
+            case facts.Name(name) if name not in site.given and not function.is_conditional(site.call.line):
                 if (project.home_of(name, closure), name) in absent:
                     return False
     return True
-
-
-def is_conditional(function: Function, site: CallSite) -> bool:
-    """Whether a call stands in a branch."""
-    return any(first <= site.call.line <= last for first, last in function.branches)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr, Function
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions.absent import Absent, is_conditional, left_out, may_run
+from dynamo_lint.regions.absent import Absent, left_out, may_run
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches
@@ -97,8 +97,8 @@ class Disabling:
         if not plain:
             return next(iter(kinds.values()))
         # `if exporting(): return fn(*args)`, and in all other states the disabled one.
-        sure = [kind for site, kind in kinds.items() if not is_conditional(function, site)]
-        mixed = any(not is_conditional(function, site) for site in plain)
+        sure = [kind for site, kind in kinds.items() if not function.is_conditional(site.call.line)]
+        mixed = any(not function.is_conditional(site.call.line) for site in plain)
         others = [site for site in live if site not in plain and site not in kinds]
         return "doubt" if mixed or not sure or _looks_at_arguments(function, others) else sure[0]
 

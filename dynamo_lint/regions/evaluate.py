@@ -300,7 +300,7 @@ class Evaluation:
                 scope = Scope(scope.function)  # whatever `self` is, the same calls pass the same
 
         def compute() -> Values:
-            found = self.assigned(name, local.bound, scope)
+            found = picked.assigned(self, name, local, scope)
             if found and any(gives_more(value, name) for value in local.bound):
                 self._questions.grows((scope, name, direct))
             return with_passed(self, found, name, local.parameter, scope, direct)

@@ -9,6 +9,7 @@ from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.flow import argument_for, constructions
 from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.rehearsals import is_own_use
 from dynamo_lint.regions.shown import stays
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def _given(ev: Evaluation, ref: ClassRef, name: str, depth: int) -> frozenset[bo
     found: set[bool | None] = set()
     for caller, site in constructions(ev, ref):
         owner = ev.project.owner(caller.function)
+        if not is_own_use(ev.project, caller.function, site.call.line, init.path):
+            return frozenset({None})
         match argument_for(parameter, ev.project.function(init), site.call):
             case Constant(bool() as truth):
                 found.add(truth)

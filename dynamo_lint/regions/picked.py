@@ -1,21 +1,35 @@
-"""What a function gives only where a parameter is some text: `if norm == "layer": return LayerNorm(size)`.
+"""What a function gives only where a parameter is some text, or a flag: `if norm == "layer": return Layer()`.
 
 Where all calls write the text out, also through parameters of their own functions, and none writes that one,
-nothing of the project makes it.
+nothing of the project makes it. So it is with a flag, but of one that some call leaves to its default nothing
+is known, nor of one that an example or a script passes to a package: others may pass it otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Call, CallSite, Constant, Element, Expr, Name, Narrowed
+from dynamo_lint.index.facts import (
+    Attribute,
+    Call,
+    CallSite,
+    Constant,
+    Display,
+    Element,
+    Expr,
+    Name,
+    Narrowed,
+)
 from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand
-from dynamo_lint.regions.values import Values
+from dynamo_lint.regions.rehearsals import is_own_use
+from dynamo_lint.regions.values import Values, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
     from dynamo_lint.regions.model import FunctionRef
+    from dynamo_lint.regions.scopes import Local
     from dynamo_lint.regions.values import Scope
 
 _Texts = frozenset[object]
@@ -28,26 +42,45 @@ def returned(ev: Evaluation, scope: Scope) -> Iterator[Values]:
         found = ev.value(value, scope)
         # Of what is no module it would cost questions for nothing.
         told = bool(function.picked) and any(map(ev.holds_module, found))
-        yield found if not told or _is_asked_for(ev, scope.function, value) else ev.guessed(found)
+        line = value.line if isinstance(value, Call) else 0
+        yield found if not told or _is_asked_for(ev, scope.function, line) else ev.guessed(found)
 
 
-def _is_asked_for(ev: Evaluation, ref: FunctionRef, value: Expr) -> bool:
-    line = value.line if isinstance(value, Call) else 0
+def assigned(ev: Evaluation, name: str, local: Local, scope: Scope) -> Values:
+    """What is assigned to a name; no more than a guess of what no call asks for."""
+    found = ev.assigned(name, local.bound, scope)
+    if len(local.lines) < 2 or not found:
+        return found
+    asked = [_is_asked_for(ev, scope.function, line) for line in local.lines]
+    if all(asked):
+        return found
+    left = [value for value, wanted in zip(local.bound, asked, strict=True) if wanted]
+    return union([ev.assigned(name, left, scope), ev.guessed(found)])
+
+
+def _is_asked_for(ev: Evaluation, ref: FunctionRef, line: int) -> bool:
     for first, last, name, wanted in ev.project.function(ref).picked:
         if first <= line <= last:
-            texts = _texts(ev, ref, name)
-            if texts is not None and texts.isdisjoint(wanted):
+            given = _texts(ev, ref, name, strict=isinstance(wanted[0], bool))
+            if given is not None and not any(_is_met(one, wanted) for one in given):
                 return False
     return True
 
 
-def _texts(ev: Evaluation, ref: FunctionRef, name: str) -> _Texts | None:
-    """All that a parameter may be, if calls write it out; None if they do not, or nobody knows."""
+def _is_met(given: object, wanted: tuple[str | bool, ...]) -> bool:
+    return any(bool(given) is one if isinstance(one, bool) else given == one for one in wanted)
+
+
+def _texts(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> _Texts | None:
+    """All that a parameter may be, if calls write it out; None if they do not, or nobody knows.
+
+    `strict`: neither a default nor a call from elsewhere says what others pass.
+    """
     nothing: _Texts | None = None
-    return ev.ask(("texts given", ref, name), lambda: _given(ev, ref, name), nothing)
+    return ev.ask(("texts given", ref, name, strict), lambda: _given(ev, ref, name, strict), nothing)
 
 
-def _given(ev: Evaluation, ref: FunctionRef, name: str) -> _Texts | None:
+def _given(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> _Texts | None:
     local = ev.project.locals_of(ref).get(name)
     if local is None or local.parameter is None or local.bound:
         return None
@@ -56,23 +89,88 @@ def _given(ev: Evaluation, ref: FunctionRef, name: str) -> _Texts | None:
     function = ev.project.function(ref)
     sites = call_sites(ev, ref)
     for caller, site in sites:
+        if strict and not is_own_use(ev.project, caller.function, site.call.line, ref.path):
+            return None
         value = argument_for(local.parameter, function, site.call)
-        if value is None and not _may_pass_more(ev, caller, site):
+        if value is None and not strict and not _may_pass_more(ev, caller, site):
             value = default
-        while isinstance(value, Narrowed):
-            value = value.value
-        match value:
-            case Constant(text):
-                found.add(text)
-            case Name(other):
-                texts = _texts(ev, caller.function, other)
-                if texts is None:
-                    return None
-                found |= texts
-            case _:
-                return None
-    if not sites and isinstance(default, Constant):
+        if value is None:
+            texts = _unpacked(ev, name, caller, site.call)
+        else:
+            texts = _written(ev, value, caller, strict)
+        if texts is None:
+            return None
+        found |= texts
+    if not sites and not strict and isinstance(default, Constant):
         found.add(default.value)  # nobody runs it
+    return frozenset(found) if found else None
+
+
+def _written(ev: Evaluation, value: Expr, caller: Scope, strict: bool) -> _Texts | None:
+    """What a call passes by one expression, if that is written out."""
+    while isinstance(value, Narrowed):
+        value = value.value
+    match value:
+        case Constant(text):
+            return frozenset({text})
+        case Name(other):
+            return _texts(ev, caller.function, other, strict)
+    return None
+
+
+def _unpacked(ev: Evaluation, name: str, caller: Scope, call: Call) -> _Texts | None:
+    """What a call passes under a name by `**options`, which takes in what all callers write out in turn.
+
+    `options` is the `**rest` of the calling function, or a `dict(...)` that is completed by it at last.
+    """
+    mappings = [value for keyword, value in call.keywords if keyword is None]
+    if len(mappings) != 1 or any(isinstance(argument, Element) for argument in call.arguments):
+        return None
+    where, mapping = caller.function, mappings[0]
+    local = ev.project.locals_of(where).get(mapping.id) if isinstance(mapping, Name) else None
+    if local is None or not isinstance(mapping, Name) or mapping.id in ev.project.items_of(where):
+        return None
+    function = ev.project.function(where)
+    rest = next((one.name for one in function.parameters if one.kind == "kwarg"), None)
+    if mapping.id != rest:
+        if local.parameter is not None or not _is_dictionary(local.bound):
+            return None
+        completed = Call(Attribute(mapping, "update"), (), ((None, Name(rest or "")),))
+        uses = [site.call for site in function.calls if mapping in (_owner(site.call), *site.call.arguments)]
+        if [replace(use, line=0) for use in uses] != [completed] or function.is_conditional(uses[0].line):
+            return None
+    elif local.bound:
+        return None
+    nothing: _Texts | None = None
+    return ev.ask(("texts in rest", where, name), lambda: _in_rest(ev, where, name), nothing)
+
+
+def _is_dictionary(bound: tuple[Expr, ...]) -> bool:
+    match bound:
+        case (Call(Name("dict"), ()) | Display("dict"),):
+            return True
+    return False
+
+
+def _owner(call: Call) -> Expr | None:
+    return call.function.value if isinstance(call.function, Attribute) else None
+
+
+def _in_rest(ev: Evaluation, ref: FunctionRef, name: str) -> _Texts | None:
+    """What all callers of a function write out under a name that its `**rest` takes; None if one does not."""
+    if any(parameter.name == name for parameter in ev.project.function(ref).parameters):
+        return None
+    found: set[object] = set()
+    for caller, site in call_sites(ev, ref):
+        value = next((value for keyword, value in site.call.keywords if keyword == name), None)
+        if value is None or is_bound_beforehand(ev.project, caller, site):
+            return None
+        if not is_own_use(ev.project, caller.function, site.call.line, ref.path):
+            return None
+        texts = _written(ev, value, caller, strict=True)
+        if texts is None:
+            return None
+        found |= texts
     return frozenset(found) if found else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
 
@@ -18,6 +19,20 @@ def in_tests(path: str) -> bool:
     where = PurePosixPath(path)
     named = where.name == "conftest.py" or where.stem.startswith("test_") or where.stem.endswith("_test")
     return named or not {"test", "tests"}.isdisjoint(where.parts[:-1])
+
+
+def is_own_use(project: Project, where: FunctionRef, line: int, path: str) -> bool:
+    """Whether what a call passes is settled by the code that it comes with, as one function of a package
+    settles it for another: a test, an example or a script beside the package is one use among others.
+    """
+    if is_rehearsal(where) or _package(where.path) != _package(path):
+        return False
+    return where.key != MODULE_KEY or not project.function(where).is_conditional(line)  # no `__main__`
+
+
+def _package(path: str) -> str:
+    folders = [part for part in PurePosixPath(path).parts[:-1] if part != "src"]
+    return folders[0] if folders else ""
 
 
 def test_of(where: FunctionRef) -> str:
@@ -58,4 +73,4 @@ def may_not_run(project: Project, where: FunctionRef, line: int) -> bool:
     """
     if in_tests(where.path):
         return False
-    return any(first <= line <= last for first, last in project.function(where).branches)
+    return project.function(where).is_conditional(line)

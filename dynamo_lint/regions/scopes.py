@@ -31,6 +31,8 @@ class Local(NamedTuple):
 
     bound: tuple[Expr, ...] = ()
     parameter: Parameter | None = None
+    lines: tuple[int, ...] = ()
+    """Where each value is bound, in a function that asks what a parameter is."""
 
 
 OwnStores = Mapping[str, list[tuple[FunctionRef, Store]]]
@@ -244,13 +246,18 @@ def _body(class_: Class) -> dict[str, list[Binding]]:
 
 
 def _locals(function: Function) -> dict[str, Local]:
-    bound: dict[str, list[Expr]] = {}
+    bound: dict[str, list[Binding]] = {}
     for binding in function.bindings:
         if binding.name not in function.globals:
-            bound.setdefault(binding.name, []).append(binding.value)
-    table = {name: Local(tuple(values)) for name, values in bound.items()}
+            bound.setdefault(binding.name, []).append(binding)
+    table = {
+        name: Local(
+            tuple(one.value for one in found), lines=tuple(one.line for one in found if function.picked)
+        )
+        for name, found in bound.items()
+    }
     for parameter in reversed(function.parameters):
-        table[parameter.name] = Local(table.get(parameter.name, Local()).bound, parameter)
+        table[parameter.name] = table.get(parameter.name, Local())._replace(parameter=parameter)
     return table
 
 
