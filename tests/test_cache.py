@@ -89,6 +89,20 @@ def test_a_tree_does_not_outlive_its_facts() -> None:
         gc.enable()
 
 
+def test_files_that_say_the_same_share_their_names_and_parameters() -> None:
+    codec = Codec(FileFacts)
+    source = b"from a import made\n\nclass A:\n    def run(self, one):\n        return made(key=one)\n"
+    first, second = (
+        codec.decode(codec.encode(summarize(path, "a", False, source))) for path in ("a.py", "b.py")
+    )
+    (key, mine), (same_key, yours) = first.functions.popitem(), second.functions.popitem()
+    assert key is same_key
+    assert mine.owner is yours.owner
+    assert mine.outer is yours.outer
+    assert mine.parameters[1] is yours.parameters[1]
+    assert mine.calls[0].call.keywords[0][0] is yours.calls[0].call.keywords[0][0]
+
+
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"[[0]]", b"[[99]]", b"[1]", b"\xff", b"[" * 100_000])
 def test_data_of_another_kind_is_refused(data: bytes) -> None:
     with pytest.raises(BadData):

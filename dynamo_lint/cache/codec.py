@@ -25,6 +25,7 @@ Template = tuple[str, str]
 _SAME: Template = ("@", "@")
 _TEXT: Template = ("@", "intern(@)")
 """Names stand in many files; one object for all saves memory, and tables find it sooner."""
+_TEXT_OR_NONE: Template = ("@", "(None if @ is None else intern(@))")
 _NUMBER: Template = ("@", "(numbers[@] if 0 <= @ < 10_000 else @)")
 """Nearly all numbers are lines: those of all files are the same objects as well."""
 _SCALAR: Template = ("scalar(@)", "(@ if @.__class__ is not list else unscalar(@[0]))")
@@ -75,7 +76,11 @@ class Codec(Generic[T]):
             if usual and kind not in self._rows:
                 few = len(parts) - len(usual)
                 write_all = f"({', '.join(written[:few])},) if {' and '.join(usual)} else {write_all}"
-                read_all = f"{name}({', '.join(read[:few])}) if len(row) == {few} else {read_all}"
+                short = f"{name}({', '.join(read[:few])})"
+                if all((write, each) == _TEXT for _, write, each in parts[:few]):
+                    self._names[f"few_{name}"] = cache(partial(_of_texts, kind))
+                    short = f"few_{name}({', '.join(f'row[{i}]' for i in range(few))})"
+                read_all = f"{short} if len(row) == {few} else {read_all}"
             writers.append(f"write_{name} = lambda item: {write_all}")
             readers.append(f"read_{name} = lambda row: {read_all}")
         self._writers = self._compiled("number, put", writers, "write")
@@ -142,7 +147,9 @@ class Codec(Generic[T]):
             choices = [argument for argument in arguments if argument is not type(None)]
             found = {self._template(argument, depth) for argument in choices}
             if found <= set(_PLAIN.values()):
-                return _SAME if choices in ([str], [int]) else _SCALAR
+                if choices == [str]:
+                    return _TEXT_OR_NONE
+                return _SAME if choices == [int] else _SCALAR
             if found == {_ROW}:
                 written = _ROW[0] if len(choices) == len(arguments) else f"(0 if @ is None else {_ROW[0]})"
                 return written, _ROW[1]  # number 0 is None
@@ -171,7 +178,7 @@ class Codec(Generic[T]):
             write, read = (part.replace("@", inner) for part in self._template(arguments[1], depth + 1))
             return (
                 f"tuple([(key, {write}) for key, {inner} in @.items()])",
-                f"{{key: {read} for key, {inner} in @}}",
+                f"{{intern(key): {read} for key, {inner} in @}}",
             )
         raise TypeError(f"a fact cannot hold {hint}")
 
