@@ -7,6 +7,7 @@ compared more than anything else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Literal, NamedTuple
 
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -203,7 +204,13 @@ def at_best(values: Values, weakest: Tier) -> Values:
 
 def freeze(values: Values) -> Held:
     """Values as one position of a `Group`."""
-    return Held(values.items())
+    return _held(tuple(values.items()))
+
+
+@cache
+def _held(values: tuple[tuple[Value, Tier], ...]) -> Held:
+    """One object for all positions that hold the same: four out of five do, and each has its own hash."""
+    return Held(values)
 
 
 def each(values: Values) -> Values:
