@@ -60,3 +60,55 @@ def test_a_class_beside_it_is_given_nothing() -> None:
 def test_a_class_method_of_many_classes_is_a_library_s() -> None:
     many = "".join(f"class Heir{i}(Wrap): pass\n" for i in range(9))
     assert found(MAKE, many + "fast = torch.compile(Heir3.make())") == {"Wrap"}
+
+
+FAMILY = """
+class Net(nn.Module):
+    def forward(self, x): return self.block(x)
+    @classmethod
+    def load(cls, path=None): return cls.build(path)
+    @classmethod
+    def build(cls, path=None): return {made}
+    @classmethod
+    def make(cls): raise NotImplementedError
+class Small(Net):
+    def forward(self, x): return x + 1
+    @classmethod
+    def make(cls): return cls()
+class Large(Net):
+    def forward(self, x): return x + 2
+    @classmethod
+    def make(cls): return cls()
+"""
+PICK = """
+def kind(name):
+    if name == "small":
+        return Small
+    return Large
+fast = torch.compile(kind(input()).load())
+"""
+
+
+@pytest.mark.parametrize("made", ["cls()", "cls.make()"])
+def test_an_inherited_class_method_makes_the_class_that_it_is_called_on(made: str) -> None:
+    family = FAMILY.format(made=made)
+    assert set(hot(family + "fast = torch.compile(Small.build())")) == {"Small.forward"}
+    assert set(hot(family + "fast = torch.compile(Large.load())")) == {"Large.forward"}
+    assert set(hot(family + PICK)) == {"Small.forward", "Large.forward"}
+
+
+@pytest.mark.parametrize("made", ["Small()", "Small.make()"])
+def test_an_inherited_class_method_that_names_a_class_makes_that(made: str) -> None:
+    assert set(hot(FAMILY.format(made=made) + "fast = torch.compile(Large.load())")) == {"Small.forward"}
+
+
+def test_the_class_itself_makes_no_heir() -> None:
+    family = FAMILY.format(made="cls()")
+    assert set(hot(family + "fast = torch.compile(Net.load())")) == {"Net.forward"}
+
+
+def test_a_static_method_that_is_inherited_knows_no_heir() -> None:
+    code = FAMILY.format(made="cls()").replace(
+        "@classmethod\n    def build(cls", "@staticmethod\n    def build(cls"
+    )
+    assert "Large.forward" not in hot(code + "fast = torch.compile(Large.build())")

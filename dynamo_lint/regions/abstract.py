@@ -185,3 +185,23 @@ def _only_raises(function: Function) -> bool:
     return not (function.returns or function.stores or function.bindings) and any(
         site.call.function == Name("NotImplementedError") for site in function.calls
     )
+
+
+def makes_own(project: Project, where: FunctionRef, heir: ClassRef) -> bool:
+    """Whether a class method constructs the class that it is called on.
+
+    It says `cls(…)`, or `cls.build(…)` of a class method that does.
+    """
+    key = ("makes own", where, heir)
+    if key not in project.memo:
+        project.memo[key] = False  # while it is asked of those that call each other
+        function = project.function(where)
+        first = Name(function.parameters[0].name) if function.parameters else None
+        called = dict.fromkeys(site.call.function for site in function.calls)
+        asked = [c.name for c in called if isinstance(c, Attribute) and c.value == first]
+        methods = [method for name in asked if (method := project.method(heir, name)) is not None]
+        project.memo[key] = first in called or any(
+            project.method_kind(method) == "classmethod" and makes_own(project, method, heir)
+            for method in methods
+        )
+    return bool(project.memo[key])

@@ -10,7 +10,7 @@ from dynamo_lint.regions import abstract, bare, flow, submodules, swaps
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, File
+from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.refitting import is_put_back
 from dynamo_lint.regions.scopes import key_of
 from dynamo_lint.regions.temporary import is_undone
@@ -47,6 +47,9 @@ OF_MODULES = frozenset(
     | {"register_forward_hook", "register_forward_pre_hook", "to_empty", "share_memory", "extra_repr"}
 )
 """What every nn.Module has (torch/nn/modules/module.py), so that no `__getattr__` is asked for it."""
+
+_FEW = 8
+"""A base with more heirs than this is one of a library."""
 
 Stored = tuple[tuple[frozenset[ClassRef], frozenset[ClassRef], Scope, Store], ...]
 """The classes of the objects that something is stored on at a place, and the classes that it is stored on."""
@@ -98,13 +101,29 @@ def _of_class(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     for part in ev.project.mro(ref):
         found = _in_body(ev, part, name, None)
         if found is not None:
-            return found
+            return _seen_from(ev.project, found, ref) if part != ref else found
     if name == "apply" and any(
         b.endswith(("autograd.Function", "autograd.function.Function"))
         for b in ev.project.external_bases(ref)
     ):
         return union(_of_class(ev, ref, method) for method in ("forward", "setup_context", "backward"))
     return EMPTY
+
+
+def _seen_from(project: Project, inherited: Values, heir: ClassRef) -> Values:
+    """What a class inherits: its class methods make something of the heir that they are called on.
+
+    The many classes of a library that are no modules do so too, and nobody compiles what they make.
+    """
+    return {
+        value._replace(receiver=heir)
+        if isinstance(value, FunctionValue)
+        and value.receiver is not None
+        and (project.is_module(heir) or len(abstract.heirs(project, value.receiver)) <= _FEW)
+        and abstract.makes_own(project, value.ref, heir)
+        else value: tier
+        for value, tier in inherited.items()
+    }
 
 
 def _in_body(ev: Evaluation, ref: ClassRef, name: str, receiver: ClassRef | None) -> Values | None:

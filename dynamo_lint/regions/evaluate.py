@@ -33,6 +33,7 @@ from dynamo_lint.regions.naming import gives_more
 from dynamo_lint.regions.narrowing import by_key, is_keyed, narrow
 from dynamo_lint.regions.project import COMPILE, External, File, Project, Symbol
 from dynamo_lint.regions.questions import NEARBY, Questions
+from dynamo_lint.regions.receivers import names_own, receiver
 from dynamo_lint.regions.scopes import Local
 from dynamo_lint.regions.settled import is_settled
 from dynamo_lint.regions.values import (
@@ -62,8 +63,7 @@ FAN_OUT = 8
 _ANYTHING = 500
 """One with more values than this, of any sort, is followed for its modules only.
 
-What an interpreter's stack or a tracer's table of operators holds is everything, and what is looked up on
-each of these by each of a hundred names is a hundred times as much.
+An interpreter's stack or a tracer's table of operators holds everything, looked up by a hundred names.
 """
 
 
@@ -207,8 +207,7 @@ class Evaluation:
             if left is not None:
                 others = {owner: tier for owner, tier in owners.items() if not is_keyed(owner)}
                 return union([left, self._item(others, None)])
-            names = self.value(index, scope)
-            if names and all(isinstance(name, Text) for name in names):
+            if (names := self.value(index, scope)) and all(isinstance(name, Text) for name in names):
                 found = union(self._item(owners, name.value) for name in names if isinstance(name, Text))
                 if found:
                     return found
@@ -294,9 +293,10 @@ class Evaluation:
             and not local.bound
             and name not in self.project.items_of(scope.function)
         ):
-            if given is not None:
-                return dict(given)
-            if local.parameter and not flow.is_told_by_receiver(self, local.parameter, scope):
+            told = receiver(self.project, local.parameter, scope) if given is None else dict(given)
+            if told or given is not None:
+                return told  # nothing to remember
+            if not names_own(self.project, local.parameter, scope):
                 scope = Scope(scope.function)  # whatever `self` is, the same calls pass the same
 
         def compute() -> Values:

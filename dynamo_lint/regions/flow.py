@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
-from dynamo_lint.index.walking import arguments_of, walk
+from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.regions import beforehand, choices, decorated, keywords, registries, settings, unnamed
 from dynamo_lint.regions.abstract import is_protocol, standing_for
-from dynamo_lint.regions.annotations import is_plain, nested, typed
+from dynamo_lint.regions.annotations import is_plain, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
 from dynamo_lint.regions.project import Project, Symbol
+from dynamo_lint.regions.receivers import receiver
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -43,11 +44,8 @@ Called = tuple[tuple[Scope, CallSite], ...]
 def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: bool) -> Values:
     """What a parameter may hold; `direct` if its own function asks, not one nested in it."""
     function = ev.project.function(scope.function)
-    is_method = function.owner is not None
-    kind = ev.project.method_kind(scope.function) if is_method else "staticmethod"
-    if is_method and function.parameters[0] is parameter and kind != "staticmethod":
-        ref = scope.receiver or ClassRef(scope.function.path, function.owner or "")
-        return {ClassValue(ref) if kind == "classmethod" else Instance(ref): Tier.CERTAIN}
+    if own := receiver(ev.project, parameter, scope):
+        return own
     outer = Scope(FunctionRef(scope.function.path, function.outer or MODULE_KEY))
     if parameter.annotation is not None and is_plain(ev.project, parameter.annotation, outer):
         return EMPTY  # a tensor or a number: nothing that could lead on
@@ -68,16 +66,6 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
         declared, meant = standing_for(ev.project, declared, found)
         found = {v: t for v, t in found.items() if v in meant or ev.holds_module(v)}
     return union([declared, found])
-
-
-def is_told_by_receiver(ev: Evaluation, parameter: Parameter, scope: Scope) -> bool:
-    """Whether what a parameter holds depends on the class of `self`: it is `self`, or of a class in it."""
-    function = ev.project.function(scope.function)
-    if function.owner is not None and function.parameters[0] is parameter:
-        return True
-    return parameter.annotation is not None and any(
-        nested(ev.project, part, scope.receiver) for part in walk(parameter.annotation)
-    )
 
 
 def _names_ours(project: Project, value: Value) -> bool:
