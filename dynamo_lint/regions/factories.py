@@ -18,17 +18,20 @@ _MOST = 200
 """A module with more public names than this is no list of models."""
 
 
-def offered(ev: Evaluation, path: str) -> Values:
-    """The functions of a module that build models; its module classes if there are no such functions."""
+def offered(ev: Evaluation, path: str, *, imported: bool = False) -> Values:
+    """The functions of a module that build models; its module classes if there are no such functions.
+
+    What it imports it offers to its own code (`imported`), and to others if it is a package.
+    """
     nothing: Values = EMPTY
-    return ev.ask_nearby(("offered", path), lambda: _offered(ev, path), nothing)
+    return ev.ask_nearby(("offered", path, imported), lambda: _offered(ev, path, imported), nothing)
 
 
-def _offered(ev: Evaluation, path: str) -> Values:
+def _offered(ev: Evaluation, path: str, imported: bool) -> Values:
     makers: dict[Value, Tier] = {}
     classes: dict[Value, Tier] = {}
     different: set[Value] = set()
-    for symbol in _public(ev, path):
+    for symbol in _public(ev, path, imported):
         match symbol:
             case FunctionRef():
                 models = {v: t for v, t in ev.returns(symbol, None).items() if isinstance(v, Instance)}
@@ -37,8 +40,9 @@ def _offered(ev: Evaluation, path: str) -> Values:
                     different.update(models)
             case ClassRef() if ev.project.is_module(symbol):
                 classes[ClassValue(symbol)] = Tier.LIKELY
-    if not makers:
-        return {value: tier for value, tier in classes.items() if not _is_part(ev, value, path)} or classes
+    if imported or not makers:
+        whole: Values = {value: tier for value, tier in classes.items() if not _is_part(ev, value, path)}
+        return {**makers, **whole} or classes
     return makers if len(different) <= _MANY else ev.guessed(makers)
 
 
@@ -48,7 +52,7 @@ def _is_part(ev: Evaluation, model: Value, path: str) -> bool:
     return any(where.path == path for where, _ in sites)
 
 
-def _public(ev: Evaluation, path: str) -> list[Symbol]:
+def _public(ev: Evaluation, path: str, imported: bool) -> list[Symbol]:
     """What a file defines itself, and a package gathers from its files."""
     project = ev.project
     file = project.files[path]
@@ -64,6 +68,6 @@ def _public(ev: Evaluation, path: str) -> list[Symbol]:
     return [
         symbol
         for symbol in dict.fromkeys(found)
-        if isinstance(symbol, ClassRef | FunctionRef) and (file.is_package or symbol.path == path)
+        if isinstance(symbol, ClassRef | FunctionRef) and (imported or file.is_package or symbol.path == path)
         if symbol.key != MODULE_KEY
     ]

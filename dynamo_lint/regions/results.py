@@ -10,6 +10,7 @@ from dynamo_lint.regions import choices, contexts, entrypoints, iterables, keywo
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
+from dynamo_lint.regions.evaluated import evaluated
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
@@ -249,6 +250,8 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
             return _parent(ev, scope)
         case "globals", ():
             return {File(scope.function.path): Tier.CERTAIN}
+        case "eval", (source, *_):
+            return evaluated(ev, source, scope)
         case "vars", (owner,):
             return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
         case "type", (value,):
