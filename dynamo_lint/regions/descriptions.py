@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import (
     MODULE_KEY,
+    UNKNOWN,
     Attribute,
     Call,
     CallSite,
@@ -109,8 +110,38 @@ def _lazy(file: FileFacts) -> Iterator[Setting]:
         for binding in (module.bindings if module is not None else ())
         if isinstance(binding.value, Import) and binding.value.name in _LAZY
     }
-    for binding in module.bindings if imported and module is not None else ():
+    if not imported or module is None:
+        return
+    for binding in module.bindings:
         yield from _calls(binding.name, binding.value, imported, 0)
+    bound = {binding.name: binding.value for binding in module.bindings}
+    for function in file.functions.values():
+        for name, node in _stored(function):
+            yield from _calls(name, _copied(bound, node), imported, 1)
+
+
+def _copied(bound: Mapping[str, Expr], name: str) -> Expr:
+    """What a name is bound to: of a copy of a copy, what is copied."""
+    value = bound.get(name, UNKNOWN)
+    for _ in bound:
+        match value:
+            case Call(Attribute(Name("copy"), "copy" | "deepcopy"), (Name(copied),)):
+                value = bound.get(copied, UNKNOWN)
+    return value
+
+
+def _stored(function: Function) -> Iterator[tuple[str, str]]:
+    """`store(group="net", package="model.net", name="small", node=SMALL)`: a key, and what it may hold.
+
+    This is how hydra's ConfigStore is told of a choice (hydra/core/config_store.py).
+    """
+    for site in function.calls:
+        keywords = dict(site.call.keywords)
+        match terminal_name(site.call.function), keywords.get("node"):
+            case "store", Name(node):
+                places = [keywords.get("package"), keywords.get("group")]
+                texts = [p.value for p in places if isinstance(p, Constant) and isinstance(p.value, str)]
+                yield texts[0].replace("/", ".").rpartition(".")[2] if texts else "", node
 
 
 def _calls(name: str, value: Expr, lazy: set[str], depth: int) -> Iterator[Setting]:
@@ -121,6 +152,9 @@ def _calls(name: str, value: Expr, lazy: set[str], depth: int) -> Iterator[Setti
             for key, item in keywords:
                 yield from _calls(key or "", item, lazy, depth + 1)
             yield Setting(name, Call(called, arguments, keywords, line), line, outer=depth == 0)
+        case Call(Name("dict"), (), keywords):
+            for key, item in keywords:
+                yield from _calls(key or "", item, lazy, depth + 1)
         case Display(_, items):
             for item in items:
                 yield from _calls(name, item, lazy, depth + 1)
