@@ -74,6 +74,19 @@ class Block(nn.Module):
         if given is not None: x = x + given(x)
         return helper(x)
 """
+APPLYING = """
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return helper(x)
+    @staticmethod
+    def backward(ctx, g): return other(g)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+    def forward(self, x): return Twice.apply(self.linear(x))
+net = Net()
+"""
 SWITCH = """
 probing = False
 def turn_on():
@@ -142,6 +155,19 @@ def patch(net):
 net = patch(Net())
 def main(x): net(x)
 """,
+    "a backward where gradients are on": APPLYING + "fast = torch.compile(net)\ndef main(x): fast(x)\n",
+    "a backward below a function that turns gradients off": APPLYING
+    + "@torch.compile\n@torch.no_grad()\ndef step(x): return net(x)\ndef main(x): step(x)\n",
+    "a backward below a compiled function that runs in inference mode": APPLYING
+    + "@torch.inference_mode()\n@torch.compile\ndef step(x): return net(x)\ndef main(x): step(x)\n",
+    "a backward of what is compiled with and without gradients": APPLYING
+    + "@torch.compile\n@torch.no_grad()\ndef step(x): return net(x)\n"
+    + "fast = torch.compile(net)\ndef main(x): step(x), fast(x)\n",
+    "a backward where gradients are turned on again": APPLYING
+    + "@torch.compile\n@torch.no_grad()\ndef step(x):\n    with torch.enable_grad(): return net(x)\n"
+    + "def main(x): step(x)\n",
+    "a backward below a function that keeps gradients on": APPLYING
+    + "@torch.compile\n@torch.inference_mode(False)\ndef step(x): return net(x)\ndef main(x): step(x)\n",
     "a flag that the only caller of a factory writes out": """
 class Encoder(nn.Module):
     def forward(self, x): return helper(x)

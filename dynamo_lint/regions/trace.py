@@ -21,6 +21,7 @@ from dynamo_lint.regions.edges import Edge, Visit, met
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
 from dynamo_lint.regions.fixed import never_runs
 from dynamo_lint.regions.flow import ENOUGH
+from dynamo_lint.regions.gradients import without_gradients
 from dynamo_lint.regions.handing import handed, using
 from dynamo_lint.regions.helpers import as_given, by_caller
 from dynamo_lint.regions.hooks import hooks_of
@@ -46,6 +47,9 @@ def trace(
     """All hot functions, strongest evidence first, with the shortest chain of that strength, and calls."""
     walk = _Walk(project, options)
     walk.run(roots)
+    if left_out := walk.without_gradients():
+        walk = _Walk(project, options)
+        walk.run(roots, left_out)
     return walk.hot(), walk.calls()
 
 
@@ -72,7 +76,7 @@ class _Walk:
         self._delegates = "__getattr__" in project.named("methods")
         self._properties = project.named("properties")
 
-    def run(self, roots: list[Root]) -> None:
+    def run(self, roots: list[Root], left_out: frozenset[Node] = frozenset()) -> None:
         # The best evidence is walked first, so the first visit of a node is its best: tier, then code
         # that a user runs before probes and tests, then the shortest chain.
         tested = {number for number, root in enumerate(roots) if in_tests(root.entry.path)}
@@ -87,6 +91,8 @@ class _Walk:
             more = edge.given and edge.given not in known and len(known) < ENOUGH
             if edge.target in self._visits and not (more or edge.target in self._kept_out):
                 return  # by better evidence
+            if edge.target in left_out:
+                return
             root = roots[visit.first]
             if not may_meet(self._project, root.entry.path, root.site, edge.target.function):
                 return
@@ -179,6 +185,11 @@ class _Walk:
                 )
             )
         return tuple(found)
+
+    def without_gradients(self) -> frozenset[Node]:
+        """What is not run because gradients are off wherever it is applied."""
+        starts = (node for node, visit in self._visits.items() if visit.compiled or len(visit.chain) == 1)
+        return without_gradients(self._project, starts, self._edges)
 
     def calls(self) -> Calls:
         """What each hot function calls, by the function."""
