@@ -24,6 +24,14 @@ def found(source: str) -> set[str]:
     return {name for name, tier in hot(source).items() if tier != "assumed"}
 
 
+def others(count: int) -> str:
+    """Models that other places put into the slot."""
+    return "".join(
+        f"class O{i}(nn.Module):\n    def forward(self, x): return x\ndef f{i}(): Trainer(O{i}())\n"
+        for i in range(count)
+    )
+
+
 FACTORY = "def build(name):\n" + "".join(f"    if name == 'm{i}': return M{i}()\n" for i in range(MANY))
 DECORATED = """
 R = {}
@@ -54,15 +62,17 @@ def test_what_one_place_names_is_one_choice_however_many_classes_there_are(sourc
     assert found(source) == ALL
 
 
+def test_few_others_beside_what_one_place_names_leave_it_one_choice() -> None:
+    source = MODELS + FACTORY + TRAINER + others(2) + "Trainer(build(cfg.name))"
+    assert found(source) == ALL | {"O0.forward", "O1.forward"}
+
+
 @pytest.mark.parametrize(
     "source",
     [
         MODELS + TRAINER + "".join(f"def f{i}(): Trainer(M{i}())\n" for i in range(MANY)),
         MODELS + TRAINER + "".join(f"K{i} = M{i}\nTrainer(K{i}())\n" for i in range(MANY)).replace("K", "k"),
-        (MODELS + FACTORY + TRAINER).replace(
-            "def build", "class M99(nn.Module):\n    def forward(self, x): return x\ndef build"
-        )
-        + "def other(): Trainer(M99())\nTrainer(build(cfg.name))",
+        MODELS + FACTORY + TRAINER + others(MANY) + "Trainer(build(cfg.name))",
     ],
 )
 def test_a_slot_that_unrelated_places_fill_is_still_only_assumed(source: str) -> None:

@@ -62,7 +62,7 @@ def named_together(project: Project, refs: frozenset[ClassRef], few: int) -> boo
         ends = refs - bases
         project.memo[key] = len(refs) <= MOST and (
             _in_table(project, ends)
-            or _in_factory(project, ends)
+            or _in_factory(project, ends, few)
             or _registered(project, ends)
             or _offered(project, ends, few)
         )
@@ -79,13 +79,17 @@ def _classes(project: Project, table: facts.Display, path: str) -> frozenset[Cla
     return frozenset(s for part in parts for s in project.symbols(part, path) if isinstance(s, ClassRef))
 
 
-def _in_factory(project: Project, refs: frozenset[ClassRef]) -> bool:
-    """Whether one function gives all of them back, or binds one name or attribute to all of them."""
-    first = min(refs)
+def _in_factory(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
+    """Whether one function gives all of them back, or binds one name or attribute to all of them.
+
+    `few` may come from elsewhere beside the many that it does: what is put around the model it gives.
+    """
     names = {ref.name for ref in refs}
-    for where in dict.fromkeys(where for where, _ in project.calls_of(first.name)):
-        if any(names <= alternatives for alternatives in _alternatives(project.function(where))):
-            return True
+    for ref in sorted(refs)[: few + 1]:
+        for where in dict.fromkeys(where for where, _ in project.calls_of(ref.name)):
+            for alternatives in _alternatives(project.function(where)):
+                if names <= alternatives or len(names & alternatives) > few >= len(names - alternatives):
+                    return True
     return False
 
 
