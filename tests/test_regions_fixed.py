@@ -65,6 +65,8 @@ def test_what_runs_only_with_a_flag_on_that_all_pass_off_is_quiet(made: str) -> 
         ("Block(8, fast=True)", PASSED, "fast and size > 4", ""),
         ("Block(8, fast=True)", "Attention(size, fast=not fast)", "fast", ""),
         ("Block(8, fast=True)", "Attention(size)", "fast", ""),
+        ("Block(8, fast=True)", PASSED, "fast", "TABLE = {'a': Block}\nother = TABLE[cfg.name](8, cfg.fast)"),
+        ("Block(8, fast=True)", PASSED, "fast", "spec = Spec(block=Block)\nother = spec.block(8, cfg.fast)"),
     ],
 )
 def test_a_flag_that_may_be_either_settles_nothing(made: str, attention: str, kept: str, more: str) -> None:

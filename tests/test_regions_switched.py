@@ -135,6 +135,30 @@ def test_a_number_counts_as_on_or_off() -> None:
     assert found("net = make('t5', encoder_only=0, decoder_only=None)") == {"Whole"}
 
 
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "TABLE = {'t5': build, 'other': None}\nother = TABLE[cfg.name](cfg.only)",
+        "TABLE = [build, make]\nother = TABLE[cfg.number](cfg.only)",
+        "spec = Spec(build=build)\nother = spec.build(cfg.only)",
+    ],
+)
+def test_a_function_that_is_kept_to_be_called_from_elsewhere_may_be_given_anything(kept: str) -> None:
+    build = "def build(only): return make('t5', encoder_only=only)\n"
+    assert found(f"{build}net = build(True)\n{kept}") == EVERY
+    assert found(f"{build}net = build(True)\n") == {"Encoder"}
+
+
+def test_a_function_that_a_decorator_keeps_may_be_given_anything() -> None:
+    assert found("net = make('t5', encoder_only=True)", PICKED.replace("def", "@register\ndef", 1)) == EVERY
+
+
+def test_a_text_that_a_table_of_functions_is_called_with_leaves_what_it_names() -> None:
+    make = PICKED.replace("encoder_only=False", "kind='whole'").replace("if encoder_only", "if kind == 'enc'")
+    table = "def t5(kind='whole'): return make('t5', kind=kind)\nTABLE = {'t5': t5}\n"
+    assert found(f"{table}net = TABLE[cfg.name](kind='enc')", make) >= {"Encoder", "Whole"}
+
+
 SCRIPT = "from nets.build import *\nfast = torch.compile({made})\n"
 
 

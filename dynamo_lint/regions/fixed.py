@@ -9,7 +9,7 @@ from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.flow import argument_for, constructions
 from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.rehearsals import is_own_use
+from dynamo_lint.regions.rehearsals import is_kept, is_own_use
 from dynamo_lint.regions.shown import stays
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def _given(ev: Evaluation, ref: ClassRef, name: str, depth: int) -> frozenset[bo
     """What constructions of a class say for a parameter; None of one that says nothing, or nothing known."""
     init = ev.project.method(ref, "__init__")
     parameter = as_given(ev.project.function(init), Name(name)) if init is not None else None
-    if init is None or parameter is None or depth > _DEEPEST:
+    kept = is_kept(ev.project, ref.name, ev.project.class_(ref).decorators)
+    if init is None or parameter is None or depth > _DEEPEST or kept:
         return frozenset({None})
     found: set[bool | None] = set()
     for caller, site in constructions(ev, ref):

@@ -23,7 +23,7 @@ from dynamo_lint.index.facts import (
     Narrowed,
 )
 from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand
-from dynamo_lint.regions.rehearsals import is_own_use
+from dynamo_lint.regions.rehearsals import is_kept, is_own_use
 from dynamo_lint.regions.values import Values, union
 
 if TYPE_CHECKING:
@@ -47,21 +47,23 @@ def returned(ev: Evaluation, scope: Scope) -> Iterator[Values]:
 
 
 def assigned(ev: Evaluation, name: str, local: Local, scope: Scope) -> Values:
-    """What is assigned to a name; no more than a guess of what no call asks for."""
+    """What is assigned to a name; no more than a guess of what no call asks for by a flag."""
     found = ev.assigned(name, local.bound, scope)
     if len(local.lines) < 2 or not found:
         return found
-    asked = [_is_asked_for(ev, scope.function, line) for line in local.lines]
+    asked = [_is_asked_for(ev, scope.function, line, strict=True) for line in local.lines]
     if all(asked):
         return found
     left = [value for value, wanted in zip(local.bound, asked, strict=True) if wanted]
     return union([ev.assigned(name, left, scope), ev.guessed(found)])
 
 
-def _is_asked_for(ev: Evaluation, ref: FunctionRef, line: int) -> bool:
+def _is_asked_for(ev: Evaluation, ref: FunctionRef, line: int, strict: bool = False) -> bool:
+    """Whether calls may ask for a line; `strict`: by a flag, for a text may come by a call nobody sees."""
     for first, last, name, wanted in ev.project.function(ref).picked:
-        if first <= line <= last:
-            given = _texts(ev, ref, name, strict=isinstance(wanted[0], bool))
+        is_flag = isinstance(wanted[0], bool)
+        if first <= line <= last and (is_flag or not strict):
+            given = _texts(ev, ref, name, is_flag)
             if given is not None and not any(_is_met(one, wanted) for one in given):
                 return False
     return True
@@ -88,6 +90,8 @@ def _given(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> _Texts 
     default = local.parameter.default
     function = ev.project.function(ref)
     sites = call_sites(ev, ref)
+    if strict and is_kept(ev.project, ref.key.rpartition(".")[2], function.decorators):
+        return None
     for caller, site in sites:
         if strict and not is_own_use(ev.project, caller.function, site.call.line, ref.path):
             return None
@@ -159,6 +163,8 @@ def _owner(call: Call) -> Expr | None:
 def _in_rest(ev: Evaluation, ref: FunctionRef, name: str) -> _Texts | None:
     """What all callers of a function write out under a name that its `**rest` takes; None if one does not."""
     if any(parameter.name == name for parameter in ev.project.function(ref).parameters):
+        return None
+    if is_kept(ev.project, ref.key.rpartition(".")[2], ev.project.function(ref).decorators):
         return None
     found: set[object] = set()
     for caller, site in call_sites(ev, ref):

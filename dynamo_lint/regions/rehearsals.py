@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
 
@@ -28,6 +29,11 @@ def is_own_use(project: Project, where: FunctionRef, line: int, path: str) -> bo
     if is_rehearsal(where) or _package(where.path) != _package(path):
         return False
     return where.key != MODULE_KEY or not project.function(where).is_conditional(line)  # no `__main__`
+
+
+def is_kept(project: Project, name: str, decorators: Sequence[Expr]) -> bool:
+    """Whether a function or class may be called by another name, as out of a table, or by a decorator."""
+    return bool(decorators or project.named("called as").get(name))
 
 
 def _package(path: str) -> str:
