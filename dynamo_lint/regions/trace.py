@@ -31,6 +31,7 @@ from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.origins import givers, origins
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
+from dynamo_lint.regions.replacing import called
 from dynamo_lint.regions.roots import Root
 from dynamo_lint.regions.shown import contradicts
 from dynamo_lint.regions.switches import starts_off
@@ -281,7 +282,7 @@ class _Walk:
             return
         if self._delegates and isinstance(call.function, facts.Attribute):
             yield from delegating.called(evaluation_of(self._project), call.function, call.line, scope)
-        values = evaluate(self._project, call.function, scope)
+        values = called(evaluation_of(self._project), call.function, scope)
         yield from self._by_caller(call.function, scope, values, call.line)
         for value, tier in values.items():
             match value:
