@@ -13,7 +13,7 @@ from dynamo_lint.index.compiling import condition_of, truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
 from dynamo_lint.index.flags import compiled_if
 from dynamo_lint.index.having import compiled_where
-from dynamo_lint.index.implied import REGISTRARS, STORING, stores
+from dynamo_lint.index.implied import REGISTRARS, STORING, put, stores
 from dynamo_lint.index.narrowing import TELLING, narrowings, note_keys, told
 from dynamo_lint.index.scopes import FunctionScope
 from dynamo_lint.index.wording import open_name
@@ -125,7 +125,9 @@ class Expressions:
         names = tuple([key.value if _is_text(key) else None for key in node.keys])  # type: ignore[union-attr]
         for key in node.keys:
             self.read(key)
-        return facts.Display("dict", tuple([self.read(value) for value in node.values]), names)
+        pairs = zip(node.keys, map(self.read, node.values), strict=True)
+        items = [value if key is not None else facts.Element(value) for key, value in pairs]  # `**others`
+        return facts.Display("dict", tuple(items), names)
 
     def _unary(self, node: ast.UnaryOp) -> Expr:
         match node:
@@ -193,8 +195,7 @@ class Expressions:
                 scope.stores.append(facts.Store(self.read(owner), attr, value, target.lineno, augmented))
             case ast.Subscript(value=owner, slice=index):
                 key = self.read(index)
-                store = facts.Store(self.read(owner), facts.ITEM, value, target.lineno, augmented, key)
-                scope.stores.append(store)
+                scope.stores.append(put(self.read(owner), value, key, target.lineno, augmented))
             case ast.Starred(value=inner):
                 self.bind_target(inner, value)
             case ast.Tuple(elts=items) | ast.List(elts=items):

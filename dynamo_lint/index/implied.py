@@ -1,17 +1,21 @@
-"""Calls that store: `x.append(v)`, `m.add_module("name", v)`, `setattr(m, "name", v)`, `d.update({…})`."""
+"""Calls that store: `x.append(v)`, `m.add_module("name", v)`, `setattr(m, "name", v)`, `d.update({…})`.
+
+An attribute can also be written past what the class does when one is set, as a wrapper writes the model that
+must not become its submodule: `object.__setattr__(self, "model", model)`, `self.__dict__["model"] = model`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, Attribute, Call, Constant, Name, Store
+from dynamo_lint.index.facts import ITEM, Attribute, Call, Constant, Expr, Name, Store
 
 _APPENDERS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 REGISTRARS = frozenset({"add_module", "register_module"})
 _PIPELINE = "register_modules"
 """How a diffusers pipeline takes parts, each under its keyword (diffusers/pipelines/pipeline_utils.py)."""
-STORING = _APPENDERS | REGISTRARS | {"setattr", "update", _PIPELINE}
+STORING = _APPENDERS | REGISTRARS | {"setattr", "__setattr__", "update", _PIPELINE}
 """Last names of all of them: what is not called so stores nothing."""
 
 
@@ -32,6 +36,18 @@ def stores(call: Call) -> Iterator[Store]:
             yield Store(owner, key, value, line)
         case Call(Name("setattr"), (Name("self") as owner, _, value)):
             yield Store(owner, ITEM, value, line)
+        case Call(Attribute(_, "__setattr__"), (owner, Constant(str() as key), value)):
+            yield Store(owner, key, value, line)
+        case Call(Attribute(Attribute(owner, "__dict__"), "update"), _, keywords) if keywords:
+            yield from (Store(owner, key, value, line) for key, value in keywords if key is not None)
         case Call(Attribute(owner, "update"), (facts.Display("dict", items, keys),)):
             for text, item in zip(keys, items, strict=False):
-                yield Store(owner, ITEM, item, line, index=Constant(text))
+                yield put(owner, item, Constant(text), line)
+
+
+def put(owner: Expr, value: Expr, index: Expr, line: int, augmented: bool = False) -> Store:
+    """`owner[index] = value`; what is put into the `__dict__` of an object is an attribute of it."""
+    match owner, index:
+        case Attribute(of, "__dict__") | Call(Name("vars"), (of,)), Constant(str() as key):
+            return Store(of, key, value, line, augmented)
+    return Store(owner, ITEM, value, line, augmented, index)

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
-from dynamo_lint.regions import abstract, bare, flow, submodules, swaps
+from dynamo_lint.regions import abstract, bare, choices, displays, enumerations, flow, submodules, swaps
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.filling import filled_in_class
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.refitting import is_put_back
 from dynamo_lint.regions.scopes import key_of
+from dynamo_lint.regions.spread import named_by_keyword
 from dynamo_lint.regions.temporary import is_undone
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -63,6 +65,8 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
             return {owner: Tier.CERTAIN} if ev.project.is_module(ref) else EMPTY
         case Instance(ref) if name == "_modules" and ev.project.is_module(ref):
             return {Group("each", (freeze(submodules.children(ev, ref)),)): Tier.CERTAIN}
+        case Instance(ref) if name == "value" and enumerations.is_enumeration(ev.project, ref):
+            return enumerations.values_of(ev, ref)
         case Instance(ref):
             return ev.ask(("attribute", ref, name), lambda: _of_instance(ev, ref, name), EMPTY)
         case ClassValue(ref):
@@ -148,7 +152,19 @@ def _in_body(ev: Evaluation, ref: ClassRef, name: str, receiver: ClassRef | None
                 parts.append(_in_body(ev, ref, inner, receiver) or EMPTY)
             else:
                 parts.append(ev.value(binding.value, Scope(outer)))
+                if isinstance(binding.value, facts.Display | facts.Call):
+                    parts.append(_filled(ev, ref, name))
     return union(parts)
+
+
+def _filled(ev: Evaluation, ref: ClassRef, name: str) -> Values:
+    """What methods and other code put into a table that stands in the body of a class."""
+    rows = [(key, displays.put_by(ev, where, v)) for where, key, v in filled_in_class(ev.project, ref, name)]
+    held = union(values for _, values in rows)
+    if not held:
+        return EMPTY
+    choices.note(ev.project, held)  # which of them is taken, only the run knows
+    return at_best(stored(rows), Tier.LIKELY)
 
 
 def _method(ev: Evaluation, function: FunctionRef, owner: ClassRef, receiver: ClassRef | None) -> Values:
@@ -191,7 +207,8 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         holders = abstract.holders(project, ref, name)
         found = union((ev.attributes({Instance(heir): Tier.CERTAIN}, name) for heir in holders), Tier.LIKELY)
     if not found:
-        found = _kept_by_library(ev, ref, name) or _delegated(ev, ref, name)
+        ways = (_kept_by_library, named_by_keyword, _delegated)
+        found = next((held for way in ways if (held := way(ev, ref, name))), EMPTY)
     if found and ev.swaps:
         found = union([found, swaps.swapped(ev, ref, found)])
     found = ev.capped(found)

@@ -14,6 +14,9 @@ from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import (
     attributes,
     choices,
+    containers,
+    displays,
+    enumerations,
     flow,
     iterables,
     keywords,
@@ -23,6 +26,7 @@ from dynamo_lint.regions import (
     selecting,
     structure,
     submodules,
+    texts,
 )
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.beforehand import with_passed
@@ -50,7 +54,6 @@ from dynamo_lint.regions.values import (
     Values,
     at_best,
     elements,
-    freeze,
     stored,
     union,
 )
@@ -167,7 +170,7 @@ class Evaluation:
             case facts.Choice(options):
                 return union([self.value(option, scope) for option in options])
             case facts.Display(kind, items, keys):
-                return self._display(kind, items, keys, scope)
+                return displays.of_display(self, kind, items, keys, scope)
             case facts.Constant(str() as text):
                 return {Text(text): Tier.CERTAIN}
             case facts.Narrowed(inner, types, holds):
@@ -186,22 +189,13 @@ class Evaluation:
                 return self._imported(expr, scope.function.path)
         return EMPTY
 
-    def _display(
-        self, kind: str, items: tuple[Expr, ...], keys: tuple[str | None, ...], scope: Scope
-    ) -> Values:
-        parts = [self.value(item, scope) for item in items]
-        if any(isinstance(item, facts.Element) for item in items):
-            kind, parts = "each", [union(parts)]
-        # A container of nothing we follow is not worth carrying around.
-        if not any(parts) and kind != "tuple":
-            return EMPTY
-        return {Group(kind, tuple(freeze(part) for part in parts), keys): Tier.CERTAIN}
-
     def _items(self, owners: Values, index: Expr, scope: Scope) -> Values:
         """`owner[index]`: the named items if the index is known to be one of some texts."""
         modules: Values = {owner: tier for owner, tier in owners.items() if isinstance(owner, File)}
         if modules:  # `models.__dict__[name]`
             return results.named(self, modules, index, scope)
+        if External("sys.modules") in owners:
+            return texts.imported(self, index, scope)
         if any(isinstance(owner, Group) and any(owner.keys) for owner in owners):
             left = by_key(owners, index)
             if left is not None:
@@ -224,6 +218,8 @@ class Evaluation:
                     parts.append(union([self.elements({owner: tier}) if own is None else own], tier))
                 case File() if isinstance(index, str):  # `models.__dict__["name"]`
                     parts.append(union([self.attributes({owner: tier}, index)], tier))
+                case ClassValue(ref) if enumerations.is_enumeration(self.project, ref):
+                    parts.append({Instance(ref): tier})
                 case ClassValue() | External():  # Base[T]
                     parts.append({owner: tier})
         return union(parts)
@@ -236,6 +232,8 @@ class Evaluation:
                 own = iterables.of_object(self, value.ref)
                 if own is None and self.project.is_container(value.ref):
                     own = submodules.contents(self, value.ref)
+                elif own is None:
+                    own = containers.put_into(self, value.ref)
                 parts.append(union([own or EMPTY], tier))
         return union(parts)
 
@@ -322,11 +320,10 @@ class Evaluation:
         if scope.function.key == MODULE_KEY:
             path = scope.function.path
             stores = self.project.filled_in(path).get(name, ())
-            put = union((self.value(v, Scope(at, self.project.owner(at))) for at, v in stores), Tier.LIKELY)
+            put = union((displays.put_by(self, at, v) for at, v in stores), Tier.LIKELY)
             parts.append((None, self.capped(put)))
             for at, key, value in filled_elsewhere(self.project, path, name):
-                put = self.value(value, Scope(at, self.project.owner(at)))
-                parts.append((key, self.capped(at_best(put, Tier.LIKELY))))
+                parts.append((key, self.capped(at_best(displays.put_by(self, at, value), Tier.LIKELY))))
         found = union([*[self.value(value, scope) for value in bound], stored(parts)])
         for line in compiled:  # `f = torch.compile(f)`, of what `f` is by its other assignments
             found = union([found, results.compiled(found, scope.function.path, line)])

@@ -10,7 +10,16 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of
-from dynamo_lint.regions import beforehand, choices, decorated, keywords, registries, settings, unnamed
+from dynamo_lint.regions import (
+    beforehand,
+    choices,
+    compiling,
+    decorated,
+    keywords,
+    registries,
+    settings,
+    unnamed,
+)
 from dynamo_lint.regions.abstract import is_protocol, standing_for
 from dynamo_lint.regions.annotations import is_plain, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -201,10 +210,10 @@ def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) ->
             by_constructor = _by_constructor(project)
             known = _in_order(wanted & by_constructor.keys())
             rest = [call for ref in known for call in by_constructor[ref]]
-        sure = called == name and _is_only_helper(project, name, wanted)
+        means = compiling.overridden(project, name, wanted) if called == name else None
         for caller, site in rest[:_MAX_CALL_SITES]:
             runs = _callees(ev, caller, site)
-            if not runs.isdisjoint(wanted) or (sure and not runs):
+            if not runs.isdisjoint(wanted) or (means is not None and runs <= means):
                 found.append((caller, site))
     return found
 
@@ -220,20 +229,6 @@ def _callees(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[ClassRe
         return frozenset(getattr(value, "ref", None) for value in ev.value(site.call.function, caller))
 
     return ev.part(("callees", caller, id(site)), compute)
-
-
-def _is_only_helper(project: Project, name: str, wanted: set[ClassRef | FunctionRef]) -> bool:
-    """Whether a method that compiles something is the only function of its name in the project.
-
-    Then a call of that name on an object of which nothing is known is a call of it.
-    """
-    methods = [ref for ref in wanted if isinstance(ref, FunctionRef)]
-    if len(wanted) != 1 or not methods or project.times_defined(name) != 1:
-        return False
-    function = project.function(methods[0])
-    return function.owner is not None and any(
-        terminal_name(site.call.function) == "compile" for site in function.calls
-    )
 
 
 def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, CallSite]]:

@@ -6,10 +6,20 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
-from dynamo_lint.regions import choices, contexts, entrypoints, iterables, keywords, registries, submodules
+from dynamo_lint.regions import (
+    choices,
+    containers,
+    contexts,
+    entrypoints,
+    iterables,
+    keywords,
+    registries,
+    submodules,
+)
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
+from dynamo_lint.regions.containers import MODULE_CONTAINERS
 from dynamo_lint.regions.evaluated import evaluated
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
@@ -33,7 +43,6 @@ from dynamo_lint.regions.values import (
     Foreign,
     FunctionValue,
     Group,
-    Held,
     Instance,
     Kept,
     Key,
@@ -87,7 +96,6 @@ _PASS_FIRST = frozenset(
 _COLLECTIONS = frozenset(
     {"list", "tuple", "set", "frozenset", "reversed", "sorted", "iter", "dict", "OrderedDict", "deque"}
 )
-MODULE_CONTAINERS = {"ModuleList": "list", "ModuleDict": "dict", "Sequential": "sequential"}
 # nn.Module methods that return the module itself, and framework calls that hand back what they were given.
 _SELF_RETURNING = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type"}
@@ -149,8 +157,9 @@ def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Value
     match callee:
         case ClassValue(ref):
             made: Values = {Instance(ref): Tier.CERTAIN}
-            kind = _kind_of(ev, ref)
-            return union([made, _container(ev, kind, call, scope)]) if kind is not None else made
+            if (kind := containers.kind_of(ev.project, ref)) is None:
+                return made
+            return union([made, containers.of_modules(ev, kind, _first(call), call, scope)])
         case FunctionValue(ref, receiver):
             if own := built_by_own(ev, ref, call, scope):
                 return own
@@ -162,15 +171,10 @@ def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Value
             return found
         case External(dotted) | Compiled(dotted):
             return _of_external(ev, dotted, call, scope)
+        case Instance(ref) if not ev.project.is_module(ref):  # what a module gives is no module
+            method = ev.project.method(ref, "__call__")
+            return _of_callee(ev, FunctionValue(method, ref), call, scope) if method is not None else EMPTY
     return EMPTY
-
-
-def _kind_of(ev: Evaluation, ref: ClassRef) -> str | None:
-    """What container of modules a class of the project is, if it leaves the construction to torch."""
-    if not ev.project.is_container(ref) or ev.project.method(ref, "__init__") is not None:
-        return None
-    bases = (base.rpartition(".")[2] for base in ev.project.external_bases(ref))
-    return next((MODULE_CONTAINERS[base] for base in bases if base in MODULE_CONTAINERS), None)
 
 
 def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Values:
@@ -204,15 +208,17 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     if dotted in DESCRIPTIONS and first is not None:
         return ev.value(first, scope)
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
-        return _container(ev, MODULE_CONTAINERS[last], call, scope)
+        return containers.of_modules(ev, MODULE_CONTAINERS[last], first, call, scope)
     if last in _COLLECTIONS and first is not None and call.arguments:
         return {g: tier for g, tier in ev.value(first, scope).items() if isinstance(g, Group)}
     if last in ("dict", "OrderedDict", "SimpleNamespace") and call.keywords:
-        return _keyed(ev, call, scope)
+        return containers.keyed(ev, call, scope)
     if dotted == "dataclasses.field":
         return _default(ev, call, scope)
     if dotted == "torch.nn.Module":
         return {Bare(scope.function.path, call.line): Tier.CERTAIN}
+    if dotted == "functools.reduce" and call.arguments[:1] == (facts.Name("getattr"),):
+        return submodules.along(ev, call.arguments[1:], scope)
     if dotted in iterables.NAMES:
         return iterables.of_call(ev, dotted.removeprefix("builtins.").removeprefix("itertools."), call, scope)
     if not dotted.startswith("builtins."):
@@ -254,6 +260,9 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
             return evaluated(ev, source, scope)
         case "vars", (owner,):
             return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
+        case "type", (_, facts.Display("tuple", (base, *_)), _):  # a class without code of its own
+            where = scope.function
+            return ev.of_symbols(ev.project.symbols(base, where.path, where.key))
         case "type", (value,):
             instances = ev.value(value, scope).items()
             return {ClassValue(v.ref): tier for v, tier in instances if isinstance(v, Instance)}
@@ -300,11 +309,13 @@ def _of_method(
             case Group() if method.name in ("children", "modules"):
                 parts.append({owner: tier})
             case Group() if method.name in ("items", "named_children", "named_modules"):
-                parts.append(_pairs(elements({owner: tier})))
+                parts.append(containers.pairs(elements({owner: tier})))
             case Group() if method.name in keywords.TAKING or method.name == "popleft":
                 parts.append(elements({owner: tier}))
             case Loadable(held) if method.name in entrypoints.LOADING:
                 parts.append(union([dict(held)], tier))
+            case File() if method.name in keywords.TAKING and call.arguments:  # `globals().get(name)`
+                parts.append(union([named(ev, {owner: tier}, call.arguments[0], scope)], Tier.LIKELY))
             case Text(text) if method.name in SPLITTERS:
                 parts.append(at_best(parts_of(text, method.name, call), tier))
             case Text(text) if method.name == "format":
@@ -316,7 +327,7 @@ def _of_method(
             case Foreign("torch.nn.Module") if method.name in ("children", "modules"):
                 parts.append(each({owner: Tier.ASSUMED}))
             case Foreign("torch.nn.Module") if method.name in ("named_children", "named_modules"):
-                parts.append(_pairs({owner: Tier.ASSUMED}))
+                parts.append(containers.pairs({owner: Tier.ASSUMED}))
     if not resolved and not parts and method.name in _SET_UPS and call.arguments:
         # fabric.setup(model, optimizer), accelerator.prepare(model): what went in comes out, in order.
         passed = [ev.value(argument, scope) for argument in call.arguments]
@@ -350,7 +361,7 @@ def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scop
         return union(submodules.below(ev, ref, text) for text in texts)
     else:
         return EMPTY
-    return _pairs(found) if name.startswith("named_") else each(found)
+    return containers.pairs(found) if name.startswith("named_") else each(found)
 
 
 def _built(ev: Evaluation, ref: ClassRef) -> Values:
@@ -366,25 +377,8 @@ def _parent(ev: Evaluation, scope: Scope) -> Values:
     return {Parent(owner, scope.receiver or owner): Tier.CERTAIN}
 
 
-def _container(ev: Evaluation, kind: str, call: Call, scope: Scope) -> Values:
-    if kind == "sequential":
-        starred = any(isinstance(argument, facts.Element) for argument in call.arguments)
-        parts = [ev.value(argument, scope) for argument in call.arguments]
-        if starred:
-            return {Group("each", (freeze(union(parts)),)): Tier.CERTAIN}
-        return {Group("sequential", tuple(freeze(part) for part in parts)): Tier.CERTAIN}
-    first = _first(call)
-    inner = ev.value(first, scope) if first is not None else EMPTY
-    return {g: tier for g, tier in inner.items() if isinstance(g, Group)}
-
-
 _FIRST = ("model", "module", "func", "encoder_layer", "decoder_layer")
 """By which keyword libraries take what they wrap."""
-
-
-def _keyed(ev: Evaluation, call: Call, scope: Scope) -> Values:
-    parts = tuple(freeze(ev.value(value, scope)) for _, value in call.keywords)
-    return {Group("dict", parts, tuple(name for name, _ in call.keywords)): Tier.CERTAIN}
 
 
 def _first(call: Call) -> Expr | None:
@@ -392,8 +386,3 @@ def _first(call: Call) -> Expr | None:
         first = call.arguments[0]
         return None if isinstance(first, facts.Element) else first
     return next((value for name, value in call.keywords if name in _FIRST), None)
-
-
-def _pairs(values: Values) -> Values:
-    """`named_…()` and `items()`: (name, value) pairs."""
-    return each({Group("tuple", (Held(), freeze(values))): Tier.CERTAIN})

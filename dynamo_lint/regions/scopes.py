@@ -192,6 +192,8 @@ def method_kind(function: Function) -> str:
             return name
         if name.endswith("property"):
             return "property"
+    if function.qualname.endswith((".__init_subclass__", ".__class_getitem__")):
+        return "classmethod"  # without a decorator
     return "staticmethod" if function.qualname.endswith(".__new__") else "method"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM
+from dynamo_lint.index.facts import ITEM, Expr
 from dynamo_lint.regions.model import ClassRef, Tier
-from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Value, Values, elements, union
+from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Text, Value, Values, elements, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -75,3 +76,19 @@ def below(ev: Evaluation, ref: ClassRef, path: str) -> Values:
     for part in path.split("."):
         found = ev.attributes(found, part)
     return found
+
+
+def along(ev: Evaluation, path: Sequence[Expr], scope: Scope) -> Values:
+    """What `reduce(getattr, path.split("."), model)` finds: any module below, if nothing tells the path."""
+    if len(path) != 2:
+        return EMPTY
+    names, start = path
+    found = ev.value(start, scope)
+    for known in ev.value(names, scope):
+        parts = known.items if isinstance(known, Group) else ()
+        texts = [value.value for part in parts for value, _ in part if isinstance(value, Text)]
+        for text in texts:
+            found = ev.attributes(found, text)
+        if texts:
+            return found
+    return union((descendants(ev, v.ref) for v in found if isinstance(v, Instance)), Tier.LIKELY)

@@ -51,6 +51,14 @@ def located(ev: Evaluation, names: Values, path: str) -> Values:
     )
 
 
+def imported(ev: Evaluation, name: Expr, scope: Scope) -> Values:
+    """The file that `sys.modules` has under a name: this one under `__name__`."""
+    path = scope.function.path
+    if name == facts.Name("__name__"):
+        return {File(path): Tier.CERTAIN}
+    return located(ev, ev.value(name, scope), path)
+
+
 def worded(text: str) -> Values:
     """What a text is with parts that only the run knows: `"models.{}".format(name)`."""
     known = _OPEN.sub("*", text)

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, CallSite, Expr, FileFacts, Store
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, Store
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.descriptions import read_configs, read_settings
 from dynamo_lint.regions.itempath import item_path
-from dynamo_lint.regions.model import ClassRef, FunctionRef, function_ref
+from dynamo_lint.regions.later import LATER, called_later
+from dynamo_lint.regions.model import ClassRef, function_ref
 from dynamo_lint.regions.naming import (
     add_keys,
     called_name,
@@ -29,9 +30,6 @@ from dynamo_lint.regions.naming import (
 from dynamo_lint.regions.scopes import global_bindings, method_kind, own_names
 
 Table = dict[str, list[Any]]
-
-_LATER = {"partial": 0, "LayerSpec": 0, "TiedLayerSpec": 1}
-"""What calls later what it is given at a position, with all that follows: functools, deepspeed."""
 
 
 class Reading(NamedTuple):
@@ -61,8 +59,9 @@ def _uses(
                 calls[name].append(here)
             elif isinstance(site.call.function, facts.Call):
                 results_called[terminal_name(site.call.function) or ""].append(here)
-            if name in _LATER and len(site.call.arguments) > _LATER[name]:
-                _add_later(calls, ref, site, _LATER[name])
+            later = called_later(name, site.call) if name in LATER else None
+            if later is not None and (name := called_name(later.function)):
+                calls[name].append((ref, replace(site, call=later)))
             for keyword, value in site.call.keywords:
                 if isinstance(value, facts.Constant):
                     if keyword and isinstance(value.value, str):
@@ -387,12 +386,3 @@ def _all(table: Table, names: set[str]) -> None:
     """The file has these names; how often does not matter."""
     for name in names:
         table[name].append(True)
-
-
-def _add_later(calls: Table, where: FunctionRef, site: CallSite, position: int) -> None:
-    """`partial(step, model)` calls `step` with a model first, whenever that may be."""
-    function, *arguments = site.call.arguments[position:]
-    name = called_name(function)
-    if name:
-        call = replace(site.call, function=function, arguments=tuple(arguments))
-        calls[name].append((where, replace(site, call=call)))

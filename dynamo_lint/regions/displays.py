@@ -1,0 +1,53 @@
+"""What displays hold: lists, comprehensions, dictionaries that take in others, and what is put in later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index.facts import Element, Expr
+from dynamo_lint.regions import choices
+from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.regions.receivers import each_heir
+from dynamo_lint.regions.values import EMPTY, Group, Scope, Values, at_best, freeze, stored, union
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+
+def of_display(
+    ev: Evaluation, kind: str, items: tuple[Expr, ...], keys: tuple[str | None, ...], scope: Scope
+) -> Values:
+    """The container that a display or a comprehension makes."""
+    takes_in = any(isinstance(item, Element) for item in items)
+    if kind == "dict" and takes_in:
+        return stored(_rows(ev, items, keys, scope))
+    parts = [ev.value(item, scope) for item in items]
+    if takes_in:
+        kind, parts = "each", [union(parts)]
+    # A container of nothing we follow is not worth carrying around.
+    if not any(parts) and kind != "tuple":
+        return EMPTY
+    return {Group(kind, tuple(freeze(part) for part in parts), keys): Tier.CERTAIN}
+
+
+def _rows(
+    ev: Evaluation, items: tuple[Expr, ...], keys: tuple[str | None, ...], scope: Scope
+) -> Iterator[tuple[str | None, Values]]:
+    for key, item in zip(keys, items, strict=True):
+        if not isinstance(item, Element):
+            yield key, ev.value(item, scope)
+            continue
+        for other, tier in ev.value(item.iterable, scope).items():
+            if isinstance(other, Group):
+                known = zip_longest(other.keys, other.items)
+                yield from ((name, at_best(dict(held), tier)) for name, held in known)
+
+
+def put_by(ev: Evaluation, where: FunctionRef, value: Expr) -> Values:
+    """What a function puts into a table; one that runs for each heir of its class puts them all there."""
+    heirs = each_heir(ev.project, value, where)
+    if heirs:
+        choices.note(ev.project, heirs)
+    return heirs or ev.value(value, Scope(where, ev.project.owner(where)))

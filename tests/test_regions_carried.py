@@ -1,0 +1,218 @@
+"""Ways by which models come to where they are compiled, each as Dynamo sees it, and what must stay quiet."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.programs import hot
+
+pytest.importorskip("torch")
+
+from tests.test_regions_under_torch import OURS, translated
+
+NETS = """
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+class Other(nn.Module):
+    def forward(self, x): return other(x)
+"""
+NET = {"Net.forward", "helper"}
+BOTH = {*NET, "Other.forward", "other"}
+KEEPING = """
+class Keeper:
+    def __init__(self, model, unused):
+        {put}
+    def run(self, x): return torch.compile(self.model)(x)
+def main(x): Keeper(Net(), Other()).run(x)
+"""
+SPREAD = """
+class Keeper:
+    def __init__(self, **given):
+        {put}
+    def run(self, x): return torch.compile(self.model)(x)
+def main(x): Keeper(model=Net(), unused=Other()).run(x)
+"""
+PREPARING = """
+class Plugin:
+    def prepare(self, model): return model
+class Fast(Plugin):
+    def prepare(self, model): return torch.compile(model)
+def run(plugins: list[Plugin], x):
+    model = Net()
+    for plugin in plugins: model = plugin.prepare(model)
+    return model(x)
+def main(x):
+    run([Fast()], x)
+    Other()(x)
+"""
+TABLE = "\ndef main(x, name='net'): torch.compile({table}[name]())(x)\n"
+PROGRAMS = {
+    "set past the class": (KEEPING.format(put="object.__setattr__(self, 'model', model)"), NET),
+    "put into its dictionary": (KEEPING.format(put="self.__dict__['model'] = model"), NET),
+    "put into its vars": (KEEPING.format(put="vars(self)['model'] = model"), NET),
+    "its dictionary completed": (KEEPING.format(put="self.__dict__.update(model=model)"), NET),
+    "each keyword set": (SPREAD.format(put="for k, v in given.items(): setattr(self, k, v)"), NET),
+    "all keywords kept": (SPREAD.format(put="self.__dict__.update(given)"), NET),
+    "a dictionary that takes in another": (
+        "A = {'net': Net}\nALL = {**A}" + TABLE.format(table="ALL"),
+        NET,
+    ),
+    "a row beside what is taken in": (
+        "A = {'other': Other}\nALL = {'net': Net, **A}\ndef main(x): torch.compile(ALL['net']())(x)",
+        NET,
+    ),
+    "the file under its own name": (
+        "import sys\ndef main(x): torch.compile(getattr(sys.modules[__name__], 'Net')())(x)",
+        NET,
+    ),
+    "a class asked of the globals": ("def main(x): torch.compile(globals().get('Net')())(x)", NET),
+    "a table in the body of a class": (
+        "class Models:\n    known = {}\n    @classmethod\n    def add(cls, name, model): cls.known[name] = model\n"
+        "Models.add('net', Net)" + TABLE.format(table="Models.known"),
+        NET,
+    ),
+    "heirs that enter themselves": (
+        "class Base(nn.Module):\n    known = {}\n"
+        "    def __init_subclass__(cls): Base.known[cls.__name__] = cls\n"
+        "class Heir(Base):\n    def forward(self, x): return helper(x)\n"
+        "def main(x, name='Heir'): torch.compile(Base.known[name]())(x)",
+        {"Heir.forward", "helper"},
+    ),
+    "a class that is a dictionary": (
+        "class Models(dict):\n    def build(self, name): return self[name]()\n"
+        "MODELS = Models()\nMODELS['net'] = Net\ndef main(x, name='net'): torch.compile(MODELS.build(name))(x)",
+        NET,
+    ),
+    "a class that is a dictionary and fills itself": (
+        "class Models(dict):\n    def add(self, model):\n        self[model.__name__] = model\n        return model\n"
+        "MODELS = Models()\nMODELS.add(Net)\ndef main(x, name='Net'): torch.compile(MODELS[name]())(x)",
+        NET,
+    ),
+    "an object that builds when it is called": (
+        "class Maker:\n    def __call__(self): return Net()\nmake = Maker()\ndef main(x): torch.compile(make())(x)",
+        NET,
+    ),
+    "the value of a member": (
+        "import enum\nclass Kind(enum.Enum):\n    NET = (Net,)\n"
+        "def main(x, name='NET'): torch.compile(Kind[name].value[0]())(x)",
+        NET,
+    ),
+    "a class without code of its own": (
+        "Made = type('Made', (Net,), {})\ndef main(x): torch.compile(Made())(x)",
+        NET,
+    ),
+    "an attribute by its path": (
+        "import functools\nclass Inner(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.net, self.beside = Net(), Other()\n"
+        "class Outer(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.inner = Inner()\n"
+        "def main(x): torch.compile(functools.reduce(getattr, 'inner.net'.split('.'), Outer()))(x)",
+        NET,
+    ),
+    "a plugin that overrides": (PREPARING, NET),
+    "work for a thread": (
+        "import threading\ndef work(model, x): torch.compile(model)(x)\n"
+        "def main(x):\n    one = threading.Thread(target=work, args=(Net(), x))\n    one.start()\n    one.join()",
+        NET,
+    ),
+    "work for an executor": (
+        "from concurrent.futures import ThreadPoolExecutor\ndef work(model, x): torch.compile(model)(x)\n"
+        "def main(x):\n    with ThreadPoolExecutor(1) as pool: pool.submit(work, Net(), x).result()",
+        NET,
+    ),
+    "work for each": (
+        "def work(model): return torch.compile(model)\n"
+        "def main(x):\n    for model in map(work, [Net()]): model(x)\n    Other()(x)",
+        NET,
+    ),
+}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@pytest.mark.parametrize(("source", "expected"), PROGRAMS.values(), ids=PROGRAMS)
+def test_dynamo_translates_what_is_carried_to_a_compile_site(
+    source: str, expected: set[str], tmp_path: Path
+) -> None:
+    assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source, tmp_path) == expected
+
+
+def likely(source: str) -> set[str]:
+    return {name for name, tier in hot(OURS + NETS + source).items() if tier != "assumed"}
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        "object.__setattr__(self, 'other', model)",
+        "object.__setattr__(unused, 'model', model)",
+        "self.__dict__['other'] = model",
+        "unused.__dict__['model'] = model",
+        "self.options['model'] = model",
+        "self.__dict__.update(other=model)",
+        "self.options.update(model=model)",
+    ],
+)
+def test_what_is_kept_under_another_name_or_elsewhere_is_quiet(put: str) -> None:
+    assert likely(KEEPING.format(put=put)) == set()
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        "for k, v in given.items(): setattr(self.options, k, v)",
+        "for k, v in given.items(): setattr(self, 'other', v)",
+        "self.options.update(given)",
+        "self.given = given",
+        "pass",
+    ],
+)
+def test_keywords_that_are_not_set_on_the_object_are_quiet(put: str) -> None:
+    assert likely(SPREAD.format(put=put)) == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "A = {'net': Net}\nALL = {'other': 1, **{'more': A}}\ndef main(x): torch.compile(ALL['other']())(x)",
+        "import sys\ndef main(x): torch.compile(getattr(sys.modules['torch'], 'Net')())(x)",
+        "class Models:\n    known = {}\n    @classmethod\n    def add(cls, model): cls.others[0] = model\n"
+        "Models.add(Net)" + TABLE.format(table="Models.known"),
+        "class Models:\n    known = {}\nclass Apart:\n    known = {}\n    @classmethod\n"
+        "    def add(cls, name, model): cls.known[name] = model\nApart.add('net', Net)"
+        + TABLE.format(table="Models.known"),
+        "class Models(dict):\n    pass\nMODELS, REST = Models(), {}\nREST['net'] = Net"
+        + TABLE.format(table="MODELS"),
+        "class Maker:\n    def build(self): return Net()\nmake = Maker()\ndef main(x): torch.compile(make())(x)",
+        "class Kind:\n    NET = (Net,)\ndef main(x, kind): torch.compile(Kind(kind).value[0]())(x)",
+        "import threading\ndef work(model, x): torch.compile(model)(x)\n"
+        "def main(x): threading.Thread(target=print, args=(Net(), x)).start()",
+        "def work(model): return torch.compile(model)\ndef main(x): list(map(print, [Net()]))",
+    ],
+)
+def test_what_only_looks_like_carrying_is_quiet(source: str) -> None:
+    assert likely(source) == set()
+
+
+def test_what_a_hook_for_heirs_does_with_one_is_not_what_it_does_with_another() -> None:
+    source = """
+class Base(nn.Module):
+    def __init_subclass__(cls):
+        inner = cls.forward
+        def forward(self, x): return inner(self, x)
+        cls.forward = forward
+class Used(Base):
+    def forward(self, x): return helper(x)
+class Unused(Base):
+    def forward(self, x): return other(x)
+fast = torch.compile(Used())
+"""
+    assert "Unused.forward" not in likely(source)
+
+
+def test_a_method_that_others_have_too_is_not_called_by_its_name_alone() -> None:
+    apart = "class Apart:\n    def prepare(self, model): return model\n"
+    unknown = PREPARING.replace("list[Plugin]", "list").replace("run([Fast()], x)", "run(load(), x)")
+    assert likely(unknown) == NET
+    assert likely(apart + unknown) == set()
