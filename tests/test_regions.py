@@ -426,6 +426,27 @@ def test_compile_with_disable_true_is_no_entry() -> None:
     assert hot(program("m = torch.compile(Model(), disable=True)")) == {}
 
 
+@pytest.mark.parametrize(
+    "decorator",
+    [
+        "@torch.compile(disable=True)",
+        "@partial(torch.compile, disable=True)",
+    ],
+)
+@pytest.mark.parametrize(
+    "what", ["def f(x): return x", "class F(nn.Module):\n    def forward(self, x): return x"]
+)
+def test_a_decorator_with_disable_true_is_no_entry(decorator: str, what: str) -> None:
+    text = f"from functools import partial\n{decorator}\n{what}\n"
+    assert hot(text) == {}
+    assert hot(text.replace("True", "False")) != {}
+
+
+def test_what_a_decorator_with_disable_true_is_on_is_traced_where_compiled_code_calls_it() -> None:
+    inner = "@torch.compile(disable=True)\ndef f(x): return x\n"
+    assert set(hot(f"{inner}@torch.compile\ndef g(x): return f(x)\n")) == {"f", "g"}
+
+
 def test_a_disable_expression_is_kept_as_the_condition() -> None:
     _, regions = resolve_text(program("m = torch.compile(Model(), disable=not cfg.fast)"))
     assert [e.condition for e in regions.entries] == ["disable=not cfg.fast"]
