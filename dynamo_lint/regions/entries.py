@@ -16,12 +16,15 @@ from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
+from dynamo_lint.regions.carried import carriers, spread
+from dynamo_lint.regions.compiling import compiles_something
 from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.inlaid import inlaid
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
 from dynamo_lint.regions.modules import inherits_code
+from dynamo_lint.regions.naming import called_name
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
@@ -95,18 +98,22 @@ class _Search:
         self.names = compile_names(project)
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._decorators}
+        self._carriers = carriers(project)
+        self.names |= self._carriers
 
     def functions(self) -> Iterator[FunctionRef]:
         """The functions that may have an entry, by the names of what they call and of their decorators."""
         callers, within = self._project.named("callers"), self._project.named("within")
         for name in self.names:
             yield from callers.get(name, ())
+        for name in sorted(self._carriers):  # a table of compilers too
+            yield from (where for where, _ in self._project.calls_of(name))
         yield from within.get("", ())
         yield from (ref for ref in self.decorated_ones() if isinstance(ref, FunctionRef))
 
     def may_compile(self, callee: Expr, _path: str = "") -> bool:
         """Whether what is called has a name that compiles."""
-        return terminal_name(callee) in self.names
+        return _name(callee) in self.names
 
     def decorated_ones(self) -> Iterator[FunctionRef | ClassRef]:
         """The functions and classes with a decorator that may compile them, by its name."""
@@ -115,16 +122,19 @@ class _Search:
 
     def compiles(self, callee: Expr, path: str, function: str) -> bool:
         """Whether calling `callee` (or decorating with it) compiles something."""
-        name = terminal_name(callee)
+        name = _name(callee)
         if isinstance(callee, facts.Call) and _switched_off(callee):  # gives back what it is given
             return False
         if name == "partial" and isinstance(callee, facts.Call) and callee.arguments:
             name = terminal_name(callee.arguments[0])  # `@partial(torch.compile, dynamic=True)`
         if name not in self.names:
             return False
-        if name == CONVENTION:
-            return True
         inner = callee.function if isinstance(callee, facts.Call) else callee
+        if name == CONVENTION:  # one of the project's own compiles what its body says
+            own = (
+                one for one in self._project.symbols(inner, path, function) if isinstance(one, FunctionRef)
+            )
+            return not any(compiles_something(self._project.function(one)) for one in own)
         symbols = self._project.symbols(callee, path, function)
         if not (
             isinstance(callee, facts.Call) and callee.arguments
@@ -135,7 +145,11 @@ class _Search:
             or (isinstance(symbol, FunctionRef) and forwards(self._project, symbol))
             or matches(self._project, symbol, self._decorators)
             for symbol in symbols
-        )
+        ) or (name in self._carriers and self._carries(callee, FunctionRef(path, function)))
+
+    def _carries(self, callee: Expr, where: FunctionRef) -> bool:
+        """Whether the value of a callee, which no binding tells, may be torch.compile."""
+        return External(COMPILE) in evaluate(self._project, callee, Scope(where, self._project.owner(where)))
 
     def decorated(
         self, decorator: Expr, path: str, line: int, target: str, targets: tuple[Target, ...]
@@ -148,8 +162,14 @@ class _Search:
         """The entries that a call site is: one for each thing it may compile."""
         if site.context is not None and terminal_name(site.context) == CONVENTION:
             return self._in_context(where, site)
-        name = terminal_name(site.call.function)
-        if name not in self.names or _switched_off(site.call) or forwards(self._project, where):
+        site = spread(site) if "map" in self._carriers else site
+        name = _name(site.call.function)
+        if (
+            name is None
+            or name not in self.names
+            or _switched_off(site.call)
+            or forwards(self._project, where)
+        ):
             return []
         if not self._may_compile(where, site.call, name):
             return []
@@ -355,6 +375,11 @@ class _Search:
         lacks = "forward" if empty else "code" if maker and maker not in BUILDERS else ""
         others = () if lacks or meant else examples(self._project, where)
         return Unresolved(where.path, line, describe(site.call), why, meant, others, lacks)
+
+
+def _name(callee: Expr) -> str | None:
+    """What a call goes by; of a table of functions its own name, or the key."""
+    return called_name(callee) if isinstance(callee, facts.Subscript) else terminal_name(callee)
 
 
 def _switched_off(call: facts.Call) -> bool:

@@ -194,7 +194,7 @@ def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef
         around = project.function(FunctionRef(ref.path, function.outer))
         return set(names_for(facts.Definition(ref.key), around)), []
     constructed = project.classes_with_init(ref) if name == "__init__" else []
-    return {name, *(heir.name for heir in constructed)}, constructed
+    return {name, *(heir.name for heir in constructed), *compiling.held_as(project, ref)}, constructed
 
 
 def _calls_to(ev: Evaluation, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Scope, CallSite]]:
@@ -226,7 +226,9 @@ def _callees(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[ClassRe
     """What a call runs; None for whatever is not of the project."""
 
     def compute() -> frozenset[ClassRef | FunctionRef | None]:
-        return frozenset(getattr(value, "ref", None) for value in ev.value(site.call.function, caller))
+        values = ev.value(site.call.function, caller)
+        found = {getattr(value, "ref", None) for value in values}
+        return frozenset(found.union(compiling.compilers(ev.project, values)))
 
     return ev.part(("callees", caller, id(site)), compute)
 

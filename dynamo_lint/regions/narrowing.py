@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
+from dynamo_lint.index.facts import (
+    Attribute,
+    Choice,
+    Constant,
+    Display,
+    Expr,
+    Name,
+    Narrowed,
+    Subscript,
+)
 from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.index.having import attributes_in, tests_attributes
 from dynamo_lint.index.narrowing import lists_texts
@@ -69,12 +78,16 @@ def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scop
 
 
 def _listed(ev: Evaluation, types: Expr, scope: Scope) -> Values:
-    """Instances of the classes that a variable lists, if it lists nothing else: `BLOCKS = (Block, Layer)`."""
+    """Instances of the classes that a variable lists, `BLOCKS = (Block, Layer)`, or is, if it is a module's;
+    none if it holds anything else."""
     if not isinstance(types, Name | Attribute):
         return EMPTY
     lists = ev.value(types, scope)
-    held = [inner for group in lists if isinstance(group, Group) for item in group.items for inner, _ in item]
-    known = all(isinstance(group, Group) and all(group.items) for group in lists)
+    held: list[Value] = [v for v in lists if isinstance(v, ClassValue) and ev.project.is_module(v.ref)]
+    held += [
+        inner for group in lists if isinstance(group, Group) for item in group.items for inner, _ in item
+    ]
+    known = all(v in held or (isinstance(v, Group) and all(v.items)) for v in lists)
     if not known or not all(isinstance(inner, ClassValue) for inner in held):
         return EMPTY
     return {Instance(inner.ref): Tier.LIKELY for inner in held if isinstance(inner, ClassValue)}

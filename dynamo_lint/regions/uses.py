@@ -10,6 +10,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, Store
 from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.carried import read_carried
 from dynamo_lint.regions.descriptions import read_configs, read_settings
 from dynamo_lint.regions.itempath import item_path
 from dynamo_lint.regions.later import LATER, called_later
@@ -349,6 +350,7 @@ READINGS = (
     Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), _called_as),
     Reading(("listed",), _listed),
+    Reading(("carrying", "carried to"), read_carried),
     Reading(("calling given",), _handing),
     Reading(("settings", "described"), read_settings),
     Reading(("configured", "typed"), read_configs),
