@@ -95,6 +95,29 @@ PROGRAMS = {
         "class Maker:\n    def __call__(self): return Net()\nmake = Maker()\ndef main(x): torch.compile(make())(x)",
         NET,
     ),
+    "put into a dictionary inside of another": (
+        "def step(nets, x): return nets.student.backbone(x)\n"
+        "def main(x):\n    nets = nn.ModuleDict({'student': nn.ModuleDict({}), 'teacher': nn.ModuleDict({})})\n"
+        "    nets.student['backbone'] = Net()\n    nets['teacher']['backbone'] = Other()\n"
+        "    torch.compile(step)(nets, x)",
+        {*NET, "step"},
+    ),
+    "handed to what is picked where the table stands": (
+        "class First(nn.Module):\n    def __init__(self, inner):\n        super().__init__()\n        self.inner = inner\n"
+        "    def forward(self, x): return self.inner(x)\n"
+        "def main(x, name='first'):\n    kind = {'first': First}[name]\n    torch.compile(kind(Net()))(x)",
+        {*NET, "First.forward"},
+    ),
+    "handed at once to what is picked": (
+        "class First(nn.Module):\n    def __init__(self, inner):\n        super().__init__()\n        self.inner = inner\n"
+        "    def forward(self, x): return self.inner(x)\n"
+        "def main(x, name='first'): torch.compile({'first': First}[name](Net()))(x)",
+        {*NET, "First.forward"},
+    ),
+    "handed to what is compiled and called at once": (
+        "def step(net, x): return net(x)\ndef main(x):\n    torch.compile(step)(Net(), x)\n    Other()(x)",
+        {*NET, "step"},
+    ),
     "the value of a member": (
         "import enum\nclass Kind(enum.Enum):\n    NET = (Net,)\n"
         "def main(x, name='NET'): torch.compile(Kind[name].value[0]())(x)",
@@ -186,6 +209,9 @@ def test_keywords_that_are_not_set_on_the_object_are_quiet(put: str) -> None:
         + TABLE.format(table="MODELS"),
         "class Maker:\n    def build(self): return Net()\nmake = Maker()\ndef main(x): torch.compile(make())(x)",
         "class Kind:\n    NET = (Net,)\ndef main(x, kind): torch.compile(Kind(kind).value[0]())(x)",
+        "nets = nn.ModuleDict({'student': nn.ModuleDict({})})\nnets.student['net'] = Net()\n"
+        "def main(x): torch.compile(nets.student.other)(x)",
+        "def main(x, nets):\n    nets.student['net'] = Net()\n    torch.compile(nets.net)(x)",
         "import threading\ndef work(model, x): torch.compile(model)(x)\n"
         "def main(x): threading.Thread(target=print, args=(Net(), x)).start()",
         "def work(model): return torch.compile(model)\ndef main(x): list(map(print, [Net()]))",

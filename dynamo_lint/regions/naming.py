@@ -186,3 +186,21 @@ def _said(value: Expr) -> Iterator[str]:
         match part:
             case facts.Name(name) | facts.Attribute(_, name) | facts.Constant(str() as name):
                 yield name.rpartition(".")[2]
+
+
+def picked_from(value: Expr) -> list[Expr]:
+    """The names in a dictionary of which one is picked where it stands: `{"relu": ReLU, "gelu": GELU}[n]`."""
+    match value:
+        case facts.Subscript(facts.Display("dict", items)):
+            return [item for item in items if isinstance(item, facts.Name | facts.Attribute)]
+        case facts.Call(facts.Attribute(facts.Display("dict", items), "get")):
+            return [item for item in items if isinstance(item, facts.Name | facts.Attribute)]
+    return []
+
+
+def called_at_once(callee: Expr) -> list[Expr]:
+    """What a callee without a name of its own runs: one of a dictionary, or what is compiled right there."""
+    match callee:
+        case facts.Call(made, (function, *_)) if terminal_name(made) == "compile":
+            return [function]
+    return picked_from(callee)

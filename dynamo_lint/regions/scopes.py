@@ -274,7 +274,32 @@ def _items(function: Function) -> dict[str, Items]:
     for store in function.stores:
         if store.name == ITEM and isinstance(store.owner, facts.Name):
             table.setdefault(store.owner.id, []).append((key_of(store), store.value))
+        elif (inner := _inner(store)) is not None and _is_dictionary(inner[0], function):
+            name, key = inner
+            below = facts.Display("dict", (store.value,), (key_of(store),))
+            table.setdefault(name, []).append((key, below))
     return table
+
+
+def _inner(store: Store) -> tuple[str, str] | None:
+    """The name and the key of a dictionary in which something is stored: `nets.student["head"] = Head()`."""
+    match store.owner:
+        case facts.Attribute(facts.Name(name), key) | facts.Subscript(
+            facts.Name(name), facts.Constant(str() as key)
+        ):
+            return (name, key) if store.name == ITEM else None
+    return None
+
+
+def _is_dictionary(name: str, function: Function) -> bool:
+    """Whether a local name is bound to a dictionary, of modules or of anything."""
+    for binding in function.bindings:
+        match binding.value:
+            case facts.Display("dict") if binding.name == name:
+                return True
+            case facts.Call(made) if binding.name == name:
+                return terminal_name(made) in ("ModuleDict", "dict", "OrderedDict", "defaultdict")
+    return False
 
 
 def _filled(file: FileFacts) -> dict[str, list[tuple[FunctionRef, Expr]]]:

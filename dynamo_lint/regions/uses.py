@@ -17,6 +17,7 @@ from dynamo_lint.regions.later import LATER, called_later
 from dynamo_lint.regions.model import ClassRef, function_ref
 from dynamo_lint.regions.naming import (
     add_keys,
+    called_at_once,
     called_name,
     compiled_in,
     handed_on,
@@ -26,9 +27,10 @@ from dynamo_lint.regions.naming import (
     loaded_by,
     mentions,
     originals,
+    picked_from,
     texts_in,
 )
-from dynamo_lint.regions.scopes import global_bindings, method_kind, own_names
+from dynamo_lint.regions.scopes import global_bindings, key_of, method_kind, own_names
 
 Table = dict[str, list[Any]]
 
@@ -60,6 +62,8 @@ def _uses(
                 calls[name].append(here)
             elif isinstance(site.call.function, facts.Call):
                 results_called[terminal_name(site.call.function) or ""].append(here)
+            for run in called_at_once(site.call.function) if not name else ():
+                calls[last_name(run)].append((ref, replace(site, call=replace(site.call, function=run))))
             later = called_later(name, site.call) if name in LATER else None
             if later is not None and (name := called_name(later.function)):
                 calls[name].append((ref, replace(site, call=later)))
@@ -87,6 +91,8 @@ def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table, compi
     for function in file.functions.values():
         everything: list[Binding | Store] = [*function.bindings, *function.stores]
         for bound in everything:
+            for item in picked_from(bound.value):
+                alias.add(last_name(item), bound.name)
             match bound.value:
                 case facts.Display("dict", items, keys):
                     for key, item in zip(keys, items, strict=False):
@@ -120,13 +126,13 @@ def _known(file: FileFacts, known: Table) -> None:
         found.update(binding.name for binding in class_.bindings)
         found.update(name for name, _ in class_.annotations)
     for function in file.functions.values():
-        found.update(store.name for store in function.stores)
         if function.key == MODULE_KEY or function.globals:
             found.update(binding.name for binding in function.bindings)
         for binding in function.bindings:
             add_keys(binding.value, found)
         for store in function.stores:
             add_keys(store.value, found)
+            found.add(key_of(store) or store.name)  # a ModuleDict has its items as attributes
     _all(known, found)
 
 
