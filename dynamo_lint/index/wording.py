@@ -17,6 +17,8 @@ def open_name(node: ast.expr) -> str | None:
             text = "".join(map(_piece, values))
         case ast.BinOp(left=ast.Constant(value=str() as left), op=ast.Add(), right=right) if _is_open(right):
             text = f"{left}{{}}"
+        case ast.BinOp(left=ast.BinOp() as left, op=ast.Add(), right=ast.Constant(value=str() as right)):
+            text = f"{open_name(left) or ''}{right}"  # `"models." + name + "_model"`
         case ast.BinOp(
             left=ast.Constant(value=str() as left), op=ast.Mod(), right=ast.Name() | ast.Attribute()
         ):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr
+from dynamo_lint.index.facts import MODULE_KEY, Expr, Name
 from dynamo_lint.regions.abstract import heirs_of_abstract
 from dynamo_lint.regions.mentions import doubts
-from dynamo_lint.regions.model import ClassRef, Tier
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -27,6 +27,9 @@ _WRAPPING = frozenset({"Annotated", "Final", "ClassVar", "Required"})
 _SEQUENCES = frozenset(
     {"list", "List", "Sequence", "Iterable", "Iterator", "set", "Set", "frozenset", "Collection"}
 )
+_ALIASING = _UNION | _WRAPPING
+_DEEPEST = 8
+"""How many imports a name of an annotation may go through."""
 _TRANSPARENT = _UNION | _WRAPPING | _SEQUENCES | {"tuple", "Tuple"}
 _MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"})
 _UNTOLD = frozenset({"typing.Any", "typing.Callable", "collections.abc.Callable"})
@@ -92,9 +95,23 @@ def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
                 # An abstract class has no instances of its own: it stands for its heirs.
                 below = doubts(project, heirs_of_abstract(project, symbol))
                 found |= {Instance(heir): tier for heir, tier in below.items()}
+            case External(dotted) if dotted.rpartition(".")[2] in _ALIASING and isinstance(annotation, Name):
+                found |= _alias(project, annotation.id, scope.function.path)
             case External(dotted) if not dotted.startswith("builtins.") and dotted not in _UNTOLD:
                 found[Foreign(dotted)] = Tier.CERTAIN
     return found
+
+
+def _alias(project: Project, name: str, path: str, depth: int = 0) -> Values:
+    """What an annotation means that has a name of its own: `Models = Annotated[NetConfig | …, …]`."""
+    bound = project.global_bindings(path).get(name, ())
+    match bound:
+        case [facts.Subscript() as meant]:
+            return typed(project, meant, Scope(FunctionRef(path, MODULE_KEY)))
+        case [facts.Import(name=str() as other) as source] if depth < _DEEPEST:
+            files = [s for s in project.imported_modules(source, path) if isinstance(s, File)]
+            return union(_alias(project, other, file.path, depth + 1) for file in files)
+    return EMPTY
 
 
 def nested(project: Project, annotation: Expr, receiver: ClassRef | None) -> list[ClassRef]:

@@ -6,8 +6,19 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
-from dynamo_lint.regions import abstract, bare, choices, displays, enumerations, flow, submodules, swaps
+from dynamo_lint.regions import (
+    abstract,
+    bare,
+    based,
+    choices,
+    displays,
+    enumerations,
+    flow,
+    submodules,
+    swaps,
+)
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.classwide import set_on_class
 from dynamo_lint.regions.filling import filled_in_class
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -77,7 +88,8 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
             inherited = (found for part in after if (found := _in_body(ev, part, name, receiver)) is not None)
             if name == "__call__" and ev.project.is_module(receiver):  # nn.Module's own runs forward
                 return next(inherited, None) or of_value(ev, Instance(receiver), "forward")
-            return next(inherited, EMPTY)
+            found = next(inherited, None)
+            return based.inherited(ev, start, name) if found is None else found
         case File(path):
             return _of_file(ev, path, name)
         case External(dotted):
@@ -86,7 +98,7 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
             return {owner: Tier.ASSUMED}
         case Bare():
             return bare.hung_on(ev, owner, name)
-        case Group("dict") if name in owner.keys:  # ModuleDict and SimpleNamespace
+        case Group("dict" | "tuple") if name in owner.keys:  # ModuleDict, SimpleNamespace, a named tuple
             return union(dict(item) for item in owner.at(name))
         case FunctionValue() if name == "__call__":
             return {owner: Tier.CERTAIN}
@@ -105,7 +117,8 @@ def _of_class(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     for part in ev.project.mro(ref):
         found = _in_body(ev, part, name, None)
         if found is not None:
-            return _seen_from(ev.project, found, ref) if part != ref else found
+            found = _seen_from(ev.project, found, ref) if part != ref else found
+            return union([found, set_on_class(ev, part, name)])
     if name == "apply" and any(
         b.endswith(("autograd.Function", "autograd.function.Function"))
         for b in ev.project.external_bases(ref)

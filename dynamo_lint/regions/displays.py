@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Element, Expr
+from dynamo_lint.index.facts import MODULE_KEY, Display, Element, Expr, Name, Narrowed
+from dynamo_lint.index.walking import walk
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.receivers import each_heir
@@ -51,3 +52,28 @@ def put_by(ev: Evaluation, where: FunctionRef, value: Expr) -> Values:
     if heirs:
         choices.note(ev.project, heirs)
     return heirs or ev.value(value, Scope(where, ev.project.owner(where)))
+
+
+def of_itself(bound: Sequence[Expr], name: str, found: Values) -> Values:
+    """What a name holds that is put into a list if it is none yet: `models = [models]`."""
+    for value in bound:
+        if isinstance(value, Display) and value.kind in ("list", "tuple") and len(value.items) == 1:
+            inner = value.items[0]
+            while isinstance(inner, Narrowed):
+                inner = inner.value
+            single: Values = {one: tier for one, tier in found.items() if not isinstance(one, Group)}
+            if inner == Name(name) and single:
+                return union([found, {Group(value.kind, (freeze(single),)): Tier.CERTAIN}])
+    return found
+
+
+def set_by_functions(ev: Evaluation, name: str, scope: Scope) -> Values:
+    """What functions bind to a global name of their file out of names of their own: `model = given`."""
+    project = ev.project
+    stores = project.set_in(scope.function.path).get(name, ()) if scope.function.key == MODULE_KEY else ()
+    parts = []
+    for where, value in stores:
+        own = project.locals_of(where)
+        if any(isinstance(part, Name) and part.id in own for part in walk(value)):
+            parts.append(ev.value(value, Scope(where, project.owner(where))))
+    return union(parts, Tier.LIKELY)

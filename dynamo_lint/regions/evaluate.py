@@ -301,7 +301,8 @@ class Evaluation:
             found = picked.assigned(self, name, local, scope)
             if found and any(gives_more(value, name) for value in local.bound):
                 self._questions.grows((scope, name, direct))
-            return with_passed(self, found, name, local.parameter, scope, direct)
+            found = with_passed(self, found, name, local.parameter, scope, direct)
+            return displays.of_itself(local.bound, name, found)
 
         return self.ask((scope, name, direct), compute, EMPTY)
 
@@ -324,7 +325,8 @@ class Evaluation:
             parts.append((None, self.capped(put)))
             for at, key, value in filled_elsewhere(self.project, path, name):
                 parts.append((key, self.capped(at_best(displays.put_by(self, at, value), Tier.LIKELY))))
-        found = union([*[self.value(value, scope) for value in bound], stored(parts)])
+        given = displays.set_by_functions(self, name, scope)
+        found = union([*[self.value(value, scope) for value in bound], stored(parts), given])
         for line in compiled:  # `f = torch.compile(f)`, of what `f` is by its other assignments
             found = union([found, results.compiled(found, scope.function.path, line)])
         return found

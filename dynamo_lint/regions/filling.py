@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Expr, Import, Name
+from dynamo_lint.regions.itempath import nested
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import File, Project
 from dynamo_lint.regions.scopes import key_of
@@ -26,7 +27,8 @@ def filled_in_class(
     project: Project, ref: ClassRef, name: str
 ) -> Iterator[tuple[FunctionRef, str | None, Expr]]:
     """What is put into a table that stands in the body of a class: where that stands, and its literal key."""
-    for where, store in project.items_stored(name):
+    for where, stored in project.items_stored(name):
+        store = nested(stored) or stored
         if not isinstance(store.owner, Attribute) or store.owner.name != name:
             continue
         holder = store.owner.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr
+from dynamo_lint.index.facts import ITEM, Expr, Store
 
 ANY_ITEM = "[...]"
 """An item whose index is not a literal."""
@@ -51,3 +51,13 @@ def item_path(expr: Expr, function: facts.Function) -> ItemPath | None:
 def step_of(index: Expr) -> str:
     """An index as it stands in the path of an item."""
     return f"[{index.value!r}]" if isinstance(index, facts.Constant) else ANY_ITEM
+
+
+def nested(store: Store) -> Store | None:
+    """`table["model"][name] = value` as what it does to the table: there is `{name: value}` under "model"."""
+    match store:
+        case Store(facts.Subscript(owner, facts.Constant(str()) as outer), name, value, line) if name == ITEM:
+            text = store.index.value if isinstance(store.index, facts.Constant) else None
+            inner = facts.Display("dict", (value,), (text if isinstance(text, str) else None,))
+            return Store(owner, ITEM, inner, line, index=outer)
+    return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Attribute, Call, Expr, Name
 from dynamo_lint.index.walking import walk
+from dynamo_lint.regions import records
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.questions import FARTHER
 from dynamo_lint.regions.values import (
@@ -87,7 +88,9 @@ def of_object(ev: Evaluation, ref: ClassRef) -> Values | None:
 
 
 def item_of(ev: Evaluation, ref: ClassRef, index: object) -> Values | None:
-    """What the `__getitem__` of a class gives; None if it has none, or is asked for a field of a record."""
+    """What an item of an object is: a field of a record, or what its `__getitem__` gives; None if neither."""
+    if (field := records.field_of(ev.project, ref, index)) is not None:
+        return ev.attributes({Instance(ref): Tier.CERTAIN}, field)
     return None if isinstance(index, str) else _kept(ev, ref, "__getitem__")
 
 

@@ -48,8 +48,14 @@ def under(ev: Evaluation, mapping: Expr, name: str, scope: Scope) -> Values | No
 def taken(ev: Evaluation, call: facts.Call, scope: Scope) -> Values | None:
     """What `rest.pop("name")` takes out of the `**rest` of a function, if a call is of that sort."""
     match call:
-        case facts.Call(facts.Attribute(mapping, method), (facts.Constant(str() as name), *_)):
-            return under(ev, mapping, name, scope) if method in TAKING else None
+        case facts.Call(facts.Attribute(mapping, method), (facts.Constant(str() as name), *default)):
+            found = under(ev, mapping, name, scope) if method in TAKING else None
+            if found is None or found:
+                return found
+            # Nobody passes it. What is made for that case is followed where it is a class or a function.
+            where = scope.function
+            named = (ev.project.symbols(one, where.path, where.key) for one in default)
+            return union([ev.of_symbols(one) for one in named], Tier.LIKELY)
     return None
 
 

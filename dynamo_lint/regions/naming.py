@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import ITEM, Binding, Expr, FileFacts, Function, Store
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, Function, Store
 from dynamo_lint.index.walking import walk
+from dynamo_lint.regions.model import FunctionRef
 
 LAMBDA = "<lambda>"
 """What Python calls every function that has no name of its own."""
@@ -204,3 +205,13 @@ def called_at_once(callee: Expr) -> list[Expr]:
         case facts.Call(made, (function, *_)) if terminal_name(made) == "compile":
             return [function]
     return picked_from(callee)
+
+
+def set_globally(file: FileFacts) -> dict[str, list[tuple[FunctionRef, Expr]]]:
+    """What the functions of a file bind to its global names, and where: `global model; model = given`."""
+    table: dict[str, list[tuple[FunctionRef, Expr]]] = {}
+    for key, function in file.functions.items():
+        for binding in function.bindings if function.globals and key != MODULE_KEY else ():
+            if binding.name in function.globals:
+                table.setdefault(binding.name, []).append((FunctionRef(file.path, key), binding.value))
+    return table

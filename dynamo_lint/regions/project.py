@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
-from dynamo_lint.regions import modules
+from dynamo_lint.regions import lazily, modules
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.notes import Notes
@@ -81,7 +81,7 @@ class Project:
         self.locals_of = scopes.locals_of
         self.home_of = scopes.home_of
         self.items_of = scopes.items_of
-        self.filled_in = scopes.filled_in
+        self.filled_in, self.set_in = scopes.filled_in, scopes.set_in
         self.own_names = scopes.own_names
         self.inside = scopes.inside
         self.calls_in = scopes.calls_in
@@ -259,7 +259,7 @@ class Project:
                 if any(not isinstance(symbol, External) for symbol in found):
                     return found  # `from .name import *` rebinds what importing the submodule had bound
                 inner = self.find_module(f"{self.files[path].module}.{name}", path)
-                return (File(inner),) if inner else found
+                return (File(inner),) if inner else found or lazily.defined_below(self, path, name)
             case External(dotted):
                 return (External(f"{dotted}.{name}"),)
             case ClassRef():

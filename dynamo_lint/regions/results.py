@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.regions import (
+    based,
     choices,
     containers,
     contexts,
     entrypoints,
     iterables,
     keywords,
+    listing,
+    records,
     registries,
     submodules,
 )
@@ -95,6 +98,7 @@ _PASS_FIRST = frozenset(
 )
 _COLLECTIONS = frozenset(
     {"list", "tuple", "set", "frozenset", "reversed", "sorted", "iter", "dict", "OrderedDict", "deque"}
+    | {"MappingProxyType"}
 )
 # nn.Module methods that return the module itself, and framework calls that hand back what they were given.
 _SELF_RETURNING = frozenset(
@@ -171,6 +175,8 @@ def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Value
             return found
         case External(dotted) | Compiled(dotted):
             return _of_external(ev, dotted, call, scope)
+        case Group(records.CLASS, _, names):
+            return records.made(ev, names, call, scope)
         case Instance(ref) if not ev.project.is_module(ref):  # what a module gives is no module
             method = ev.project.method(ref, "__call__")
             return _of_callee(ev, FunctionValue(method, ref), call, scope) if method is not None else EMPTY
@@ -190,9 +196,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         passed = ev.value(first, scope)
         return compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
     if dotted == _ENGINE:
-        model = dict(call.keywords).get(
-            "model", call.arguments[1] if len(call.arguments) > 1 else facts.UNKNOWN
-        )
+        model = dict(call.keywords).get("model", (*call.arguments, facts.UNKNOWN, facts.UNKNOWN)[1])
         return {Group("tuple", (freeze(ev.value(model, scope)),)): Tier.LIKELY}
     if dotted in BUILDERS:
         description = first or dict(call.keywords).get("config")
@@ -210,10 +214,14 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
         return containers.of_modules(ev, MODULE_CONTAINERS[last], first, call, scope)
     if last in _COLLECTIONS and first is not None and call.arguments:
-        return {g: tier for g, tier in ev.value(first, scope).items() if isinstance(g, Group)}
-    if last in ("dict", "OrderedDict", "SimpleNamespace") and call.keywords:
+        return records.copied(last, ev.value(first, scope))
+    if last in ("dict", "OrderedDict") and call.keywords:
         return containers.keyed(ev, call, scope)
-    if dotted == "dataclasses.field":
+    if (record := records.of_library(ev, dotted, call, scope)) is not None:
+        return record
+    if dotted == listing.MEMBERS and first is not None:
+        return listing.members(ev, ev.value(first, scope))
+    if dotted in records.FIELDS:
         return _default(ev, call, scope)
     if dotted == "torch.nn.Module":
         return {Bare(scope.function.path, call.line): Tier.CERTAIN}
@@ -232,13 +240,10 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
 
 
 def _default(ev: Evaluation, call: Call, scope: Scope) -> Values:
-    """What a field of a dataclass holds unless it is given something: `field(default_factory=Part)`."""
-    for name, value in call.keywords:
-        if name == "default":
-            return ev.value(value, scope)
-        if name == "default_factory":
-            return _of_callees(ev, ev.value(value, scope), Call(value), scope)
-    return EMPTY
+    """What a declared field holds unless it is given something: `field(default_factory=Part)`."""
+    name, value = next((row for row in call.keywords if row[0] in records.DEFAULTS), ("", facts.UNKNOWN))
+    found = ev.value(value, scope)
+    return found if name == "default" else _of_callees(ev, found, Call(value), scope)
 
 
 def compiled(values: Values, path: str, line: int) -> Values:
@@ -260,9 +265,8 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
             return evaluated(ev, source, scope)
         case "vars", (owner,):
             return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
-        case "type", (_, facts.Display("tuple", (base, *_)), _):  # a class without code of its own
-            where = scope.function
-            return ev.of_symbols(ev.project.symbols(base, where.path, where.key))
+        case "type", (_, facts.Display("tuple", bases), _):
+            return based.made(ev, bases, scope)
         case "type", (value,):
             instances = ev.value(value, scope).items()
             return {ClassValue(v.ref): tier for v, tier in instances if isinstance(v, Instance)}
@@ -282,8 +286,10 @@ def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope, owner: Expr 
     found = union([at_best(ev.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
     if texts:
         return ev.capped(found or by_class_name(ev, owner, texts, scope))
-    inside = [submodules.contents(ev, v.ref) for v in owners if isinstance(v, Instance)]
-    models = union(offered(ev, v.path) for v in owners if isinstance(v, File))
+    within = submodules.children if ev.hanging else submodules.contents
+    inside = [within(ev, v.ref) for v in owners if isinstance(v, Instance)]
+    files = [v.path for v in owners if isinstance(v, File)]
+    models = union(offered(ev, path) or listing.modules_of(ev, path) for path in files)
     choices.note(ev.project, models)
     return union([*inside, models], Tier.LIKELY)
 
@@ -316,12 +322,18 @@ def _of_method(
                 parts.append(union([dict(held)], tier))
             case File() if method.name in keywords.TAKING and call.arguments:  # `globals().get(name)`
                 parts.append(union([named(ev, {owner: tier}, call.arguments[0], scope)], Tier.LIKELY))
+            case File() if method.name in listing.LISTING:
+                parts.append(listing.members(ev, {owner: tier}, named=method.name == "items"))
+            case ClassValue() if method.name in records.VALIDATING and not resolved:
+                parts.append(records.instances({owner: max(tier, Tier.LIKELY)}))
             case Text(text) if method.name in SPLITTERS:
                 parts.append(at_best(parts_of(text, method.name, call), tier))
             case Text(text) if method.name == "format":
                 parts.append(worded(text))
             case FunctionValue() if method.name == "__get__" and call.arguments:
                 parts.append(_bound_to(ev, {owner: tier}, call.arguments[0], scope))
+            case Foreign() if method.name in records.PARSERS:
+                parts.append({Bare(scope.function.path, call.line): tier})
             case Foreign() | Bare() if method.name in _SELF_RETURNING:
                 parts.append({owner: tier})
             case Foreign("torch.nn.Module") if method.name in ("children", "modules"):

@@ -21,7 +21,7 @@ from dynamo_lint.index.facts import (
 )
 from dynamo_lint.regions.itempath import ANY_ITEM, item_path
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.naming import mentioned_in
+from dynamo_lint.regions.naming import mentioned_in, set_globally
 from dynamo_lint.regions.notes import Noted, Notes
 from dynamo_lint.regions.shapes import Shapes, Told
 
@@ -50,6 +50,7 @@ class Scopes:
         self._notes = notes
         self._globals: dict[str, Mapping[str, list[Expr]]] = {}
         self._filled: dict[str, Mapping[str, list[tuple[FunctionRef, Expr]]]] = {}
+        self._set: dict[str, Mapping[str, list[tuple[FunctionRef, Expr]]]] = {}
         self._own: dict[str, Mapping[str, bool]] = {}
         self._inside: dict[str, Mapping[str, list[str]]] = {}
         self._bodies: dict[ClassRef, Mapping[str, list[Binding]]] = {}
@@ -78,6 +79,13 @@ class Scopes:
         known = self._filled.get(path)
         if known is None:
             known = self._filled[path] = self._read("filled", path)
+        return known
+
+    def set_in(self, path: str) -> Mapping[str, list[tuple[FunctionRef, Expr]]]:
+        """What the functions of a file bind to its global names: `global model; model = given`."""
+        known = self._set.get(path)
+        if known is None:
+            known = self._set[path] = self._read("set", path)
         return known
 
     def own_names(self, path: str) -> Mapping[str, bool]:
@@ -379,6 +387,7 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
     "globals": lambda file, _: global_bindings(file),
     "own": lambda file, _: own_names(file),
     "inside": lambda file, _: _inside(file),
+    "set": lambda file, _: set_globally(file),
     "filled": lambda file, _: _filled(file),
     "body": lambda file, key: _body(file.classes[key]),
     "locals": lambda file, key: _locals(file.functions[key]),

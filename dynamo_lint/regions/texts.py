@@ -118,6 +118,8 @@ def _modules_like(project: Project, dotted: str, path: str) -> list[str]:
         code = [(other.module, at) for at, other in project.files.items() if other.is_code]
         found = [at for module, at in code if whole.fullmatch(module)]
         found = found or [at for module, at in code if tail.fullmatch(module)]
+        # A folder of configurations is no package, as a rule, but it is imported like one.
+        found = found or [at for _, at in code if tail.fullmatch(at.removesuffix(".py").replace("/", "."))]
         project.memo[key] = sorted(found) if len(found) <= choices.MOST else []
     return project.memo[key]  # type: ignore[return-value]
 

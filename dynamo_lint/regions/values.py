@@ -105,13 +105,14 @@ class Group(NamedTuple):
     """`list`, `tuple`, `dict`, `sequential` (callable), or `each`: one position stands for all."""
     items: tuple[Held, ...]
     keys: tuple[str | None, ...] = ()
+    """Those of a dictionary, or the fields of a named tuple."""
 
     def at(self, index: object) -> Iterator[Held]:
         """The positions that a literal index may name; all of them for an unknown one."""
         if self.kind in ("list", "tuple", "sequential") and isinstance(index, int):
             if -len(self.items) <= index < len(self.items):
                 yield self.items[index]
-        elif self.kind == "dict" and isinstance(index, str) and index in self.keys:
+        elif isinstance(index, str) and index in self.keys:
             known = zip(self.keys, self.items, strict=False)
             yield from (item for key, item in known if key is None or key == index)
         else:
