@@ -218,3 +218,16 @@ def test_a_library_makes_objects_of_the_class_that_it_is_given(
     imported: str, made: str, expected: set[str]
 ) -> None:
     assert likely(f"{imported}\n" + CONFIGURED.format(made=made)) == expected
+
+
+ARGUMENTS = "import argparse\ndef arguments(): return argparse.ArgumentParser().parse_args()\n"
+HANGING = NETS + "from arguments import arguments\nargs = arguments()\nargs.{name} = Net()\n"
+RUNNING = "from arguments import arguments\nargs = arguments()\nfast = torch.compile(args.network)\n"
+
+
+@pytest.mark.parametrize(("name", "found"), [("network", True), ("net", False)])
+def test_what_another_file_hangs_on_arguments_is_found_by_a_name_that_nothing_else_has(
+    name: str, found: bool
+) -> None:
+    files = {"arguments.py": ARGUMENTS, "hang.py": HANGING.format(name=name), "run.py": RUNNING}
+    assert ("hang.py::Net.forward" in hot(files)) == found

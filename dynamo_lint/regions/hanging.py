@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index import facts
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.project import External
-from dynamo_lint.regions.values import EMPTY, Foreign, Instance, Scope, Values, at_best, union
+from dynamo_lint.regions.values import EMPTY, Bare, Foreign, Instance, Scope, Values, at_best, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -19,8 +19,11 @@ def hung_on_unknown(ev: Evaluation, owners: Values, name: str) -> Values:
     Only a name that nothing else in the project has tells that much, and one that code really hangs on an
     object from outside: what a class keeps in its own `self.name` says nothing of an object of a library.
     """
-    if any(not isinstance(owner, Foreign | External) for owner in owners):
+    if any(not isinstance(owner, Foreign | External | Bare) for owner in owners):
         return EMPTY
+    homes = {owner.path for owner in owners if isinstance(owner, Bare)}
+    if homes and any(where.path in homes for where, _ in ev.project.stores_of(name)):
+        return EMPTY  # what the file that makes it hangs there is known
     return ev.ask_nearby(("hung on unknown", name), lambda: _only(ev, name), EMPTY)
 
 

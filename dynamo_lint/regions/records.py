@@ -31,9 +31,7 @@ from dynamo_lint.regions.values import (
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
-_OPEN = frozenset(
-    {"SimpleNamespace", "Namespace", "EasyDict", "Munch", "AttrDict", "DotMap", "DotDict", "Box"}
-)
+_OPEN = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "Munch", "AttrDict", "DotMap"})
 """Last names of classes of libraries whose instances take any attribute."""
 PARSERS = frozenset({"parse_args", "parse_known_args"})
 """What gives such an object: `args.model = Net()` hangs a model on it (argparse and its heirs)."""
