@@ -14,6 +14,7 @@ from dynamo_lint.regions import (
     displays,
     enumerations,
     flow,
+    hosted,
     submodules,
     swaps,
 )
@@ -74,6 +75,8 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
     match owner:
         case Instance(ref) if name == "__call__" and not ev.project.method(ref, name):
             return {owner: Tier.CERTAIN} if ev.project.is_module(ref) else EMPTY
+        case Instance(ref) if name == "__class__":
+            return {ClassValue(ref): Tier.CERTAIN}
         case Instance(ref) if name == "_modules" and ev.project.is_module(ref):
             return {Group("each", (freeze(submodules.children(ev, ref)),)): Tier.CERTAIN}
         case Instance(ref) if name == "value" and enumerations.is_enumeration(ev.project, ref):
@@ -220,7 +223,7 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         holders = abstract.holders(project, ref, name)
         found = union((ev.attributes({Instance(heir): Tier.CERTAIN}, name) for heir in holders), Tier.LIKELY)
     if not found:
-        ways = (_kept_by_library, named_by_keyword, _delegated)
+        ways = (_kept_by_library, named_by_keyword, hosted.kept, _delegated)
         found = next((held for way in ways if (held := way(ev, ref, name))), EMPTY)
     if found and ev.swaps:
         found = union([found, swaps.swapped(ev, ref, found)])

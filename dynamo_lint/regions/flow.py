@@ -15,6 +15,7 @@ from dynamo_lint.regions import (
     choices,
     compiling,
     decorated,
+    hosted,
     keywords,
     registries,
     settings,
@@ -70,6 +71,8 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
     more = [decorated.by(ev, function, scope), _bound_to(ev, function, scope)] if first else []
     if function.qualname.rpartition(".")[2].startswith("register"):
         choices.note(ev.project, passed)  # a table is filled with it
+    if direct:
+        more.append(hosted.handed(ev, parameter, scope))
     found = ev.capped(union([default, passed, *more]))
     if known:
         declared, meant = standing_for(ev.project, declared, found)

@@ -30,6 +30,10 @@ _WRAPPERS = ("Module", "Wrapper", "Parallel")
 """What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""
 _CHAIN = "Sequential"
 """What classes of libraries end in whose instances call all they are given: `TensorDictSequential(a, b)`."""
+_RUNNING = ("torchrl.modules.", "torchrl.objectives.")
+"""Libraries whose policies and losses call every network that they are given, by whichever keyword."""
+UNWRAPPING = frozenset({"unwrap_model", "extract_model_from_parallel"})
+"""Functions of accelerate and transformers that give back the module inside of a DDP or the like."""
 _STACKS = ("torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder")
 """What calls copies of the layer that it is given first (torch/nn/modules/transformer.py)."""
 _SPECS = {"LayerSpec": 0, "TiedLayerSpec": 1}
@@ -51,7 +55,7 @@ def run_by(ev: Evaluation, dotted: str, call: Call, first: Expr | None, scope: S
     if dotted.startswith(ZOOS) and not wraps(dotted):
         made = [_made_of(ev, values) for values in _given(ev, call, scope)]
         return union([handlers, *made], Tier.LIKELY)
-    if dotted.endswith(_CHAIN):
+    if dotted.endswith(_CHAIN) or dotted.startswith(_RUNNING):
         return union([handlers, composing(ev, call, scope)], Tier.LIKELY)
     return union([handlers, _wrapped(ev, call, first, scope)]) if wraps(dotted) else handlers
 

@@ -27,7 +27,7 @@ from dynamo_lint.regions.evaluated import evaluated
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
-from dynamo_lint.regions.outside import run_by
+from dynamo_lint.regions.outside import UNWRAPPING, run_by
 from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.texts import (
     LOCATORS,
@@ -109,10 +109,10 @@ _ALTERNATIVES = frozenset(
     {"from_pretrained", "from_config", "_from_config", "from_single_file", "load_from_checkpoint"}
 )
 """Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
-_SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model", "unwrap_model"})
 _ENGINE = "deepspeed.initialize"
 """Gives, before other things, an engine that stands for the model it is given, also when it is compiled."""
-_WRAPPING = frozenset(
+_WRAPPING = UNWRAPPING | frozenset(
     {"weight_norm", "spectral_norm", "checkpoint_wrapper", "convert_sync_batchnorm", "replicate"}
     | {"parallelize_module", "get_peft_model", "prepare_model_for_kbit_training"}
 )

@@ -1,0 +1,124 @@
+"""Regions: what frameworks hand to methods of ours, keep of what our classes are made with, or unwrap."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot
+
+NETS = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class Other(nn.Module):
+    def forward(self, x): return x
+"""
+LIT = """
+import lightning.pytorch as pl
+class Lit(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net, self.other = Net(), Other()
+    def training_step(self, batch, index): return self.net(batch)
+"""
+CALLBACK = """
+class Fast(pl.Callback):
+    def on_fit_start(self, trainer, pl_module):
+        pl_module.net = torch.compile(pl_module.net)
+"""
+TRAINER = """
+from transformers import Trainer
+class Mine(Trainer):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.model = torch.compile(self.model)
+    def compute_loss(self, model, inputs, return_outputs=False): return model(inputs)
+"""
+STEP = TRAINER.replace(
+    "self.model = torch.compile(self.model)", "self.fast = torch.compile(self.step)"
+).replace(
+    "return model(inputs)", "return self.fast(model, inputs)\n    def step(self, model, x): return model(x)"
+)
+USED = "Mine(model=Net(), args=None)\nkept = Other()\n"
+ACCELERATE = "from accelerate import Accelerator\naccelerator = Accelerator()\nother = Other()\n"
+ONE = {"Net.forward"}
+
+
+def test_a_callback_of_lightning_gets_the_module_that_is_trained() -> None:
+    assert hot(NETS + LIT + CALLBACK) == {"Net.forward": "likely"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CALLBACK.replace("pl.Callback", "object"),
+        CALLBACK.replace("pl_module", "trainer_of"),
+        CALLBACK.replace("pl_module.net", "trainer.net"),
+        CALLBACK.replace("pl_module.net", "pl_module.nothing"),
+        CALLBACK.replace("torch.compile(pl_module.net)", "pl_module.net.eval()"),
+    ],
+)
+def test_what_is_no_hook_of_a_callback_gets_no_module(text: str) -> None:
+    assert hot(NETS + LIT + text) == {}
+
+
+@pytest.mark.parametrize("trainer", [TRAINER, TRAINER.replace("transformers", "trl")])
+def test_a_trainer_that_hands_on_its_keywords_keeps_the_model_that_it_is_made_with(trainer: str) -> None:
+    assert hot(NETS + trainer + USED) == {"Net.forward": "likely"}
+
+
+def test_a_compiled_step_of_a_trainer_runs_the_model_that_compute_loss_is_given() -> None:
+    assert set(hot(NETS + STEP + USED)) == {"Mine.step", *ONE}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TRAINER + "Trainer(model=Net())\n",  # another trainer is made with it
+        TRAINER + "Mine(reference=Net())\n",
+        TRAINER + "Mine(model='net')\n",
+        TRAINER.replace("super().__init__(*args, **kwargs)", "super().__init__()") + USED,
+        TRAINER.replace("(Trainer)", "") + USED,
+        TRAINER.replace("torch.compile(self.model)", "self.model.eval()") + USED,
+        STEP.replace("(Trainer)", "") + USED,
+    ],
+)
+def test_what_keeps_no_model_compiles_none(text: str) -> None:
+    assert "Net.forward" not in hot(NETS + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ACCELERATE + "net = accelerator.prepare(Net())\nraw = accelerator.unwrap_model(net)\nraw.compile()\n",
+        "from accelerate.utils import extract_model_from_parallel as unwrap\n"
+        "net = torch.compile(unwrap(Net()))\nother = unwrap(Other())\n",
+    ],
+)
+def test_what_accelerate_unwraps_is_the_module(text: str) -> None:
+    assert set(hot(NETS + text)) == ONE
+
+
+def test_a_method_of_the_class_of_a_module_is_found_by_its_instance() -> None:
+    text = "import types\nnet, other = Net(), Other()\nm = net\n"
+    text += "m.forward = types.MethodType(torch.compile(m.__class__.forward), m)\n"
+    assert set(hot(NETS + text)) == ONE
+
+
+LOSS = """
+from tensordict.nn import TensorDictModule
+from torchrl.modules import ProbabilisticActor
+from torchrl.objectives import ClipPPOLoss
+actor = ProbabilisticActor(TensorDictModule(module=Net(), in_keys=["a"], out_keys=["b"]), in_keys=["b"])
+loss = ClipPPOLoss(actor_network=actor, critic_network=None)
+other = ProbabilisticActor(TensorDictModule(module=Other(), in_keys=["a"], out_keys=["b"]), in_keys=["b"])
+"""
+
+
+def test_a_compiled_update_runs_the_networks_of_a_loss_of_torchrl() -> None:
+    found = hot(NETS + LOSS + "@torch.compile\ndef update(batch): return loss(batch)\n")
+    assert found == {"update": "certain", "Net.forward": "likely"}
+
+
+@pytest.mark.parametrize("body", ["return batch", "return len(batch)"])
+def test_an_update_that_calls_no_loss_runs_no_network(body: str) -> None:
+    assert hot(NETS + LOSS + f"@torch.compile\ndef update(batch): {body}\n") == {"update": "certain"}
