@@ -23,6 +23,7 @@ class Other(nn.Module):
         "        self.comp = torch.compile if cfg.fast else (lambda m: m)\n"
         "    def setup(self): self.net, self.other = self.comp(Net()), Other()\n",
         "def build(comp=torch.compile): return comp(Net())\n",
+        "def build():\n    comp = getattr(torch, 'compile', None)\n    return comp(Net())\n",
         "def build(comp=None):\n    comp = comp or torch.compile\n    return comp(Net())\n",
         "COMPILERS = {'none': print, 'inductor': torch.compile}\n"
         "def build(kind): return COMPILERS[kind](Net())\n",
@@ -67,6 +68,8 @@ def test_what_torch_compile_is_mapped_over_is_compiled(text: str) -> None:
         "class T:\n"
         "    def __init__(self, cfg): self.comp = cfg.compile\n"
         "    def build(self): return self.comp(Net())\n",
+        "def build():\n    comp = getattr(torch, 'jit', None)\n    return comp(Net())\n",
+        "def build(cfg):\n    comp = getattr(cfg, 'compile', None)\n    return comp(Net())\n",
         # torch.compile is looked at, never called
         "def build(comp=torch.compile): return comp, Net()\n",
         "TABLE = {'on': torch.compile}\ndef build(kind): return TABLE[kind], Net()\n",

@@ -15,6 +15,7 @@ from dynamo_lint.index.facts import (
     Call,
     CallSite,
     Choice,
+    Constant,
     Display,
     Element,
     Expr,
@@ -92,6 +93,8 @@ def _carries(value: Expr) -> bool:
             return value == _COMPILE
         case Choice(options) | Display(_, options):
             return any(_carries(option) for option in options)
+        case Call(Name("getattr"), (Name("torch"), Constant("compile"), *_)):
+            return True
         case Call(function, ()):  # `torch.compile(dynamic=True)`
             return function == _COMPILE
         case Call(function, (first, *_)) if last_name(function) == "partial":
