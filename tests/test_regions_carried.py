@@ -242,3 +242,12 @@ def test_a_method_that_others_have_too_is_not_called_by_its_name_alone() -> None
     unknown = PREPARING.replace("list[Plugin]", "list").replace("run([Fast()], x)", "run(load(), x)")
     assert likely(unknown) == NET
     assert likely(apart + unknown) == set()
+
+
+def test_what_many_families_in_a_table_hold_is_not_mixed() -> None:
+    families = "".join(f"class F{i}:\n    def __init__(self): self.net = Net()\n" for i in range(12))
+    table = "class Families:\n    known = {}\n    @classmethod\n    def add(cls, family): cls.known[family.__name__] = family\n"
+    use = "def main(x, name): torch.compile(Families.known[name]().net)(x)\n"
+    added = "".join(f"Families.add(F{i})\n" for i in range(12))
+    assert likely(families + table + added + use) == set()
+    assert likely(families + table + added.partition("\n")[0] + "\n" + use) == NET
