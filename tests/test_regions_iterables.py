@@ -77,3 +77,20 @@ def test_what_they_only_look_at_is_not(layers: str) -> None:
 def test_a_loop_may_go_through_several_lists_at_once() -> None:
     assert found("ones", "chain(self.layers, islice(self.others, 2))") == {"A", "Other"}
     assert found("ones", "self.layers") == {"A"}
+
+
+def test_classes_that_iterate_over_each_other_end() -> None:
+    source = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class A:
+    def __init__(self): self.net = Net()
+    def __iter__(self): return B()
+    def __next__(self): return self.net
+class B:
+    def __iter__(self): return A()
+    def __next__(self): return 1
+for part in A():
+    part.compile()
+"""
+    assert hot(source) == {}

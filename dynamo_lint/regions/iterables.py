@@ -81,6 +81,11 @@ def of_object(ev: Evaluation, ref: ClassRef) -> Values | None:
     given = _kept(ev, ref, "__iter__")
     if given is None:
         return None
+    # Two classes may give each other to iterate over.
+    return ev.ask(("iterated", ref), lambda: _iterated(ev, ref, given), EMPTY)
+
+
+def _iterated(ev: Evaluation, ref: ClassRef, given: Values) -> Values:
     if Instance(ref) in given:  # `return self`
         others = {v: tier for v, tier in given.items() if v != Instance(ref)}
         return union([ev.elements(others), _kept(ev, ref, "__next__") or EMPTY])
