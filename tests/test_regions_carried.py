@@ -251,3 +251,34 @@ def test_what_many_families_in_a_table_hold_is_not_mixed() -> None:
     added = "".join(f"Families.add(F{i})\n" for i in range(12))
     assert likely(families + table + added + use) == set()
     assert likely(families + table + added.partition("\n")[0] + "\n" + use) == NET
+
+
+INHERITED = """
+class Base(nn.Module):
+    @torch.compile
+    def forward(self, x): return self.scaled(x)
+    def scaled(self, x): return x
+    def outside(self, x): return other(x)
+class Heir(Base):
+    def scaled(self, x): return helper(x)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+def test_dynamo_translates_what_a_decorated_method_runs_of_heirs_that_inherit_it(tmp_path: Path) -> None:
+    source = f"{INHERITED}def main(x):\n    Base()(x)\n    Heir()(x)\n"
+    expected = {"Base.forward", "Base.scaled", "Heir.scaled", "helper"}
+    assert set(hot(OURS + source)) == translated(OURS + source, tmp_path) == expected
+
+
+@pytest.mark.parametrize("override", ["return helper(x)", "return self.outside(x)"])
+def test_what_an_heir_has_beside_a_decorated_method_that_it_overrides_is_quiet(override: str) -> None:
+    source = INHERITED.replace(
+        "class Heir(Base):", f"class Heir(Base):\n    def forward(self, x): {override}"
+    )
+    assert likely(source) == {"Base.forward", "Base.scaled"}
+
+
+def test_an_heir_that_calls_the_decorated_method_by_super_runs_it_for_itself() -> None:
+    call = "class Heir(Base):\n    def forward(self, x): return super().forward(x)"
+    assert likely(INHERITED.replace("class Heir(Base):", call)) >= {"Base.forward", "Heir.scaled", "helper"}

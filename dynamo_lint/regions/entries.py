@@ -63,8 +63,10 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
         function = project.function(ref)
         for decorator in function.decorators:
             if search.compiles(decorator, ref.path, function.outer or MODULE_KEY):
-                target = Target(ref, project.owner(ref), Tier.CERTAIN)
-                roots.append(search.decorated(decorator, ref.path, function.first_line, ref.id, (target,)))
+                # Its `self` is also an instance of each class that inherits it.
+                heirs = (Target(ref, heir, Tier.LIKELY) for heir in heirs_that_run(project, ref))
+                targets = (Target(ref, project.owner(ref), Tier.CERTAIN), *heirs)
+                roots.append(search.decorated(decorator, ref.path, function.first_line, ref.id, targets))
         for site in function.calls if ref in within else project.calls_in(ref, search.may_compile):
             if site.context is None and not search.may_compile(site.call.function):
                 continue
