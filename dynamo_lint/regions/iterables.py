@@ -81,15 +81,15 @@ def of_object(ev: Evaluation, ref: ClassRef) -> Values | None:
     given = _kept(ev, ref, "__iter__")
     if given is None:
         return None
-    # Two classes may give each other to iterate over.
-    return ev.ask(("iterated", ref), lambda: _iterated(ev, ref, given), EMPTY)
-
-
-def _iterated(ev: Evaluation, ref: ClassRef, given: Values) -> Values:
-    if Instance(ref) in given:  # `return self`
-        others = {v: tier for v, tier in given.items() if v != Instance(ref)}
-        return union([ev.elements(others), _kept(ev, ref, "__next__") or EMPTY])
-    return ev.elements(given)
+    opened: set[ClassRef] = ev.project.memo.setdefault("iterated over", set())  # type: ignore[assignment]
+    if ref in opened:  # two classes that give each other to iterate over
+        return EMPTY
+    opened.add(ref)
+    itself = Instance(ref) in given  # `return self`
+    others = {v: tier for v, tier in given.items() if v != Instance(ref)}
+    found = union([ev.elements(others), (_kept(ev, ref, "__next__") or EMPTY) if itself else EMPTY])
+    opened.remove(ref)
+    return found
 
 
 def item_of(ev: Evaluation, ref: ClassRef, index: object) -> Values | None:
