@@ -10,8 +10,6 @@ from dynamo_lint.regions import (
     abstract,
     bare,
     based,
-    choices,
-    displays,
     enumerations,
     flow,
     hosted,
@@ -19,13 +17,12 @@ from dynamo_lint.regions import (
     swaps,
 )
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.classwide import set_on_class
-from dynamo_lint.regions.filling import filled_in_class
+from dynamo_lint.regions.classwide import put_into_table, set_on_class
+from dynamo_lint.regions.itempath import key_of
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.refitting import is_put_back
-from dynamo_lint.regions.scopes import key_of
 from dynamo_lint.regions.spread import named_by_keyword
 from dynamo_lint.regions.temporary import is_undone
 from dynamo_lint.regions.values import (
@@ -64,9 +61,6 @@ OF_MODULES = frozenset(
 
 _FEW = 8
 """A base with more heirs than this is one of a library."""
-
-_FEW = 8
-"""A table of more classes than this that are no modules, backends or families, mixes all that these hold."""
 
 Stored = tuple[tuple[frozenset[ClassRef], frozenset[ClassRef], Scope, Store], ...]
 """The classes of the objects that something is stored on at a place, and the classes that it is stored on."""
@@ -172,30 +166,8 @@ def _in_body(ev: Evaluation, ref: ClassRef, name: str, receiver: ClassRef | None
             else:
                 parts.append(ev.value(binding.value, Scope(outer)))
                 if isinstance(binding.value, facts.Display | facts.Call):
-                    parts.append(_filled(ev, ref, name))
+                    parts.append(put_into_table(ev, ref, name))
     return union(parts)
-
-
-def _filled(ev: Evaluation, ref: ClassRef, name: str) -> Values:
-    """What methods and other code put into a table that stands in the body of a class."""
-    # Such tables hold the state of a program as well: what is kept there may be anything.
-    rows = [
-        (key, {v: tier for v, tier in displays.put_by(ev, where, value).items() if _makes(v)})
-        for where, key, value in filled_in_class(ev.project, ref, name)
-    ]
-    held = union(values for _, values in rows)
-    others = [v for v in held if not isinstance(v, ClassValue) or not ev.project.is_module(v.ref)]
-    if not held or len(others) > _FEW:
-        return EMPTY
-    choices.note(ev.project, held)  # which of them is taken, only the run knows
-    return at_best(stored(rows), Tier.LIKELY)
-
-
-def _makes(value: Value) -> bool:
-    """Whether a value is what a registry holds: classes and functions, also below names of sorts."""
-    if isinstance(value, Group):
-        return any(item for item in value.items) and all(_makes(v) for item in value.items for v, _ in item)
-    return isinstance(value, ClassValue | FunctionValue)
 
 
 def _method(ev: Evaluation, function: FunctionRef, owner: ClassRef, receiver: ClassRef | None) -> Values:

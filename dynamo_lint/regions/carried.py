@@ -68,7 +68,7 @@ def carriers(project: Project) -> frozenset[str]:
     return frozenset(names.union(kept) - {"compile", ""})
 
 
-def spread(site: CallSite) -> CallSite:
+def mapped(site: CallSite) -> CallSite:
     """`map(torch.compile, blocks)` as the call of each of the blocks that it stands for."""
     match site.call:
         case Call(Name("map"), (function, blocks)):

@@ -127,6 +127,8 @@ def _copied(bound: Mapping[str, Expr], name: str) -> Expr:
         match value:
             case Call(Attribute(Name("copy"), "copy" | "deepcopy"), (Name(copied),)):
                 value = bound.get(copied, UNKNOWN)
+            case _:
+                break
     return value
 
 

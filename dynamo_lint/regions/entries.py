@@ -16,7 +16,7 @@ from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
-from dynamo_lint.regions.carried import carriers, spread
+from dynamo_lint.regions.carried import carriers, mapped
 from dynamo_lint.regions.compiling import compiles_something
 from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
@@ -164,7 +164,7 @@ class _Search:
         """The entries that a call site is: one for each thing it may compile."""
         if site.context is not None and terminal_name(site.context) == CONVENTION:
             return self._in_context(where, site)
-        site = spread(site) if "map" in self._carriers else site
+        site = mapped(site) if "map" in self._carriers else site
         name = _name(site.call.function)
         if (
             name is None

@@ -1,14 +1,13 @@
-"""What is put into tables from elsewhere: `TABLE["net"] = Net` of an imported one, `cls.table[n] = Net`."""
+"""What other files put into a table of a file: `from registry import TABLE; TABLE["net"] = Net`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Expr, Import, Name
-from dynamo_lint.regions.itempath import nested
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.itempath import key_of
+from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import File, Project
-from dynamo_lint.regions.scopes import key_of
 
 _DEEPEST = 8
 """How many imports a table may go through."""
@@ -20,21 +19,6 @@ def filled_elsewhere(
     """What is put into a table from outside its file: where that stands, and its literal key."""
     for where, store in project.items_stored(name):
         if where.path != path and File(path) in _sources(project, store.owner, name, where):
-            yield where, key_of(store), store.value
-
-
-def filled_in_class(
-    project: Project, ref: ClassRef, name: str
-) -> Iterator[tuple[FunctionRef, str | None, Expr]]:
-    """What is put into a table that stands in the body of a class: where that stands, and its literal key."""
-    for where, stored in project.items_stored(name):
-        store = nested(stored) or stored
-        if not isinstance(store.owner, Attribute) or store.owner.name != name:
-            continue
-        holder = store.owner.value
-        owner = project.owner(where) if project.is_self(holder, where) else None
-        owners = project.symbols(holder, where.path, where.key) if owner is None else project.mro(owner)
-        if ref in owners:
             yield where, key_of(store), store.value
 
 

@@ -53,11 +53,23 @@ def step_of(index: Expr) -> str:
     return f"[{index.value!r}]" if isinstance(index, facts.Constant) else ANY_ITEM
 
 
-def nested(store: Store) -> Store | None:
-    """`table["model"][name] = value` as what it does to the table: there is `{name: value}` under "model"."""
-    match store:
-        case Store(facts.Subscript(owner, facts.Constant(str()) as outer), name, value, line) if name == ITEM:
-            text = store.index.value if isinstance(store.index, facts.Constant) else None
-            inner = facts.Display("dict", (value,), (text if isinstance(text, str) else None,))
-            return Store(owner, ITEM, inner, line, index=outer)
-    return None
+def key_of(store: Store) -> str | None:
+    """The literal text under which a value is put into a container."""
+    index = store.index
+    return index.value if isinstance(index, facts.Constant) and isinstance(index.value, str) else None
+
+
+def nested(store: Store, *, by_attribute: bool = False) -> Store | None:
+    """`table["model"][name] = value` as what it does to the table: there is `{name: value}` under "model".
+
+    A dictionary of modules has its items as attributes too (`by_attribute`): `nets.student["head"] = Head()`.
+    """
+    match store.owner:
+        case facts.Subscript(owner, facts.Constant(str() as outer)):
+            pass
+        case facts.Attribute(owner, outer) if by_attribute:
+            pass
+        case _:
+            return None
+    inner = facts.Display("dict", (store.value,), (key_of(store),))
+    return Store(owner, ITEM, inner, store.line, index=facts.Constant(outer)) if store.name == ITEM else None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dynamo_lint.index.facts import UNKNOWN, Call, Display, Expr, Subscript
 
-_AT = {"partial": 0, "LayerSpec": 0, "TiedLayerSpec": 1, "submit": 0, "run_in_executor": 1}
+SPECS = {"LayerSpec": 0, "TiedLayerSpec": 1}
+"""Where deepspeed's descriptions of a layer take its class (deepspeed/runtime/pipe/module.py)."""
+_AT = {"partial": 0, "submit": 0, "run_in_executor": 1, **SPECS}
 """What calls later what it is given at a position, with all that follows: functools, deepspeed, executors."""
 _EACH = frozenset({"map", "imap", "starmap"})
 """What calls what it is given first with the items of what follows."""

@@ -192,9 +192,9 @@ def _said(value: Expr) -> Iterator[str]:
 def picked_from(value: Expr) -> list[Expr]:
     """The names in a dictionary of which one is picked where it stands: `{"relu": ReLU, "gelu": GELU}[n]`."""
     match value:
-        case facts.Subscript(facts.Display("dict", items)):
-            return [item for item in items if isinstance(item, facts.Name | facts.Attribute)]
-        case facts.Call(facts.Attribute(facts.Display("dict", items), "get")):
+        case facts.Subscript(facts.Display("dict", items)) | facts.Call(
+            facts.Attribute(facts.Display("dict", items), "get")
+        ):
             return [item for item in items if isinstance(item, facts.Name | facts.Attribute)]
     return []
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import (
-    Attribute,
-    Choice,
-    Constant,
-    Display,
-    Expr,
-    Name,
-    Narrowed,
-    Subscript,
-)
+from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
 from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.index.having import attributes_in, tests_attributes
 from dynamo_lint.index.narrowing import lists_texts

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.regions.later import SPECS
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.modules import ZOOS
 from dynamo_lint.regions.values import (
@@ -36,8 +37,6 @@ UNWRAPPING = frozenset({"unwrap_model", "extract_model_from_parallel"})
 """Functions of accelerate and transformers that give back the module inside of a DDP or the like."""
 _STACKS = ("torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder")
 """What calls copies of the layer that it is given first (torch/nn/modules/transformer.py)."""
-_SPECS = {"LayerSpec": 0, "TiedLayerSpec": 1}
-"""Where deepspeed's descriptions of a layer take its class (deepspeed/runtime/pipe/module.py)."""
 _NO_LAYERS = re.compile(r"loss|criteri|metric|optim|callback|schedul", re.IGNORECASE)
 """What parameters are called that judge or train a model: no forward runs what they are given."""
 
@@ -50,8 +49,8 @@ def wraps(dotted: str) -> bool:
 def run_by(ev: Evaluation, dotted: str, call: Call, first: Expr | None, scope: Scope) -> Values:
     """What of ours an object of a library runs that a call makes; `first` is what it is made with first."""
     handlers = _handlers(ev, call, scope)
-    if dotted.startswith("deepspeed.") and dotted.rpartition(".")[2] in _SPECS:
-        return union([handlers, _specified(ev, _SPECS[dotted.rpartition(".")[2]], call, scope)])
+    if dotted.startswith("deepspeed.") and dotted.rpartition(".")[2] in SPECS:
+        return union([handlers, _specified(ev, SPECS[dotted.rpartition(".")[2]], call, scope)])
     if dotted.startswith(ZOOS) and not wraps(dotted):
         made = [_made_of(ev, values) for values in _given(ev, call, scope)]
         return union([handlers, *made], Tier.LIKELY)

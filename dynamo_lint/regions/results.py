@@ -196,7 +196,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         passed = ev.value(first, scope)
         return compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
     if dotted == _ENGINE:
-        model = dict(call.keywords).get("model", (*call.arguments, facts.UNKNOWN, facts.UNKNOWN)[1])
+        model = dict(call.keywords).get("model", next(iter(call.arguments[1:]), facts.UNKNOWN))
         return {Group("tuple", (freeze(ev.value(model, scope)),)): Tier.LIKELY}
     if dotted in BUILDERS:
         description = first or dict(call.keywords).get("config")

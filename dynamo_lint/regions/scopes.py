@@ -19,7 +19,7 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
-from dynamo_lint.regions.itempath import ANY_ITEM, item_path
+from dynamo_lint.regions.itempath import ANY_ITEM, item_path, key_of, nested
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import mentioned_in, set_globally
 from dynamo_lint.regions.notes import Noted, Notes
@@ -271,32 +271,15 @@ def _locals(function: Function) -> dict[str, Local]:
     return table
 
 
-def key_of(store: Store) -> str | None:
-    """The literal text under which a value is put into a container."""
-    index = store.index
-    return index.value if isinstance(index, facts.Constant) and isinstance(index.value, str) else None
-
-
 def _items(function: Function) -> dict[str, Items]:
     table: dict[str, Items] = {}
     for store in function.stores:
         if store.name == ITEM and isinstance(store.owner, facts.Name):
             table.setdefault(store.owner.id, []).append((key_of(store), store.value))
-        elif (inner := _inner(store)) is not None and _is_dictionary(inner[0], function):
-            name, key = inner
-            below = facts.Display("dict", (store.value,), (key_of(store),))
-            table.setdefault(name, []).append((key, below))
+        match nested(store, by_attribute=True):
+            case Store(facts.Name(name)) as inner if _is_dictionary(name, function):
+                table.setdefault(name, []).append((key_of(inner), inner.value))
     return table
-
-
-def _inner(store: Store) -> tuple[str, str] | None:
-    """The name and the key of a dictionary in which something is stored: `nets.student["head"] = Head()`."""
-    match store.owner:
-        case facts.Attribute(facts.Name(name), key) | facts.Subscript(
-            facts.Name(name), facts.Constant(str() as key)
-        ):
-            return (name, key) if store.name == ITEM else None
-    return None
 
 
 def _is_dictionary(name: str, function: Function) -> bool:

@@ -12,7 +12,7 @@ from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, 
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.carried import read_carried
 from dynamo_lint.regions.descriptions import read_configs, read_settings
-from dynamo_lint.regions.itempath import item_path
+from dynamo_lint.regions.itempath import item_path, key_of
 from dynamo_lint.regions.later import LATER, called_later
 from dynamo_lint.regions.model import ClassRef, function_ref
 from dynamo_lint.regions.naming import (
@@ -30,7 +30,7 @@ from dynamo_lint.regions.naming import (
     picked_from,
     texts_in,
 )
-from dynamo_lint.regions.scopes import global_bindings, key_of, method_kind, own_names
+from dynamo_lint.regions.scopes import global_bindings, method_kind, own_names
 
 Table = dict[str, list[Any]]
 
