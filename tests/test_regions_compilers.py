@@ -1,4 +1,7 @@
-"""Regions: torch.compile as a value, which a call of what holds it compiles with; told by torch 2.13."""
+"""Regions: torch.compile as a value, which a call of what holds it compiles with.
+
+One of each form is run under torch in test_regions_reached.py.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ from tests.programs import hot
 
 pytest.importorskip("torch")
 
-from tests.test_regions_carried import NET, NETS, TABLE, likely
-from tests.test_regions_under_torch import OURS, translated
+from tests.test_regions_reached import NET, NETS, TABLE, likely
+from tests.test_regions_under_torch import NAMED, OURS, translated
 
 COMPILED = "\ndef main(x): torch.compile({what})(x)\n"
 KEPT = """
@@ -131,7 +130,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@NAMED
 @pytest.mark.parametrize(("source", "expected"), PROGRAMS.values(), ids=PROGRAMS)
 def test_dynamo_translates_what_records_and_tables_hold(
     source: str, expected: set[str], tmp_path: Path

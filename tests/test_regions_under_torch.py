@@ -19,6 +19,8 @@ from torch._dynamo.symbolic_convert import InstructionTranslatorBase
 
 from tests.programs import ASKING_WRAPPER, HEADER, hot
 
+NAMED = pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+"""On what asks Dynamo by qualified names."""
 OURS = """
 def helper(x): return x * 2
 def other(x): return x + 1
@@ -1020,7 +1022,7 @@ fast = torch.compile(M(Rotary()), backend="eager")
 """
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@NAMED
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
 def test_dynamo_translates_what_the_regions_say(source: str, tmp_path: Path) -> None:
     if not hasattr(torch.compiler, "nested_compile_region") and "nested_compile_region" in source:
@@ -1028,7 +1030,7 @@ def test_dynamo_translates_what_the_regions_say(source: str, tmp_path: Path) -> 
     assert set(hot(OURS + source)) == translated(OURS + source, tmp_path)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@NAMED
 def test_dynamo_translates_each_layer_of_a_pipeline_that_is_compiled_but_not_its_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1040,7 +1042,7 @@ def test_dynamo_translates_each_layer_of_a_pipeline_that_is_compiled_but_not_its
     assert set(hot(OURS + PIPELINE)) == translated(OURS + PIPELINE, tmp_path) == layers
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@NAMED
 @pytest.mark.parametrize("base", ["nn.Module", "object"])
 @pytest.mark.parametrize(
     "read",
@@ -1053,14 +1055,14 @@ def test_dynamo_translates_a_getattr_for_what_is_not_in_the_instance_as_submodul
     assert set(hot(source)) == translated(source, tmp_path)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@NAMED
 def test_dynamo_does_not_translate_what_a_switch_keeps_off_and_so_it_is_not_certain(tmp_path: Path) -> None:
     source = OURS + SWITCH + "def main(x): step(x)\n"
     assert translated(source, tmp_path) == {"step"}
     assert hot(source) == {"step": "certain", "helper": "likely"}
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@NAMED
 def test_dynamo_translates_what_is_given_for_a_base_that_nobody_makes_and_so_the_base_is_not_certain(
     tmp_path: Path,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tests.programs import hot
 
 pytest.importorskip("torch")
 
-from tests.test_regions_under_torch import OURS, translated
+from tests.test_regions_under_torch import NAMED, OURS, translated
 
 NETS = """
 class Net(nn.Module):
@@ -153,9 +152,90 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@NAMED
 @pytest.mark.parametrize(("source", "expected"), PROGRAMS.values(), ids=PROGRAMS)
 def test_dynamo_translates_what_is_carried_to_a_compile_site(
+    source: str, expected: set[str], tmp_path: Path
+) -> None:
+    assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source, tmp_path) == expected
+
+
+COMPILERS = {
+    "an attribute that holds torch.compile": (
+        "class Trainer:\n    def __init__(self, fast):\n"
+        "        self.comp = torch.compile if fast else (lambda model: model)\n"
+        "def main(x):\n    Trainer(True).comp(Net())(x)\n    Other()(x)",
+        NET,
+    ),
+    "a default that is torch.compile": (
+        "def build(comp=torch.compile): return comp(Net())\ndef main(x):\n    build()(x)\n    Other()(x)",
+        NET,
+    ),
+    "torch.compile out of a table": (
+        "KNOWN = {'none': lambda model: model, 'fast': torch.compile}\n"
+        "def main(x, kind='fast'):\n    KNOWN[kind](Net())(x)\n    Other()(x)",
+        NET,
+    ),
+    "torch.compile that is looked up": (
+        "def main(x):\n    comp = getattr(torch, 'compile', None)\n    comp(Net())(x)\n    Other()(x)",
+        NET,
+    ),
+    "torch.compile that a helper gives": (
+        "from functools import partial\n"
+        "def compiler(fast):\n    if not fast: return lambda model: model\n"
+        "    return partial(torch.compile, dynamic=False)\n"
+        "def main(x):\n    comp = compiler(True)\n    comp(Net())(x)\n    Other()(x)",
+        NET,
+    ),
+    "torch.compile that is mapped over models": (
+        "def main(x):\n    for one in list(map(torch.compile, [Net()])): one(x)\n    Other()(x)",
+        NET,
+    ),
+    "an object that compiles when it is called": (
+        "class Compiler:\n    def __call__(self, model): return torch.compile(model)\n"
+        "def main(x):\n    comp = Compiler()\n    comp(Net())(x)\n    Other()(x)",
+        NET,
+    ),
+    "a helper of the convention's name that compiles a part": (
+        "class Whole(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = Net()\n"
+        "    def forward(self, x): return self.net(other(x))\n"
+        "def regional_compile(model):\n    model.net = torch.compile(model.net)\n    return model\n"
+        "def main(x): regional_compile(Whole())(x)",
+        NET,
+    ),
+    "a decorator that is disabled, on what compiled code calls": (
+        "@torch.compile(disable=True)\ndef alone(x): return other(x)\n"
+        "@torch.compile(disable=True)\ndef inner(x): return helper(x)\n"
+        "@torch.compile\ndef step(x): return inner(x)\ndef main(x):\n    step(x)\n    alone(x)",
+        {"step", "inner", "helper"},
+    ),
+    "a name that is evaluated": (
+        "def main(x, name='Net'):\n    torch.compile(eval('Net')())(x)\n    Other()(x)",
+        NET,
+    ),
+    "a name that is evaluated with its call": (
+        "def main(x):\n    torch.compile(eval(f\"{'Net'}()\"))(x)\n    Other()(x)",
+        NET,
+    ),
+    "a class method that an heir inherits": (
+        "class Base(nn.Module):\n    @classmethod\n    def build(cls): return cls()\n"
+        "    def forward(self, x): return other(x)\n"
+        "class Heir(Base):\n    def forward(self, x): return helper(x)\n"
+        "def main(x): torch.compile(Heir.build())(x)",
+        {"Heir.forward", "helper"},
+    ),
+    "a class method that makes another class": (
+        "class Base(nn.Module):\n    @classmethod\n    def build(cls): return Net()\n"
+        "    def forward(self, x): return other(x)\nclass Heir(Base):\n    pass\n"
+        "def main(x): torch.compile(Heir.build())(x)",
+        NET,
+    ),
+}
+
+
+@NAMED
+@pytest.mark.parametrize(("source", "expected"), COMPILERS.values(), ids=COMPILERS)
+def test_dynamo_translates_what_is_compiled_under_other_names(
     source: str, expected: set[str], tmp_path: Path
 ) -> None:
     assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source, tmp_path) == expected
@@ -264,7 +344,7 @@ class Heir(Base):
 """
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
+@NAMED
 def test_dynamo_translates_what_a_decorated_method_runs_of_heirs_that_inherit_it(tmp_path: Path) -> None:
     source = f"{INHERITED}def main(x):\n    Base()(x)\n    Heir()(x)\n"
     expected = {"Base.forward", "Base.scaled", "Heir.scaled", "helper"}
