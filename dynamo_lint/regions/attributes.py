@@ -13,6 +13,7 @@ from dynamo_lint.regions import (
     enumerations,
     flow,
     hosted,
+    picked,
     submodules,
     swaps,
 )
@@ -100,7 +101,7 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
             return bare.hung_on(ev, owner, name)
         case Group("dict" | "tuple") if name in owner.keys:  # ModuleDict, SimpleNamespace, a named tuple
             return union(dict(item) for item in owner.at(name))
-        case FunctionValue() if name == "__call__":
+        case FunctionValue() if name in ("__call__", "__func__"):
             return {owner: Tier.CERTAIN}
     return EMPTY
 
@@ -191,7 +192,7 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     for part in project.mro(ref):
         stores = project.own_stores(part)
         parts += [
-            ev.value(s.value, Scope(where, ref))
+            picked.stored(project, where, s.line, ev.value(s.value, Scope(where, ref)))
             for where, s in stores.get(name, ())
             if not (is_put_back(project, where, s) or (name == "forward" and is_undone(project, where, s)))
         ]

@@ -6,6 +6,7 @@ registry says exactly which classes there are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from dynamo_lint.index import facts
@@ -19,6 +20,8 @@ from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Valu
 MOST = 64
 """More models than this are a library: its users choose, whatever a place of it names."""
 _OFFERED = "offered together"
+_MOST_OTHERS = 4
+"""Of what a decorator registers, one in four may be beside: a class that does nothing, or wraps another."""
 
 
 def note(project: Project, made: Iterable[Value]) -> None:
@@ -63,7 +66,7 @@ def named_together(project: Project, refs: frozenset[ClassRef], few: int) -> boo
         project.memo[key] = len(refs) <= MOST and (
             _in_table(project, ends)
             or _in_factory(project, ends, few)
-            or _registered(project, ends)
+            or _registered(project, ends, few)
             or _offered(project, ends, few)
         )
     return bool(project.memo[key])
@@ -106,13 +109,14 @@ def _alternatives(function: facts.Function) -> list[set[str]]:
     return list(made.values())
 
 
-def _registered(project: Project, refs: frozenset[ClassRef]) -> bool:
-    """Whether one function, or one method of one object, decorates all of them."""
-    common: set[Expr] | None = None
+def _registered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
+    """Whether one function, or one method of one object, decorates all of them, but for some of many."""
+    decorated: Counter[Expr] = Counter()
     for ref in refs:
         mine = {d.function if isinstance(d, facts.Call) else d for d in project.class_(ref).decorators}
-        common = mine if common is None else common & mine
-    return any("regist" in (terminal_name(one) or "") for one in common or ())
+        decorated.update(one for one in mine if "regist" in (terminal_name(one) or ""))
+    registered = max(decorated.values(), default=0)
+    return registered == len(refs) or registered >= few >= _MOST_OTHERS * (len(refs) - registered)
 
 
 def _offered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:

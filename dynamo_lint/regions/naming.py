@@ -61,6 +61,13 @@ def handed_on(function: Function) -> Iterator[Expr]:
             yield value.function
 
 
+def given_back(function: Function) -> Iterator[str]:
+    """The names that a function gives as they are, alone or with others: `return parallelize, self`."""
+    for value in function.returns:
+        items = value.items if isinstance(value, facts.Display) and value.kind == "tuple" else (value,)
+        yield from (item.id for item in items if isinstance(item, facts.Name))
+
+
 def originals(value: Expr) -> tuple[str, ...]:
     """The names that a value may be another one for."""
     match value:

@@ -23,12 +23,14 @@ from dynamo_lint.index.facts import (
     Narrowed,
 )
 from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand
+from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
-from dynamo_lint.regions.values import Values, union
+from dynamo_lint.regions.values import Values, at_best, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
     from dynamo_lint.regions.model import FunctionRef
+    from dynamo_lint.regions.project import Project
     from dynamo_lint.regions.scopes import Local
     from dynamo_lint.regions.values import Scope
 
@@ -56,6 +58,17 @@ def assigned(ev: Evaluation, name: str, local: Local, scope: Scope) -> Values:
         return found
     left = [value for value, wanted in zip(local.bound, asked, strict=True) if wanted]
     return union([ev.assigned(name, left, scope), ev.guessed(found)])
+
+
+def stored(project: Project, where: FunctionRef, line: int, found: Values) -> Values:
+    """What a line stores in an attribute; likely at best where that depends on a text passed to its function.
+
+    Some of the instances were made with another.
+    """
+    for first, last, _, wanted in project.function(where).picked if found else ():
+        if first <= line <= last and not isinstance(wanted[0], bool):
+            return at_best(found, Tier.LIKELY)
+    return found
 
 
 def _is_asked_for(ev: Evaluation, ref: FunctionRef, line: int, strict: bool = False) -> bool:

@@ -20,6 +20,7 @@ from dynamo_lint.regions.naming import (
     called_at_once,
     called_name,
     compiled_in,
+    given_back,
     handed_on,
     is_plain,
     kept_in,
@@ -109,6 +110,9 @@ def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table, compi
                     alias.add(original, bound.name)
             for original in compiled_in(bound.value):
                 made.add(original, bound.name)
+        if method_kind(function) == "property":
+            for original in given_back(function):
+                alias.add(original, function.qualname.rpartition(".")[2])
     made.put_into(compiled)
     alias.put_into(aliases)
     row.put_into(rows)
