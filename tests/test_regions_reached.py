@@ -10,6 +10,7 @@ from tests.programs import hot
 
 pytest.importorskip("torch")
 
+from tests.test_regions_blocks import PROGRAMS as BLOCKS
 from tests.test_regions_under_torch import NAMED, OURS, translated
 
 NETS = """
@@ -239,6 +240,14 @@ def test_dynamo_translates_what_is_compiled_under_other_names(
     source: str, expected: set[str], tmp_path: Path
 ) -> None:
     assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source, tmp_path) == expected
+
+
+@NAMED
+@pytest.mark.parametrize(("source", "expected"), BLOCKS.values(), ids=BLOCKS)
+def test_dynamo_translates_the_blocks_that_a_class_names(
+    source: str, expected: set[str], tmp_path: Path
+) -> None:
+    assert translated(source, tmp_path) == expected
 
 
 def likely(source: str) -> set[str]:

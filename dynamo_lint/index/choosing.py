@@ -68,7 +68,10 @@ def _judges(test: ast.expr, module: str) -> bool:
 
 
 def judgement(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str | None:
-    """The source of a function that only tells something of a name or a module; None for any other."""
+    """The source of a function that only tells something of a name or a module, or which names are meant.
+
+    None for any other.
+    """
     positional = node.args.posonlyargs + node.args.args
     if not 1 <= len(positional) <= 3 or isinstance(node, ast.AsyncFunctionDef):
         return None
@@ -81,7 +84,7 @@ def judgement(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str 
         return None
     plain = all(isinstance(one, ast.Assign | ast.If | ast.For | ast.Return) for one in body)
     returned = body[-1].value
-    if not plain or returned is None or not (_is_truth(returned) or isinstance(returned, ast.Name)):
+    if not plain or returned is None or not (_is_truth(returned) or _is_telling(returned)):
         return None
     if not any(_tells(part) for one in body for part in ast.walk(one)):
         return None
@@ -100,6 +103,16 @@ def _is_truth(value: ast.expr) -> bool:
             return all(_is_truth(one) for one in values)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name in _TRUTHS
+    return False
+
+
+def _is_telling(value: ast.expr) -> bool:
+    """A name that the function has bound, or those of some names that fit."""
+    match value:
+        case ast.Name():
+            return True
+        case ast.SetComp(generators=[generator]) | ast.ListComp(generators=[generator]):
+            return bool(generator.ifs)
     return False
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
-from dynamo_lint.index.walking import parts, walk
+from dynamo_lint.index.walking import parts
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
@@ -30,7 +30,7 @@ from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
 from dynamo_lint.regions.rehearsals import in_tests, is_rehearsal
 from dynamo_lint.regions.roots import Root, at_best_likely
-from dynamo_lint.regions.selecting import is_test
+from dynamo_lint.regions.selecting import is_chosen
 from dynamo_lint.regions.shown import shown_of
 from dynamo_lint.regions.targets import Target, compiled_in_place, steps_of, targets_of
 from dynamo_lint.regions.temporary import is_stored_later
@@ -177,13 +177,13 @@ class _Search:
             return []
         found = self._compiled(Scope(where, self._project.owner(where)), site, name)
         more = {root.entry.target: root for root in self._elsewhere(where, site, name)}
+        if is_chosen(self._project, where, site.call):
+            more |= {root.entry.target: root for root in self._hanging(where, site, name)}
         if isinstance(found, Unresolved):
             ways = (way(where, site, name) for way in (self._around, self._hanging, self._inlaid))
             return list(more.values()) or next(filter(None, ways), found)
         if not (found or more):
             more = {root.entry.target: root for root in self._inlaid(where, site, name)}
-        if any(isinstance(part, facts.Narrowed) and is_test(part.types) for part in walk(site.call)):
-            more |= {root.entry.target: root for root in self._hanging(where, site, name)}
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
             return self._hanging(where, site, name)  # blocks of a model that nothing says the class of
         known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}

@@ -174,10 +174,9 @@ class Evaluation:
             case facts.Constant(str() as text):
                 return {Text(text): Tier.CERTAIN}
             case facts.Narrowed(inner, types, holds):
-                values = self.value(inner, scope)
                 if selecting.is_test(types):
-                    return selecting.chosen(self, values, types, holds, scope)
-                return narrow(self, values, types, holds, scope)
+                    return selecting.chosen(self, expr, scope)
+                return narrow(self, self.value(inner, scope), types, holds, scope)
             case facts.Typed(annotation):
                 return typed(self.project, annotation, scope)
             case facts.Definition(key):

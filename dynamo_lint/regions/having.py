@@ -1,4 +1,4 @@
-"""Which instances have an attribute: what `hasattr(x, "name")` leaves of the values of `x`."""
+"""Which instances have an attribute: what `hasattr` leaves of some values, and `getattr` with a default."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dynamo_lint.index.facts import Function
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.scopes import method_kind
-from dynamo_lint.regions.values import Instance, Value, Values
+from dynamo_lint.regions.values import Group, Instance, Value, Values, freeze
 
 _PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "abc.ABC", "builtins.object", "typing.Generic")
 """Bases outside the project whose attributes are known."""
@@ -30,6 +30,45 @@ def by_attributes(project: Project, values: Values, names: list[str], holds: boo
         for value, tier in values.items()
         if value in having or not isinstance(value, Instance) or not is_known(project, value.ref)
     }
+
+
+def without(project: Project, values: Values, names: list[str]) -> Values:
+    """The values whose class does not say that one of the attributes is something, for all its instances."""
+    return {
+        _without_inside(project, value, names): tier
+        for value, tier in values.items()
+        if not any(_bears(project, value, name) for name in names)
+    }
+
+
+def _without_inside(project: Project, value: Value, names: list[str]) -> Value:
+    """A container of what is left of what it holds."""
+    if not isinstance(value, Group):
+        return value
+    return value._replace(items=tuple(freeze(without(project, dict(item), names)) for item in value.items))
+
+
+def _bears(project: Project, value: Value, name: str) -> bool:
+    """Whether a class body gives an attribute that is true, and no method sets it anew."""
+    order = project.mro(value.ref) if isinstance(value, Instance) else ()
+    if any(name in project.own_stores(part) for part in order):
+        return False
+    for part in order:
+        match project.class_bindings(part).get(name, ()):
+            case [only]:
+                return _is_true(only.value)
+            case [_, *_]:
+                return False
+    return False
+
+
+def _is_true(value: facts.Expr) -> bool:
+    match value:
+        case facts.Constant(literal):
+            return bool(literal)
+        case facts.Display(_, items):
+            return bool(items)
+    return False
 
 
 def _has(project: Project, value: Value, name: str) -> bool:

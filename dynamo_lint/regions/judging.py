@@ -7,16 +7,28 @@ import fnmatch
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.index.expressions import Expressions
 from dynamo_lint.index.facts import Call as CallFact
-from dynamo_lint.index.facts import Constant, Expr
+from dynamo_lint.index.facts import Constant, Expr, Name
 from dynamo_lint.index.scopes import FunctionScope
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.narrowing import is_one_of
-from dynamo_lint.regions.values import ClassValue, FunctionValue, Group, Instance, Scope, Text, Value, Values
+from dynamo_lint.regions.scopes import Local
+from dynamo_lint.regions.values import (
+    ClassValue,
+    Foreign,
+    FunctionValue,
+    Group,
+    Instance,
+    Scope,
+    Text,
+    Value,
+    Values,
+)
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -40,8 +52,9 @@ _MOST_REPEATS, _LONGEST_NAME = 3, 200
 """Matching takes at most about the length of the name to the power of the repeats."""
 _REGEX = {"match": re.match, "search": re.search, "fullmatch": re.fullmatch}
 _COMPARING: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
+    # Classes and `None` are the same if they are equal.
+    **dict.fromkeys((ast.Eq, ast.Is), operator.eq),
+    **dict.fromkeys((ast.NotEq, ast.IsNot), operator.ne),
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -63,10 +76,18 @@ _DEEPEST = 4
 class Judge:
     """Interprets tests that stand in one scope of a project."""
 
-    def __init__(self, ev: Evaluation, scope: Scope, depth: int = 0) -> None:
+    def __init__(
+        self,
+        ev: Evaluation,
+        scope: Scope,
+        depth: int = 0,
+        known: Mapping[str, Value] = MappingProxyType({}),
+    ) -> None:
         self._ev = ev
         self._scope = scope
         self._depth = depth
+        self._known = known
+        """What some names of the scope hold in this case, by whichever way."""
         self._found: dict[ast.expr, Any] = {}
         """What the project says of parts of a test."""
         self._judges: dict[FunctionRef, tuple[Judge, ast.FunctionDef | ast.Lambda]] = {}
@@ -108,6 +129,7 @@ class Judge:
             case (
                 ast.GeneratorExp(elt=elt, generators=[generator])
                 | ast.ListComp(elt=elt, generators=[generator])
+                | ast.SetComp(elt=elt, generators=[generator])
             ):
                 return self._each(elt, generator, known)
             case ast.Attribute(value=of, attr="__name__" | "__qualname__"):
@@ -137,7 +159,7 @@ class Judge:
             if left is OPEN or right is OPEN or compare is None:
                 answers.append(OPEN)
             else:
-                answers.append(_tried(compare, left, right))
+                answers.append(_tried(compare, left, right) if _is_known(op, left, right) else OPEN)
             left = right
         return self._joined(answers, False)
 
@@ -173,6 +195,8 @@ class Judge:
                 return self._is_instance(arguments[0], node.args[1])
             case ast.Name(id="len" | "int" | "str" | "bool" | "set" | "list" | "tuple" as name) if arguments:
                 return OPEN if arguments[0] is OPEN else _tried(_MAKERS[name], arguments[0])
+            case ast.Name(id="set" | "list" | "tuple"):
+                return ()
             case ast.Attribute(value=ast.Name(id="str"), attr=method) if (
                 method in _TEXT_METHODS and arguments
             ):
@@ -211,6 +235,8 @@ class Judge:
     # --- what only the project knows --------------------------------------------------------------------
 
     def _is_instance(self, module: Any, types: ast.expr) -> Any:
+        if isinstance(module, str) and isinstance(types, ast.Name) and types.id == "str":
+            return True
         wanted = typed(self._ev.project, _fact(types), self._scope)
         if not wanted or not isinstance(module, Instance):
             return OPEN
@@ -219,11 +245,55 @@ class Judge:
     def _looked_up(self, node: ast.expr, known: dict[str, Any]) -> Any:
         """A name or attribute that the test itself does not bind."""
         names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call) or names & known.keys():
+        if names & known.keys():
+            return self._declared(node, known)
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
             return OPEN
         if node not in self._found:
-            self._found[node] = _plain(self._ev.value(_fact(node), self._scope))
+            told = self._told(node.id) if isinstance(node, ast.Name) else OPEN
+            self._found[node] = _plain(self._ev.value(_fact(node), self._scope)) if told is OPEN else told
         return self._found[node]
+
+    def _declared(self, node: ast.expr, known: dict[str, Any]) -> Any:
+        """What the class of a module says of all its instances: `getattr(model, "_no_split_modules")`."""
+        match node:
+            case (
+                ast.Attribute(value=of, attr=name)
+                | ast.Call(func=ast.Name(id="getattr"), args=[of, ast.Constant(value=str() as name), *_])
+            ):
+                return self._of_class(self._value(of, known), name)
+        return OPEN
+
+    def _of_class(self, owner: Any, name: str) -> Any:
+        """An attribute that the body of a class gives all its instances, and no method sets anew."""
+        project = self._ev.project
+        if not isinstance(owner, Instance | ClassValue):
+            return OPEN
+        if any(name in project.own_stores(part) for part in project.mro(owner.ref)):
+            return OPEN
+        return _plain(self._ev.attributes({owner: Tier.CERTAIN}, name))
+
+    def _told(self, name: str) -> Any:
+        """What a name holds that a function gave which only tells: `names = names_of_blocks(model)`."""
+        local = self._ev.project.locals_of(self._scope.function).get(name)
+        match local:
+            case Local((CallFact(Name("getattr"), (Name(owner), Constant(str() as asked), *_)),), None):
+                held = self._known.get(owner)
+                return OPEN if held is None else self._of_class(held, asked)
+            case Local((CallFact(function, arguments, ()),), None):
+                callees = list(self._ev.value(function, self._scope))
+                if len(callees) == 1 and isinstance(callees[0], FunctionValue):
+                    return self._judged(callees[0], [self._argument(one) for one in arguments])
+        return OPEN
+
+    def _argument(self, given: Expr) -> Any:
+        """The one module or other thing that an argument is; that it is some module says nothing more."""
+        if isinstance(given, Name) and given.id in self._known:
+            return self._known[given.id]
+        values = self._ev.value(given, self._scope)
+        modules = [value for value in values if isinstance(value, Instance)]
+        others = [value for value in values if not isinstance(value, Instance | Foreign)]
+        return modules[0] if len(modules) == 1 and not others else _plain(values)
 
     def _judged(self, callee: FunctionValue, arguments: list[Any]) -> Any:
         """What a function of the project says, if all it does is to judge."""
@@ -268,6 +338,12 @@ class Judge:
                 case _:
                     return OPEN
         return None
+
+
+def _is_known(op: ast.cmpop, left: Any, right: Any) -> bool:
+    """Whether an answer is one where a container holds something that nobody knows."""
+    inside = isinstance(op, ast.In | ast.NotIn) and isinstance(right, tuple | list)
+    return not inside or OPEN not in right or left in right
 
 
 def _is_tame(pattern: str, name: str) -> bool:

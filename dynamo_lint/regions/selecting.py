@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dynamo_lint.index import facts
 from dynamo_lint.index.choosing import TEST
-from dynamo_lint.index.facts import Attribute, Call, Constant, Display, Expr, Name
+from dynamo_lint.index.facts import Attribute, Call, Constant, Display, Expr, Name, Narrowed
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions import paths
+from dynamo_lint.regions import choices, paths
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.judging import Judge
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.narrowing import narrow
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Value, Values, freeze, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
-_MOST_OWNERS = 80
+_MOST_OWNERS = 500
 """More classes than this that say which of their modules are meant are not looked through."""
 
 _Tree = dict[Value, list[tuple[str, ...]]]
@@ -31,23 +33,55 @@ def is_test(types: Expr) -> bool:
     return isinstance(types, Display) and types.kind == TEST
 
 
-def chosen(ev: Evaluation, values: Values, test: Expr, holds: bool, scope: Scope) -> Values:
+def is_chosen(project: Project, where: FunctionRef, call: Call) -> bool:
+    """Whether a call is about modules that a test chose, also by names: `f = block.forward`."""
+    names = {part.id for part in walk(call) if isinstance(part, Name)}
+    known = project.locals_of(where)
+    bound = (value for name in names if name in known for value in known[name].bound)
+    return any(
+        isinstance(part, Narrowed) and is_test(part.types)
+        for expression in (call, *bound)
+        for part in walk(expression)
+    )
+
+
+def chosen(ev: Evaluation, narrowed: Narrowed, scope: Scope) -> Values:
     """The values that a test leaves; of a module of which nothing is known, those that its classes name."""
+    values, test, holds = ev.value(narrowed.value, scope), narrowed.types, narrowed.holds
     match test:
         case Display(
             _, (iterable, Constant(str() as text), Constant(str() as name), Constant(str() as module))
         ):
-            names = _Choice(text, name, module, holds)
-            left = values
+            choice = _Choice(text, name, module, holds)
+            left, doubtful = values, EMPTY
             if any(isinstance(value, Instance | Group) for value in values):
-                left = _left(ev, values, _named(ev, iterable, scope) if name else {}, names, scope)
-            if not ev.hanging:
-                return left
-            plain, key = ev.aside(), ("declared", scope.function, test, holds)
-            if key not in plain.project.memo:
-                plain.project.memo[key] = _declared(plain, iterable, names, scope)
-            return union([left, plain.project.memo[key]])  # type: ignore[list-item]
+                named = _named(ev, iterable, scope) if name else {}
+                left, doubtful = _judged(Judge(ev, scope), values, named, choice)
+            more = EMPTY
+            if not _has_parts(left) and (doubtful or not _has_parts(values)):
+                more = _of_each(ev, iterable, choice, scope)
+            if ev.hanging:
+                plain, key = ev.aside(), ("declared", scope.function, test, holds)
+                if key not in plain.project.memo:
+                    plain.project.memo[key] = _declared(plain, iterable, choice, scope)
+                more = union([more, plain.project.memo[key]])  # type: ignore[list-item]
+            return union([_with_doubtful(ev, left, doubtful), _as_shown(ev, more, narrowed.value, scope)])
     return values
+
+
+def _has_parts(values: Values) -> bool:
+    """Whether any module is known to be among some values."""
+    known = (value for value, tier in values.items() if tier < Tier.ASSUMED)
+    return any(isinstance(value, Instance | Group) for value in known)
+
+
+def _as_shown(ev: Evaluation, found: Values, value: Expr, scope: Scope) -> Values:
+    """What tests of other sorts, not asked of these values, leave: `if isinstance(part, Head): continue`."""
+    while isinstance(value, Narrowed) and found:
+        if not is_test(value.types):
+            found = narrow(ev, found, value.types, value.holds, scope)
+        value = value.value
+    return found
 
 
 class _Choice:
@@ -75,10 +109,8 @@ class _Choice:
         return None if open_ else False
 
 
-def _left(
-    ev: Evaluation, values: Values, named: _Tree, choice: _Choice, scope: Scope, *, sure: bool = False
-) -> Values:
-    judge = Judge(ev, scope)
+def _judged(judge: Judge, values: Values, named: _Tree, choice: _Choice) -> tuple[Values, Values]:
+    """The values that a test surely leaves, and those of which that is open."""
     kept: dict[Value, Tier] = {}
     doubtful: dict[Value, Tier] = {}
     for value, tier in values.items():
@@ -91,9 +123,13 @@ def _left(
             kept[value] = tier
         elif None in verdicts:
             doubtful[value] = tier
-    if sure or not doubtful:
+    return kept, doubtful
+
+
+def _with_doubtful(ev: Evaluation, kept: Values, doubtful: Values) -> Values:
+    """Where a test says nothing of the only sort of module there is, it chooses some of it, whichever."""
+    if not doubtful:
         return kept
-    # A test that says nothing of the only sort of module there is chooses some of it, whichever.
     alone = not kept and len({value for value in doubtful if isinstance(value, Instance)}) == 1
     return union([kept, doubtful if alone else ev.guessed(doubtful)])
 
@@ -138,15 +174,38 @@ def _declared(ev: Evaluation, iterable: Expr, choice: _Choice, scope: Scope) -> 
                 return EMPTY
         case _:
             return EMPTY
+    return _below(ev, _owners(ev, name, choice, scope), name, method, choice, scope)
+
+
+def _of_each(ev: Evaluation, iterable: Expr, choice: _Choice, scope: Scope) -> Values:
+    """What is chosen below each of the models that a variable may hold: together these hold too much."""
+    match iterable:
+        case Call(Attribute(Name(name), method), ()) if (
+            local := ev.project.locals_of(scope.function).get(name)
+        ) and local.parameter is None:
+            owners = (v.ref for v in ev.value(Name(name), scope) if isinstance(v, Instance))
+            modules = [ref for ref in owners if ev.project.is_module(ref)]
+            asked = ("below", scope, choice.text, choice.holds)
+            return ev.ask(asked, lambda: _below(ev, modules, name, method, choice, scope), EMPTY)
+    return EMPTY
+
+
+def _below(
+    ev: Evaluation, owners: Iterable[ClassRef], name: str, method: str, choice: _Choice, scope: Scope
+) -> Values:
+    """What a test surely chooses of the modules below each of some models, which a variable holds."""
     found = []
-    for ref in _owners(ev, name, choice, scope):
+    for ref in owners:
         given = Scope(scope.function, scope.receiver, ((name, freeze({Instance(ref): Tier.LIKELY})),))
         tree: _Tree = {}
         for one in _tree(ev, Instance(ref), method if choice.name else "named_modules"):
             tree.setdefault(one.value, []).append(one.path)
         modules: Values = dict.fromkeys(tree, Tier.LIKELY)
-        found.append(_left(ev, modules, tree if choice.name else {}, choice, given, sure=True))
-    return union(found)
+        named = tree if choice.name else {}
+        found.append(_judged(Judge(ev, given, known={name: Instance(ref)}), modules, named, choice)[0])
+    below = union(found)
+    choices.note(ev.project, below)  # each class is named by a model, however many these are together
+    return below
 
 
 def _owners(ev: Evaluation, name: str, choice: _Choice, scope: Scope) -> list[ClassRef]:
@@ -159,6 +218,8 @@ def _owners(ev: Evaluation, name: str, choice: _Choice, scope: Scope) -> list[Cl
             o for where, _ in ev.project.stores_of(attribute) if (o := ev.project.owner(where)) is not None
         ]
         for owner in owners:
+            if in_tests(owner.path) and not in_tests(scope.function.path):
+                continue
             if ev.project.is_module(owner):
                 classes.update(dict.fromkeys((owner, *heirs(ev.project, owner))))
     return list(classes) if len(classes) <= _MOST_OWNERS else []
@@ -170,11 +231,31 @@ def _asked_of(ev: Evaluation, name: str, choice: _Choice, scope: Scope) -> set[s
     bound = [binding.value for binding in function.bindings if binding.name in choice.text]
     loaded: list[Expr] = [load for load in function.loads if load.name in choice.text]
     found: set[str] = set()
-    for value in (*bound, *loaded):
-        for part in walk(value):
-            match part:
-                case Attribute(facts.Name(owner), attribute) if owner == name:
-                    found.add(attribute)
-                case Call(Name("getattr"), (Name(owner), Constant(str() as attribute), *_)) if owner == name:
-                    found.add(attribute)
+    for part in (part for value in (*bound, *loaded) for part in walk(value)):
+        match part:
+            case Call(callee, arguments) if Name(name) in arguments and callee != Name("getattr"):
+                for symbol in ev.project.symbols(callee, scope.function.path, scope.function.key):
+                    if isinstance(symbol, FunctionRef):
+                        found |= _read_of(ev, symbol, arguments.index(Name(name)))
+            case _:
+                found |= _read_from(part, name)
     return found - {"named_modules", "named_children", "modules", "children"}
+
+
+def _read_of(ev: Evaluation, ref: FunctionRef, place: int) -> set[str]:
+    """The attributes that a function reads of one of its arguments."""
+    function = ev.project.function(ref)
+    if place >= len(function.parameters):
+        return set()
+    name = function.parameters[place].name
+    read: list[Expr] = [*function.loads, *(site.call for site in function.calls)]
+    return {attribute for part in read for attribute in _read_from(part, name)}
+
+
+def _read_from(part: Expr, name: str) -> set[str]:
+    match part:
+        case Attribute(Name(owner), attribute) if owner == name:
+            return {attribute}
+        case Call(Name("getattr"), (Name(owner), Constant(str() as attribute), *_)) if owner == name:
+            return {attribute}
+    return set()
