@@ -26,6 +26,7 @@ from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.refitting import is_put_back
 from dynamo_lint.regions.spread import named_by_keyword
 from dynamo_lint.regions.temporary import is_undone
+from dynamo_lint.regions.texts import LOADERS, loaded
 from dynamo_lint.regions.values import (
     EMPTY,
     Bare,
@@ -95,6 +96,8 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
             return _of_file(ev, path, name)
         case External(dotted):
             return {External(f"{dotted}.{name}"): Tier.CERTAIN}
+        case Foreign(dotted) if dotted in LOADERS:
+            return loaded(ev, name)
         case Foreign(dotted) if dotted == SOME_MODULE:
             return {owner: Tier.ASSUMED}
         case Bare():

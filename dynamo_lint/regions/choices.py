@@ -45,8 +45,14 @@ def picks(project: Project, callee: Expr, where: FunctionRef) -> bool:
 
 
 def is_overridden(project: Project, callees: Values) -> bool:
-    """Whether one method is called that heirs of a class have each of their own: `package.get_model()`."""
-    owners = {project.owner(value.ref) for value in callees if isinstance(value, FunctionValue)}
+    """Whether one method is called that heirs of a class have each of their own: `package.get_model()`.
+
+    So it is with a function that several files have each of their own.
+    """
+    called = [value.ref for value in callees if isinstance(value, FunctionValue)]
+    owners = {project.owner(ref) for ref in called}
+    if owners == {None} and len({ref.key for ref in called}) == 1:
+        return len(called) == len(callees)
     if len(owners) < 2 or None in owners or len(owners) < len(callees):
         return False
     orders = [set(project.mro(owner)) for owner in owners if owner is not None]

@@ -9,8 +9,8 @@ from dynamo_lint.index.facts import MODULE_KEY, Call, Function
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import last_name, names_for
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import Instance, Value
+from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.regions.values import Compiled, Instance, Value, Values, union
 
 
 def overridden(
@@ -79,3 +79,12 @@ def _parameters(project: Project, where: FunctionRef, made: Call) -> Iterator[st
 def compiles_something(function: Function) -> bool:
     """Whether a function has a compile site of its own."""
     return any(terminal_name(site.call.function) == "compile" for site in function.calls)
+
+
+def compiled(values: Values, path: str, line: int) -> Values:
+    """What torch.compile makes of values: of our own code nothing new, of a library's function a place."""
+    outside = [value for value in values if isinstance(value, External) and value.dotted != COMPILE]
+    if not outside:
+        return values
+    made: Values = {Compiled(value.dotted, path, line): values[value] for value in outside}
+    return union([made, {value: tier for value, tier in values.items() if value not in outside}])

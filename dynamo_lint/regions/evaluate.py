@@ -14,6 +14,7 @@ from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.regions import (
     attributes,
     choices,
+    compiling,
     containers,
     displays,
     enumerations,
@@ -327,7 +328,7 @@ class Evaluation:
         given = displays.set_by_functions(self, name, scope)
         found = union([*[self.value(value, scope) for value in bound], stored(parts), given])
         for line in compiled:  # `f = torch.compile(f)`, of what `f` is by its other assignments
-            found = union([found, results.compiled(found, scope.function.path, line)])
+            found = union([found, compiling.compiled(found, scope.function.path, line)])
         return found
 
     # --- attributes and functions -----------------------------------------------------------------------

@@ -22,6 +22,7 @@ from dynamo_lint.regions import (
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
+from dynamo_lint.regions.compiling import compiled
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
 from dynamo_lint.regions.evaluated import evaluated
 from dynamo_lint.regions.factories import offered
@@ -30,6 +31,7 @@ from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.outside import UNWRAPPING, run_by
 from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.texts import (
+    LOADERS,
     LOCATORS,
     SPLITTERS,
     by_class_name,
@@ -230,7 +232,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     if dotted in iterables.NAMES:
         return iterables.of_call(ev, dotted.removeprefix("builtins.").removeprefix("itertools."), call, scope)
     if not dotted.startswith("builtins."):
-        made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() else EMPTY
+        made: Values = {Foreign(dotted): Tier.CERTAIN} if last[:1].isupper() or dotted in LOADERS else EMPTY
         if not made and (registered := registries.made_by_library(ev, dotted, call, scope)):
             return registered
         if last.endswith(registries.CLASS):
@@ -244,15 +246,6 @@ def _default(ev: Evaluation, call: Call, scope: Scope) -> Values:
     name, value = next((row for row in call.keywords if row[0] in records.DEFAULTS), ("", facts.UNKNOWN))
     found = ev.value(value, scope)
     return found if name == "default" else _of_callees(ev, found, Call(value), scope)
-
-
-def compiled(values: Values, path: str, line: int) -> Values:
-    """What torch.compile makes of values: of our own code nothing new, of a library's function a place."""
-    outside = [value for value in values if isinstance(value, External) and value.dotted != COMPILE]
-    if not outside:
-        return values
-    made: Values = {Compiled(value.dotted, path, line): values[value] for value in outside}
-    return union([made, {value: tier for value, tier in values.items() if value not in outside}])
 
 
 def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:

@@ -12,6 +12,7 @@ from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -39,6 +40,8 @@ LOCATORS = frozenset(
     }
 )
 """Functions of libraries that give what a dotted name means."""
+LOADERS = frozenset({"importlib.util.module_from_spec", "imp.load_source"})
+"""Functions of Python that give the module in a file of which only the run knows the path."""
 SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
 """Methods of texts that give their parts."""
 _OPEN = re.compile(r"\{[^{}]*\}")
@@ -48,6 +51,23 @@ def located(ev: Evaluation, names: Values, path: str) -> Values:
     """The modules, classes and functions of the project that dotted names mean in a file."""
     return union(
         at_best(_named(ev, name.value, path), tier) for name, tier in names.items() if isinstance(name, Text)
+    )
+
+
+def loaded(ev: Evaluation, name: str) -> Values:
+    """What a module has under a name, whichever file it was loaded from: any of those that define it."""
+    if name not in ev.project.named("top"):
+        return EMPTY
+    key = ("loaded", name)
+    if key not in ev.project.memo:
+        files = ((path, file) for path, file in ev.project.files.items() if file.is_code)
+        having = [path for path, file in files if name in file.functions or name in file.classes]
+        ev.project.memo[key] = [path for path in having if not in_tests(path)]
+    paths: list[str] = ev.project.memo[key]  # type: ignore[assignment]
+    return (
+        ev.attributes({File(path): Tier.LIKELY for path in paths}, name)
+        if len(paths) <= choices.MOST
+        else EMPTY
     )
 
 
