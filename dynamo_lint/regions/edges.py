@@ -24,6 +24,8 @@ class Edge:
     """The only caller that passes the function on: the edge counts if that is hot too."""
     given: Given = ()
     """What the call passes for parameters that the target calls."""
+    off: frozenset[str] = frozenset()
+    """Switches of the target that the call leaves off."""
 
 
 @dataclass(slots=True)
@@ -38,6 +40,8 @@ class Visit:
     compiled: bool
     given: Given = ()
     """What this one call passes, where that alone is followed."""
+    off: frozenset[str] = frozenset()
+    """What this one call leaves off."""
 
 
 def met(edge: Edge, hot: Mapping[FunctionRef, Tier]) -> Edge:

@@ -27,14 +27,14 @@ from dynamo_lint.regions.helpers import as_given, by_caller
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Node, Tier
 from dynamo_lint.regions.operators import replaced
+from dynamo_lint.regions.optional import NOTHING, Switches, if_given, left_off
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.origins import givers, origins
+from dynamo_lint.regions.origins import origins
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
 from dynamo_lint.regions.replacing import called
 from dynamo_lint.regions.roots import Root
 from dynamo_lint.regions.shown import contradicts
-from dynamo_lint.regions.switches import starts_off
 from dynamo_lint.regions.targets import targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
 from dynamo_lint.regions.wrapping import is_within, is_wrapped, wrappers
@@ -63,6 +63,7 @@ class _Walk:
         """Edges by the function that has to be hot for them."""
         self._kept_out: dict[Node, list[Edge]] = {}
         """Edges that a test around the site that compiles a module leaves out."""
+        self._switches = Switches(project)
         self._handed: dict[Node, set[Given]] = {}
         """What calls pass to a function that calls it."""
         self._entered: frozenset[FunctionRef] = frozenset()
@@ -90,7 +91,8 @@ class _Walk:
         def follow(node: Node, visit: Visit, edge: Edge, rehearsal: bool) -> None:
             known = self._handed.setdefault(edge.target, set()) if edge.given else ()
             more = edge.given and edge.given not in known and len(known) < ENOUGH
-            if edge.target in self._visits and not (more or edge.target in self._kept_out):
+            again = edge.target in self._kept_out or self._switches.opens(edge)
+            if edge.target in self._visits and not (more or again):
                 return  # by better evidence
             if edge.target in left_out:
                 return
@@ -105,8 +107,9 @@ class _Walk:
                     return
                 tier = Tier.ASSUMED
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
-            reached = Visit(tier, (*visit.chain, step), visit.entries, visit.first, compiled=False)
-            if edge.target not in self._visits or edge.target in self._kept_out:
+            chain = (*visit.chain, step)
+            reached = Visit(tier, chain, visit.entries, visit.first, compiled=False, off=edge.off)
+            if edge.target not in self._visits or again:
                 push(edge.target, reached, rehearsal)
             if more:
                 self._handed[edge.target].add(edge.given)
@@ -115,6 +118,8 @@ class _Walk:
         def expand(node: Node, visit: Visit, edges: Iterable[Edge], rehearsal: bool) -> None:
             known = []
             for edge in edges:
+                if self._switches.holds_back(node, edge):
+                    continue
                 if self._is_kept_out(node, edge, roots[visit.first]):
                     self._kept_out.setdefault(node, []).append(edge)
                 elif edge.needs is None or edge.needs in hot:
@@ -145,6 +150,7 @@ class _Walk:
             known = self._visits.get(node)
             if known is not None:
                 # What a test around one site keeps out may run for another.
+                expand(node, visit, self._switches.enter(node, visit.off), rehearsal)
                 expand(node, visit, self._kept_out.pop(node, ()), rehearsal)
                 if visit.given:
                     expand(node, visit, self._more(node, visit.given), rehearsal)
@@ -158,6 +164,7 @@ class _Walk:
                 push(node, replace(visit, tier=Tier.LIKELY), rehearsal)
                 continue
             self._visits[node] = visit
+            self._switches.enter(node, visit.off)
             hot.setdefault(node.function, visit.tier)  # the best evidence comes first
             expand(node, visit, self._outgoing(node), rehearsal)
             for caller, edge in self._waiting.pop(node.function, ()):
@@ -232,7 +239,8 @@ class _Walk:
                     edges = (replace(edge, tier=Tier.ASSUMED) for edge in edges if self._guesses)
                 if site.optional:  # every caller may do the other thing
                     edges = (replace(edge, tier=max(edge.tier, Tier.LIKELY)) for edge in edges)
-                yield from self._if_given(edges, site.given, node.function) if site.given else edges
+                given = if_given(self._project, edges, site.given, node.function, self._entered)
+                yield from given if site.given else edges
         for run in protocols.runs(evaluation_of(self._project), function, scope, self._protocols):
             name = self._project.function(run.method).qualname
             yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
@@ -249,19 +257,6 @@ class _Walk:
         """Whether no instance that the project makes gets to a call."""
         ev = evaluation_of(self._project)
         return node.receiver is not None and never_runs(ev, node.receiver, node.function, site.call.line)
-
-    def _if_given(self, edges: Iterator[Edge], names: tuple[str, ...], where: FunctionRef) -> Iterator[Edge]:
-        """The edges of a call that is only made if what may be None or off, as the names say, is not."""
-        ev = evaluation_of(self._project)
-        optional = [p for p in self._project.function(where).parameters if p.name in names]
-        if not optional and not any(starts_off(self._project, name, where) for name in names):
-            yield from edges
-            return
-        for edge in edges:
-            likely = replace(edge, tier=max(edge.tier, Tier.LIKELY))
-            asked = [] if edge.needs else [givers(ev, where, one, self._entered) for one in optional]
-            known = next((one for one in asked if one is not None), None)
-            yield from (likely,) if known is None else (replace(likely, needs=one) for one in known)
 
     def _more(self, node: Node, given: Given) -> list[Edge]:
         """What a function calls of what it was handed."""
@@ -300,10 +295,15 @@ class _Walk:
                 case _:
                     callee = terminal_name(call.function) or ""
                     for bound in contexts.bound(evaluation_of(self._project), value, call, scope):
-                        edges = self._runs(bound, tier, call.line, callee=callee)
+                        edges = self._leaving(self._runs(bound, tier, call.line, callee=callee), call)
                         if isinstance(bound, Instance):
                             edges = self._handing(edges, call, scope)
                         yield from self._passed(call.function, scope, bound, edges)
+
+    def _leaving(self, edges: Iterator[Edge], call: facts.Call) -> Iterator[Edge]:
+        for edge in edges:
+            off = left_off(self._project, edge.target.function, call) if edge.callee is not None else NOTHING
+            yield replace(edge, off=off) if off else edge
 
     def _handing(self, edges: Iterator[Edge], call: facts.Call, scope: Scope) -> Iterator[Edge]:
         ev = evaluation_of(self._project)
