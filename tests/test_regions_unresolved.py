@@ -73,6 +73,16 @@ def test_a_class_that_is_called_like_the_target_is_suggested() -> None:
     assert found[1] == 'declare what it compiles: regions = ["m:Encoder"]'
 
 
+@pytest.mark.parametrize("name", ["encoder", "net"])
+def test_the_toys_of_tests_are_suggested_to_tests_alone(name: str) -> None:
+    toy = "class Encoder(nn.Module):\n    def forward(self, x): return x\n"
+    site = f"def run({name}): return torch.compile({name})\n"
+    _, regions = resolve_text({"pkg/run.py": site, "tests/toys.py": toy, "tests/test_run.py": site})
+    ways = {one.path: advice(one) for one in regions.unresolved}
+    assert "Encoder" not in ways["pkg/run.py"]
+    assert "Encoder" in ways["tests/test_run.py"]
+
+
 @pytest.mark.parametrize("declared", ["m:Encoder", "m:Enc*"])
 def test_a_site_is_answered_by_a_declaration_of_what_it_names(declared: str) -> None:
     assert said(SITE, declared=(declared,)) == []

@@ -9,6 +9,7 @@ from dynamo_lint.index.facts import Expr
 from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.rehearsals import in_tests
 
 _MOST = 3
 _NO_MAKERS = ("builtins.", "torch.nn.", "torch.compile", "torch._dynamo.", "copy.", "functools.")
@@ -25,6 +26,8 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
         return ()
     found: list[tuple[int, int, str]] = []
     for ref in project.classes():
+        if _is_for_tests(ref.path, where):
+            continue
         name = _plain(ref.name)
         exact = name in words
         if (exact or any(len(word) > 3 and name.endswith(word) for word in words)) and project.is_module(ref):
@@ -79,11 +82,16 @@ def _made_by(project: Project, where: FunctionRef, values: Sequence[Expr]) -> st
 def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:
     """The module of the project that is nearest to a place: it need not be meant, but it exists."""
     for path in sorted(project.files, key=lambda path: (_distance(path, where), path)):
-        for key in sorted(project.files[path].classes):
+        for key in sorted(project.files[path].classes) if not _is_for_tests(path, where) else ():
             ref = ClassRef(path, key)
             if project.is_module(ref) and project.method(ref, "forward"):
                 return (f"{project.files[path].module}:{key}",)
     return ()
+
+
+def _is_for_tests(path: str, where: FunctionRef) -> bool:
+    """Whether a file stands in the tests of what a place belongs to: nobody compiles its toys there."""
+    return in_tests(path) and not in_tests(where.path)
 
 
 def _names(expr: Expr) -> list[str]:
