@@ -152,3 +152,31 @@ def test_what_another_test_leaves_out_stays_out_of_what_a_class_names(shown: str
     found = likely(nets + left_out + "Pipeline().prepare()\n")
     assert "TextLayer.forward" not in found
     assert "ImageTower.forward" in found
+
+
+@pytest.mark.parametrize("loop", ["module in model.children()", "_, module in model.named_children()"])
+def test_blocks_further_down_are_not_chosen_by_a_loop_over_children(loop: str) -> None:
+    children = EACH.format(test="blocks").replace("module in model.modules()", loop)
+    assert loop in children
+    assert likely(NETS + children + "Pipeline().prepare()\n") == {"ImageTower.forward", "Whole.forward"}
+
+
+def test_a_method_bound_in_a_loop_is_bound_to_the_module_that_has_it() -> None:
+    source = """
+import types
+class Stepping(nn.Module):
+    def step(self, x): return x
+    def forward(self, x): return self.step(x)
+class Still(nn.Module):
+    def step(self, x): return x
+    def forward(self, x): return x
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Stepping(), Still()
+        for part in self.children(): part.run = types.MethodType(part.forward.__func__, part)
+fast = torch.compile(Pair().first.run)
+"""
+    found = likely(source)
+    assert "Stepping.step" in found
+    assert "Still.step" not in found

@@ -89,6 +89,6 @@ def _set_by(body: list[ast.stmt], own: str) -> set[str] | None:
     return found
 
 
-def is_name(node: ast.expr, name: str) -> bool:
+def is_name(node: ast.AST, name: str) -> bool:
     """Whether an expression is this very name."""
     return isinstance(node, ast.Name) and node.id == name

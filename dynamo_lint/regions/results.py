@@ -342,14 +342,19 @@ def _of_method(
 
 
 def _bound_to(ev: Evaluation, functions: Values, instance: Expr, scope: Scope) -> Values:
-    """Functions that are made methods of an instance."""
+    """Functions that are made methods of an instance: in a loop over modules, each method that of its own."""
     owners: list[ClassRef | None] = [v.ref for v in ev.value(instance, scope) if isinstance(v, Instance)]
-    return {
-        v._replace(receiver=owner): tier
-        for v, tier in functions.items()
-        if isinstance(v, FunctionValue)
-        for owner in owners or [v.receiver]
-    }
+    having: dict[ClassRef, list[ClassRef | None]] = {}
+    for owner in owners:
+        for part in ev.project.mro(owner) if owner is not None else ():
+            having.setdefault(part, []).append(owner)
+    found: dict[Value, Tier] = {}
+    for function, tier in functions.items():
+        if isinstance(function, FunctionValue):
+            own = ev.project.owner(function.ref)
+            for owner in (own and having.get(own)) or owners or [function.receiver]:
+                found[function._replace(receiver=owner)] = tier
+    return found
 
 
 def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scope: Scope) -> Values:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.index.choosing import TEST
 from dynamo_lint.index.facts import Attribute, Call, Constant, Display, Expr, Name, Narrowed
+from dynamo_lint.index.having import is_name
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions import choices, paths
 from dynamo_lint.regions.abstract import heirs
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _MOST_OWNERS = 500
 """More classes than this that say which of their modules are meant are not looked through."""
+
+_NAMING = {"modules": "named_modules", "children": "named_children"}
+"""The methods that give the same modules with their names."""
 
 _Tree = dict[Value, list[tuple[str, ...]]]
 """Modules with all their names."""
@@ -55,7 +59,7 @@ def chosen(ev: Evaluation, narrowed: Narrowed, scope: Scope) -> Values:
             choice = _Choice(text, name, module, holds)
             left, doubtful = values, EMPTY
             if any(isinstance(value, Instance | Group) for value in values):
-                named = _named(ev, iterable, scope) if name else {}
+                named = _named(ev, iterable, scope) if choice.name else {}
                 left, doubtful = _judged(Judge(ev, scope), values, named, choice)
             more = EMPTY
             if not _has_parts(left) and (doubtful or not _has_parts(values)):
@@ -90,7 +94,8 @@ class _Choice:
     def __init__(self, text: str, name: str, module: str, holds: bool) -> None:
         self.text = text
         self.test = ast.parse(text, mode="eval").body
-        self.name = name
+        # There may be a great many names, and a test need not ask for them.
+        self.name = name if any(is_name(node, name) for node in ast.walk(self.test)) else ""
         self.module = module
         self.holds = holds
 
@@ -198,7 +203,7 @@ def _below(
     for ref in owners:
         given = Scope(scope.function, scope.receiver, ((name, freeze({Instance(ref): Tier.LIKELY})),))
         tree: _Tree = {}
-        for one in _tree(ev, Instance(ref), method if choice.name else "named_modules"):
+        for one in _tree(ev, Instance(ref), _NAMING.get(method, method)):
             tree.setdefault(one.value, []).append(one.path)
         modules: Values = dict.fromkeys(tree, Tier.LIKELY)
         named = tree if choice.name else {}
