@@ -20,8 +20,8 @@ from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Valu
 MOST = 64
 """More models than this are a library: its users choose, whatever a place of it names."""
 _OFFERED = "offered together"
-_MOST_OTHERS = 4
-"""Of what a decorator registers, one in four may be beside: a class that does nothing, or wraps another."""
+_TO_ONE_OTHER = 4
+"""Beside so many that a decorator registers may stand one that is not: it does nothing, or wraps another."""
 
 
 def note(project: Project, made: Iterable[Value]) -> None:
@@ -116,13 +116,14 @@ def _alternatives(function: facts.Function) -> list[set[str]]:
 
 
 def _registered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
-    """Whether one function, or one method of one object, decorates all of them, but for some of many."""
+    """Whether one function, or one method of one object, decorates all of them, or many but for a few."""
     decorated: Counter[Expr] = Counter()
     for ref in refs:
         mine = {d.function if isinstance(d, facts.Call) else d for d in project.class_(ref).decorators}
         decorated.update(one for one in mine if "regist" in (terminal_name(one) or ""))
     registered = max(decorated.values(), default=0)
-    return registered == len(refs) or registered >= few >= _MOST_OTHERS * (len(refs) - registered)
+    others = len(refs) - registered
+    return not others or (registered >= few and registered >= _TO_ONE_OTHER * others)
 
 
 def _offered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
