@@ -7,6 +7,23 @@ import pytest
 from tests.programs import hot
 
 MANY = 10
+ITSELF = """
+import importlib.util
+import sys
+def load(path):
+    spec = importlib.util.spec_from_file_location("net", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+class Net(nn.Module):
+    def forward(self, x): return x * 2
+class Other(nn.Module):
+    def forward(self, x): return x + 1
+def build_net(): return Net()
+def build_other(): return Other()
+def main(x): torch.compile(load(sys._getframe().f_code.co_filename).{asked}())(x)
+"""
+"""A program that loads its own file: what is compiled has the names of that."""
 NET = "class Net(nn.Module):\n    def forward(self, x): return x\n"
 BUILDER = NET + "def build_net(**options): return Net()\n"
 RUN = """

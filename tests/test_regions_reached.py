@@ -11,6 +11,8 @@ from tests.programs import hot
 pytest.importorskip("torch")
 
 from tests.test_regions_blocks import PROGRAMS as BLOCKS
+from tests.test_regions_loaded import ITSELF
+from tests.test_regions_slots import GIVING
 from tests.test_regions_under_torch import NAMED, OURS, translated
 
 NETS = """
@@ -248,6 +250,24 @@ def test_dynamo_translates_the_blocks_that_a_class_names(
     source: str, expected: set[str], tmp_path: Path
 ) -> None:
     assert translated(source, tmp_path) == expected
+
+
+RUN = "def main(x):\n    model = Model()\n    train(model)\n    for part in (*model.layers, OtherLayer()): part(x)\n"
+GIVEN = {
+    "asked of a loaded file": (ITSELF.format(asked="build_net"), {"Net.forward"}),
+    "asked of it by another name": (ITSELF.format(asked="build_other"), {"Other.forward"}),
+    "given by a property": (GIVING.format(kind="@property", value="fast, self") + RUN, {"Layer.forward"}),
+    "another given by it": (GIVING.format(kind="@property", value="slow, self") + RUN, set()),
+}
+
+
+@NAMED
+@pytest.mark.parametrize(("source", "expected"), GIVEN.values(), ids=GIVEN)
+def test_dynamo_translates_what_a_file_or_a_property_gives(
+    source: str, expected: set[str], tmp_path: Path
+) -> None:
+    assert translated(source, tmp_path) == expected
+    assert {name for name in hot(source) if not name.startswith("OtherLayer")} == expected
 
 
 def likely(source: str) -> set[str]:

@@ -84,7 +84,7 @@ def judgement(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str 
         return None
     plain = all(isinstance(one, ast.Assign | ast.If | ast.For | ast.Return) for one in body)
     returned = body[-1].value
-    if not plain or returned is None or not (_is_truth(returned) or _is_telling(returned)):
+    if not plain or returned is None or not (_is_truth(returned) or _is_selection(returned)):
         return None
     if not any(_tells(part) for one in body for part in ast.walk(one)):
         return None
@@ -106,7 +106,7 @@ def _is_truth(value: ast.expr) -> bool:
     return False
 
 
-def _is_telling(value: ast.expr) -> bool:
+def _is_selection(value: ast.expr) -> bool:
     """A name that the function has bound, or those of some names that fit."""
     match value:
         case ast.Name():

@@ -9,7 +9,7 @@ from dynamo_lint.index.facts import Expr
 from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import External, Project
-from dynamo_lint.regions.rehearsals import in_tests
+from dynamo_lint.regions.rehearsals import is_for_tests
 
 _MOST = 3
 _NO_MAKERS = ("builtins.", "torch.nn.", "torch.compile", "torch._dynamo.", "copy.", "functools.")
@@ -26,7 +26,7 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
         return ()
     found: list[tuple[int, int, str]] = []
     for ref in project.classes():
-        if _is_for_tests(ref.path, where):
+        if is_for_tests(ref.path, where.path):
             continue
         name = _plain(ref.name)
         exact = name in words
@@ -82,16 +82,11 @@ def _made_by(project: Project, where: FunctionRef, values: Sequence[Expr]) -> st
 def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:
     """The module of the project that is nearest to a place: it need not be meant, but it exists."""
     for path in sorted(project.files, key=lambda path: (_distance(path, where), path)):
-        for key in sorted(project.files[path].classes) if not _is_for_tests(path, where) else ():
+        for key in sorted(project.files[path].classes) if not is_for_tests(path, where.path) else ():
             ref = ClassRef(path, key)
             if project.is_module(ref) and project.method(ref, "forward"):
                 return (f"{project.files[path].module}:{key}",)
     return ()
-
-
-def _is_for_tests(path: str, where: FunctionRef) -> bool:
-    """Whether a file stands in the tests of what a place belongs to: nobody compiles its toys there."""
-    return in_tests(path) and not in_tests(where.path)
 
 
 def _names(expr: Expr) -> list[str]:

@@ -123,7 +123,7 @@ def _registered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
         decorated.update(one for one in mine if "regist" in (terminal_name(one) or ""))
     registered = max(decorated.values(), default=0)
     others = len(refs) - registered
-    return not others or (registered >= few and registered >= _TO_ONE_OTHER * others)
+    return not others or registered >= max(few, _TO_ONE_OTHER * others)
 
 
 def _offered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:

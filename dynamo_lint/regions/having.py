@@ -50,16 +50,20 @@ def _without_inside(project: Project, value: Value, names: list[str]) -> Value:
 
 def _bears(project: Project, value: Value, name: str) -> bool:
     """Whether a class body gives an attribute that is true, and no method sets it anew."""
-    order = project.mro(value.ref) if isinstance(value, Instance) else ()
-    if any(name in project.own_stores(part) for part in order):
+    if not isinstance(value, Instance) or is_set_by_methods(project, value.ref, name):
         return False
-    for part in order:
+    for part in project.mro(value.ref):
         match project.class_bindings(part).get(name, ()):
             case [only]:
                 return _is_true(only.value)
             case [_, *_]:
                 return False
     return False
+
+
+def is_set_by_methods(project: Project, ref: ClassRef, name: str) -> bool:
+    """Whether some method of a class or of its bases sets an attribute on an instance."""
+    return any(name in project.own_stores(part) for part in project.mro(ref))
 
 
 def _is_true(value: facts.Expr) -> bool:

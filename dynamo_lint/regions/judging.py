@@ -7,7 +7,6 @@ import fnmatch
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.index.expressions import Expressions
@@ -15,6 +14,7 @@ from dynamo_lint.index.facts import Call as CallFact
 from dynamo_lint.index.facts import Constant, Expr, Name
 from dynamo_lint.index.scopes import FunctionScope
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.having import is_set_by_methods
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.narrowing import is_one_of
 from dynamo_lint.regions.scopes import Local
@@ -76,18 +76,10 @@ _DEEPEST = 4
 class Judge:
     """Interprets tests that stand in one scope of a project."""
 
-    def __init__(
-        self,
-        ev: Evaluation,
-        scope: Scope,
-        depth: int = 0,
-        known: Mapping[str, Value] = MappingProxyType({}),
-    ) -> None:
+    def __init__(self, ev: Evaluation, scope: Scope, depth: int = 0) -> None:
         self._ev = ev
         self._scope = scope
         self._depth = depth
-        self._known = known
-        """What some names of the scope hold in this case, by whichever way."""
         self._found: dict[ast.expr, Any] = {}
         """What the project says of parts of a test."""
         self._judges: dict[FunctionRef, tuple[Judge, ast.FunctionDef | ast.Lambda]] = {}
@@ -269,7 +261,7 @@ class Judge:
         project = self._ev.project
         if not isinstance(owner, Instance | ClassValue):
             return OPEN
-        if any(name in project.own_stores(part) for part in project.mro(owner.ref)):
+        if is_set_by_methods(project, owner.ref, name):
             return OPEN
         return _plain(self._ev.attributes({owner: Tier.CERTAIN}, name))
 
@@ -278,8 +270,7 @@ class Judge:
         local = self._ev.project.locals_of(self._scope.function).get(name)
         match local:
             case Local((CallFact(Name("getattr"), (Name(owner), Constant(str() as asked), *_)),), None):
-                held = self._known.get(owner)
-                return OPEN if held is None else self._of_class(held, asked)
+                return self._of_class(_only(dict(self._scope.passed(owner) or ())), asked)
             case Local((CallFact(function, arguments, ()),), None):
                 callees = list(self._ev.value(function, self._scope))
                 if len(callees) == 1 and isinstance(callees[0], FunctionValue):
@@ -287,13 +278,9 @@ class Judge:
         return OPEN
 
     def _argument(self, given: Expr) -> Any:
-        """The one module or other thing that an argument is; that it is some module says nothing more."""
-        if isinstance(given, Name) and given.id in self._known:
-            return self._known[given.id]
-        values = self._ev.value(given, self._scope)
-        modules = [value for value in values if isinstance(value, Instance)]
-        others = [value for value in values if not isinstance(value, Instance | Foreign)]
-        return modules[0] if len(modules) == 1 and not others else _plain(values)
+        """The one module or other thing that an argument is."""
+        held = self._scope.passed(given.id) if isinstance(given, Name) else None
+        return _only(self._ev.value(given, self._scope) if held is None else dict(held))
 
     def _judged(self, callee: FunctionValue, arguments: list[Any]) -> Any:
         """What a function of the project says, if all it does is to judge."""
@@ -364,6 +351,13 @@ def _fact(node: ast.expr) -> Expr:
     reader = Expressions(lambda _: "", set())
     reader.scope = FunctionScope("", "", 0, 0, 0)
     return reader.read(node)
+
+
+def _only(values: Values) -> Any:
+    """The one module or other thing that values are; that it is some module says nothing more."""
+    modules = [value for value in values if isinstance(value, Instance)]
+    others = [value for value in values if not isinstance(value, Instance | Foreign)]
+    return modules[0] if len(modules) == 1 and not others else _plain(values)
 
 
 def _plain(values: Values) -> Any:

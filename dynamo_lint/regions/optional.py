@@ -44,12 +44,9 @@ def left_off(project: Project, target: FunctionRef, call: Call) -> frozenset[str
     asked = {name for _, _, name, wanted in function.picked if wanted[0] is True}
     if not asked or any(isinstance(one, Element) for one in call.arguments) or (None in dict(call.keywords)):
         return NOTHING
-    kept = (one for one in function.parameters if not project.locals_of(target)[one.name].bound)
-    return frozenset(
-        parameter.name
-        for parameter in kept
-        if parameter.name in asked and (argument_for(parameter, function, call) or parameter.default) in _OFF
-    )
+    left = (one for one in function.parameters if (argument_for(one, function, call) or one.default) in _OFF)
+    known = project.locals_of(target)
+    return frozenset(one.name for one in left if one.name in asked and not known[one.name].bound)
 
 
 class Switches:

@@ -17,7 +17,7 @@ from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project, Symbol
-from dynamo_lint.regions.rehearsals import in_tests
+from dynamo_lint.regions.rehearsals import is_for_tests
 from dynamo_lint.regions.settings import keys as keys_of
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -108,7 +108,7 @@ def made_by_library(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Va
 def _entered(ev: Evaluation, places: set[_Place], scope: Scope) -> list[_Entry]:
     """What is registered in some registries, as a function has it: what a test registers is for that test."""
     entries = [entry for place in sorted(places) for entry in _registered(ev, place)]
-    return [(n, ref) for n, ref in entries if in_tests(scope.function.path) or not in_tests(ref.path)]
+    return [(n, ref) for n, ref in entries if not is_for_tests(ref.path, scope.function.path)]
 
 
 def _given(ev: Evaluation, ref: ClassRef | FunctionRef, *, itself: bool) -> Values:

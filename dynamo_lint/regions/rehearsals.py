@@ -22,6 +22,11 @@ def in_tests(path: str) -> bool:
     return named or not {"test", "tests"}.isdisjoint(where.parts[:-1])
 
 
+def is_for_tests(path: str, where: str) -> bool:
+    """Whether one file is for tests, and the other for users: nobody runs the toys of the first there."""
+    return in_tests(path) and not in_tests(where)
+
+
 def is_own_use(project: Project, where: FunctionRef, line: int, path: str) -> bool:
     """Whether what a call passes is settled by the code that it comes with, as one function of a package
     settles it for another: a test, an example or a script beside the package is one use among others.
@@ -58,7 +63,7 @@ def may_meet(project: Project, entry: str, site: FunctionRef | None, target: Fun
     file: by what they compile themselves, or by code that their file calls to have something compiled.
     """
     test = test_of(target)
-    tried = in_tests(target.path) and not in_tests(entry)
+    tried = is_for_tests(target.path, entry)
     if not (test or tried):
         return True
     if site is None:

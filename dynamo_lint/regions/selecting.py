@@ -16,7 +16,7 @@ from dynamo_lint.regions.judging import Judge
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import narrow
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.rehearsals import in_tests
+from dynamo_lint.regions.rehearsals import is_for_tests
 from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Value, Values, freeze, union
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def chosen(ev: Evaluation, narrowed: Narrowed, scope: Scope) -> Values:
                 left, doubtful = _judged(Judge(ev, scope), values, named, choice)
             more = EMPTY
             if not _has_parts(left) and (doubtful or not _has_parts(values)):
-                more = _of_each(ev, iterable, choice, scope)
+                asked = ("below", scope, test, holds)
+                more = ev.ask(asked, lambda: _of_each(ev, iterable, choice, scope), EMPTY)
             if ev.hanging:
                 plain, key = ev.aside(), ("declared", scope.function, test, holds)
                 if key not in plain.project.memo:
@@ -190,8 +191,7 @@ def _of_each(ev: Evaluation, iterable: Expr, choice: _Choice, scope: Scope) -> V
         ) and local.parameter is None:
             owners = (v.ref for v in ev.value(Name(name), scope) if isinstance(v, Instance))
             modules = [ref for ref in owners if ev.project.is_module(ref)]
-            asked = ("below", scope, choice.text, choice.holds)
-            return ev.ask(asked, lambda: _below(ev, modules, name, method, choice, scope), EMPTY)
+            return _below(ev, modules, name, method, choice, scope)
     return EMPTY
 
 
@@ -207,7 +207,7 @@ def _below(
             tree.setdefault(one.value, []).append(one.path)
         modules: Values = dict.fromkeys(tree, Tier.LIKELY)
         named = tree if choice.name else {}
-        found.append(_judged(Judge(ev, given, known={name: Instance(ref)}), modules, named, choice)[0])
+        found.append(_judged(Judge(ev, given), modules, named, choice)[0])
     below = union(found)
     choices.note(ev.project, below)  # each class is named by a model, however many these are together
     return below
@@ -223,9 +223,7 @@ def _owners(ev: Evaluation, name: str, choice: _Choice, scope: Scope) -> list[Cl
             o for where, _ in ev.project.stores_of(attribute) if (o := ev.project.owner(where)) is not None
         ]
         for owner in owners:
-            if in_tests(owner.path) and not in_tests(scope.function.path):
-                continue
-            if ev.project.is_module(owner):
+            if ev.project.is_module(owner) and not is_for_tests(owner.path, scope.function.path):
                 classes.update(dict.fromkeys((owner, *heirs(ev.project, owner))))
     return list(classes) if len(classes) <= _MOST_OWNERS else []
 

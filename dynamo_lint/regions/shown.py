@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Constant, Definition, Display, Expr, Function, Narrowed
 from dynamo_lint.index.flags import tests_flag
-from dynamo_lint.regions.having import is_known, may_have
+from dynamo_lint.regions.having import is_known, is_set_by_methods, may_have
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Instance, Value, Values
@@ -81,7 +81,7 @@ def stays(project: Project, ref: ClassRef, name: str) -> bool:
     bound = [one for part in order for one in project.class_bindings(part).get(name, ())]
     if name == _SWITCHED or any(isinstance(one.value, Definition) for one in bound):
         return False
-    own = any(name in project.own_stores(part) for part in order)
+    own = is_set_by_methods(project, ref, name)
     return bool(own or bound) and all(at.key.endswith(".__init__") for at, _ in project.stores_of(name))
 
 

@@ -239,8 +239,9 @@ class _Walk:
                     edges = (replace(edge, tier=Tier.ASSUMED) for edge in edges if self._guesses)
                 if site.optional:  # every caller may do the other thing
                     edges = (replace(edge, tier=max(edge.tier, Tier.LIKELY)) for edge in edges)
-                given = if_given(self._project, edges, site.given, node.function, self._entered)
-                yield from given if site.given else edges
+                if site.given:
+                    edges = if_given(self._project, edges, site.given, node.function, self._entered)
+                yield from edges
         for run in protocols.runs(evaluation_of(self._project), function, scope, self._protocols):
             name = self._project.function(run.method).qualname
             yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
