@@ -129,7 +129,7 @@ def test_names_that_a_method_sets_are_not_those_of_the_class() -> None:
     assert likely(setting + NAMES + APPLY + "apply(load())\n") == set()
 
 
-@pytest.mark.parametrize("literal", ["None", "[]", "load()"])
+@pytest.mark.parametrize("literal", ["None", "[]", "load()", "[*load()]", "[name for name in load()]"])
 def test_a_model_whose_blocks_are_none_or_unknown_may_be_compiled_whole(literal: str) -> None:
     nets = NETS.replace('["TextLayer", "ImageTower"]', literal)
     found = likely(nets + EACH.format(test="blocks") + "Pipeline().prepare()\n")

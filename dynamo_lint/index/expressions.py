@@ -268,7 +268,7 @@ class Expressions:
         )
         if "compile" in name:
             condition, call = condition_of(scope.conditions, node), compiled_where(call, scope.narrowed)
-            call = compiled_if(call, scope.tests(), scope.bindings)
+            call = compiled_if(call, scope.tests(), scope.bindings, scope.answered())
             site = replace(site, call=call, condition=condition, loops=tuple(scope.loops))
         elif name in _SWAPPERS and scope.narrowed:
             site = replace(site, narrowed=tuple(scope.types_shown()))

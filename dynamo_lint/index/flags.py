@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from dynamo_lint.index.facts import (
     Attribute,
@@ -27,6 +27,8 @@ FLAGGED = frozenset({ast.Attribute, ast.Call, ast.UnaryOp, ast.BoolOp})
 SWITCHED = frozenset({ast.Name, ast.UnaryOp, ast.BoolOp})
 """The tests that may be of a parameter for itself."""
 
+_NONE: Mapping[str, ast.expr] = {}
+
 Flag = tuple[int, int, str, bool]
 """Lines that run only if an attribute of `self` is on, or off."""
 
@@ -36,12 +38,20 @@ def tests_flag(types: Expr) -> bool:
     return isinstance(types, Display) and types.kind == FLAG
 
 
-def compiled_if(call: Call, tests: Iterable[tuple[ast.expr, bool]], bindings: list[Binding]) -> Call:
-    """A call that may compile something, of what tests of its own attributes around it leave of that."""
+def compiled_if(
+    call: Call,
+    tests: Iterable[tuple[ast.expr, bool]],
+    bindings: list[Binding],
+    answers: Mapping[str, ast.expr],
+) -> Call:
+    """A call that may compile something, of what tests of its own attributes around it leave of that.
+
+    `answers` are names that hold what was asked of an attribute: `blocks = getattr(model, "blocks", None)`.
+    """
     facts = [
         fact
         for test, holds in tests
-        for fact in flags(test, holds)
+        for fact in flags(test, holds, answers)
         if not any(Name(one.name) == fact.value and one.line > test.lineno for one in bindings)
     ]
     if not facts:
@@ -79,9 +89,14 @@ def ranges(test: ast.expr, first: int, last: int, own: str, holds: bool) -> Iter
                 yield first, last, attribute, fact.holds
 
 
-def flags(test: ast.expr, holds: bool) -> Iterator[Narrowed]:
+def flags(test: ast.expr, holds: bool, answers: Mapping[str, ast.expr] = _NONE) -> Iterator[Narrowed]:
     """The attributes of names that are on or off where a test holds, or where it does not."""
     match test:
+        case ast.Name(id=name) if name in answers:
+            yield from flags(answers[name], holds)
+        case ast.Compare(left=asked, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(None)]):
+            if holds is isinstance(op, ast.Is):  # what is not None may be off all the same
+                yield from flags(asked, False, answers)
         case ast.Attribute(value=ast.Name(id=name), attr=attribute):
             yield Narrowed(Name(name), Display(FLAG, (Constant(attribute),)), holds)
         case ast.Call(
@@ -91,7 +106,7 @@ def flags(test: ast.expr, holds: bool) -> Iterator[Narrowed]:
             known = (Constant(attribute), Constant(bool(default)))
             yield Narrowed(Name(name), Display(FLAG, known), holds)
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            yield from flags(inner, not holds)
+            yield from flags(inner, not holds, answers)
         case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
             for value in values:
-                yield from flags(value, holds)
+                yield from flags(value, holds, answers)

@@ -9,13 +9,11 @@ from dynamo_lint.index.facts import Attribute, Call, Constant, Display, Expr, Na
 
 HAVING = "having"
 """The kind of a `Display` that lists attributes, any of which a value is shown to have, instead of types."""
-BEARING = "bearing"
-"""The same of an attribute that is also something: `getattr(x, "name", None) is not None`."""
 
 
 def tests_attributes(types: Expr) -> bool:
     """Whether a fact is about what attributes a value has."""
-    return isinstance(types, Display) and types.kind in (HAVING, BEARING)
+    return isinstance(types, Display) and types.kind == HAVING
 
 
 def attributes_in(types: Expr) -> list[str]:

@@ -18,7 +18,7 @@ from dynamo_lint.index.facts import (
     Narrowed,
     Subscript,
 )
-from dynamo_lint.index.having import BEARING, HAVING, attributes_in, is_name, tests_attributes
+from dynamo_lint.index.having import HAVING, attributes_in, tests_attributes
 
 TELLING = frozenset({ast.Call, ast.Compare, ast.UnaryOp, ast.BoolOp, ast.Name})
 """The tests that may say anything."""
@@ -48,19 +48,6 @@ def narrowings(
             func=ast.Name(id="hasattr"), args=[ast.Name(id=name), ast.Constant(value=str() as text)]
         ):
             yield Narrowed(Name(name), Display(HAVING, (Constant(text),)), holds)
-        case ast.Call(
-            func=ast.Name(id="getattr"),
-            args=[ast.Name(id=name), ast.Constant(value=str() as text), ast.Constant(value=None | False)],
-        ):
-            yield Narrowed(Name(name), Display(BEARING, (Constant(text),)), holds)
-        case ast.Compare(
-            left=ast.Name() | ast.Call() as asked,
-            ops=[ast.Is() | ast.IsNot() as op],
-            comparators=[ast.Constant(value=None)],
-        ):
-            answer = answers.get(asked.id) if isinstance(asked, ast.Name) else asked
-            if isinstance(answer, ast.Call) and is_name(answer.func, "getattr"):
-                yield from narrowings(answer, read_type, holds is isinstance(op, ast.IsNot))
         case ast.Compare(
             left=ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=name)]),
             ops=[ast.Is() | ast.Eq()],

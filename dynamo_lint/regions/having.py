@@ -1,4 +1,4 @@
-"""Which instances have an attribute: what `hasattr` leaves of some values, and `getattr` with a default."""
+"""Which instances have an attribute: what `hasattr(x, "name")` leaves of the values of `x`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dynamo_lint.index.facts import Function
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.scopes import method_kind
-from dynamo_lint.regions.values import Group, Instance, Value, Values, freeze
+from dynamo_lint.regions.values import Instance, Value, Values
 
 _PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "abc.ABC", "builtins.object", "typing.Generic")
 """Bases outside the project whose attributes are known."""
@@ -32,47 +32,9 @@ def by_attributes(project: Project, values: Values, names: list[str], holds: boo
     }
 
 
-def without(project: Project, values: Values, names: list[str]) -> Values:
-    """The values whose class does not say that one of the attributes is something, for all its instances."""
-    return {
-        _without_inside(project, value, names): tier
-        for value, tier in values.items()
-        if not any(_bears(project, value, name) for name in names)
-    }
-
-
-def _without_inside(project: Project, value: Value, names: list[str]) -> Value:
-    """A container of what is left of what it holds."""
-    if not isinstance(value, Group):
-        return value
-    return value._replace(items=tuple(freeze(without(project, dict(item), names)) for item in value.items))
-
-
-def _bears(project: Project, value: Value, name: str) -> bool:
-    """Whether a class body gives an attribute that is true, and no method sets it anew."""
-    if not isinstance(value, Instance) or is_set_by_methods(project, value.ref, name):
-        return False
-    for part in project.mro(value.ref):
-        match project.class_bindings(part).get(name, ()):
-            case [only]:
-                return _is_true(only.value)
-            case [_, *_]:
-                return False
-    return False
-
-
 def is_set_by_methods(project: Project, ref: ClassRef, name: str) -> bool:
     """Whether some method of a class or of its bases sets an attribute on an instance."""
     return any(name in project.own_stores(part) for part in project.mro(ref))
-
-
-def _is_true(value: facts.Expr) -> bool:
-    match value:
-        case facts.Constant(literal):
-            return bool(literal)
-        case facts.Display(_, items):
-            return bool(items)
-    return False
 
 
 def _has(project: Project, value: Value, name: str) -> bool:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
 from dynamo_lint.index.flags import tests_flag
-from dynamo_lint.index.having import BEARING, attributes_in, tests_attributes
+from dynamo_lint.index.having import attributes_in, tests_attributes
 from dynamo_lint.index.narrowing import lists_texts
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.having import by_attributes, without
+from dynamo_lint.regions.having import by_attributes
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.shown import by_flag
 from dynamo_lint.regions.values import (
@@ -36,10 +36,7 @@ _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
 def narrow(ev: Evaluation, values: Values, types: Expr, holds: bool, scope: Scope) -> Values:
     """The values that are instances of the types, or those that are not; types may be given by name."""
     if tests_attributes(types):
-        told = attributes_in(types)
-        if isinstance(types, Display) and types.kind == BEARING and not holds:
-            return without(ev.project, values, told)
-        return by_attributes(ev.project, values, told, holds)
+        return by_attributes(ev.project, values, attributes_in(types), holds)
     if tests_flag(types):
         return by_flag(ev, values, types, holds)
     if lists_texts(types):

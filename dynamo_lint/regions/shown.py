@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Constant, Definition, Display, Expr, Function, Narrowed
+from dynamo_lint.index.facts import Constant, Definition, Display, Element, Expr, Function, Narrowed
 from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.regions.having import is_known, is_set_by_methods, may_have
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import Instance, Value, Values
+from dynamo_lint.regions.values import Group, Instance, Value, Values, freeze
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -27,10 +27,19 @@ def by_flag(ev: Evaluation, values: Values, types: Expr, holds: bool) -> Values:
     left = {value for value in values if verdicts[value] in (None, holds)}
     several = sum(isinstance(value, Instance) for value in values) > 1
     return {
-        value: max(tier, Tier.LIKELY) if several and verdicts[value] is None else tier
+        _inside(ev, value, types, holds): max(tier, Tier.LIKELY)
+        if several and verdicts[value] is None
+        else tier
         for value, tier in values.items()
         if value in left
     }
+
+
+def _inside(ev: Evaluation, value: Value, types: Expr, holds: bool) -> Value:
+    """A container of those that pass of what it holds: it has no such attribute itself."""
+    if not isinstance(value, Group):
+        return value
+    return value._replace(items=tuple(freeze(by_flag(ev, dict(one), types, holds)) for one in value.items))
 
 
 def shown_of(compiled: Expr) -> Shown:
@@ -69,10 +78,20 @@ def _truth(project: Project, value: Value, types: Expr) -> bool | None:
     body = next((found for part in order if (found := project.class_bindings(part).get(name))), [])
     held = [binding.value for binding in body]
     stored = [store.value for part in order for _, store in project.own_stores(part).get(name, ())]
-    if any(not isinstance(one, Constant) for one in (*held, *stored)):
-        return None
-    truths = {bool(one.value) for one in (*held, *stored) if isinstance(one, Constant)}
+    truths = {_is_on(one) for one in (*held, *stored)}
     return truths.pop() if len(truths) == 1 else None
+
+
+def _is_on(value: Expr) -> bool | None:
+    """Whether a literal is true: a constant, or a list of something."""
+    match value:
+        case Constant(literal):
+            return bool(literal)
+        case Display("list" | "tuple" | "set" | "dict", items) if not any(
+            isinstance(i, Element) for i in items
+        ):
+            return bool(items)
+    return None
 
 
 def stays(project: Project, ref: ClassRef, name: str) -> bool:
