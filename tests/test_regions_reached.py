@@ -50,6 +50,25 @@ def main(x):
     run([Fast()], x)
     Other()(x)
 """
+KEEPING_PLAIN = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Net()
+    def forward(self, x): return self.part.plain(x)
+class Unused(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Other()
+    def forward(self, x): return self.part.plain(x)
+def keep(model):
+    for part in model.children(): {store}
+def main(x):
+    model, unused = Model(), Unused()
+    keep(model)
+    keep(unused)
+    torch.compile(model)(x)
+"""
 TABLE = "\ndef main(x, name='net'): torch.compile({table}[name]())(x)\n"
 PROGRAMS = {
     "set past the class": (KEEPING.format(put="object.__setattr__(self, 'model', model)"), NET),
@@ -65,6 +84,14 @@ PROGRAMS = {
     "a row beside what is taken in": (
         "A = {'other': Other}\nALL = {'net': Net, **A}\ndef main(x): torch.compile(ALL['net']())(x)",
         NET,
+    ),
+    "a forward kept under another name": (
+        KEEPING_PLAIN.format(store="part.plain = part.forward"),
+        {*NET, "Model.forward"},
+    ),
+    "a forward kept by setattr": (
+        KEEPING_PLAIN.format(store="setattr(part, 'plain', part.forward)"),
+        {*NET, "Model.forward"},
     ),
     "the file under its own name": (
         "import sys\ndef main(x): torch.compile(getattr(sys.modules[__name__], 'Net')())(x)",

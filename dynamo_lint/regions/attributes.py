@@ -305,10 +305,18 @@ def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     # What a class gets is hidden by what an heir of it has for itself.
     whole, seen = set(order), set(order[: own + 1])
     return union(
-        union([ev.value(store.value, scope)], Tier.LIKELY)
+        union([_value_for(ev, ref, store, scope)], Tier.LIKELY)
         for owners, classes, scope, store in found
         if owners & whole or classes & seen
     )
+
+
+def _value_for(ev: Evaluation, ref: ClassRef, store: Store, scope: Scope) -> Values:
+    """What a store puts on this instance: of `m.plain = m.forward` its own, not that of any other `m`."""
+    match store.value:
+        case facts.Attribute(owner, name) if owner == store.owner and name != store.name:
+            return of_value(ev, Instance(ref), name)
+    return ev.value(store.value, scope)
 
 
 def _stored_elsewhere(ev: Evaluation, name: str) -> Stored:
