@@ -1,6 +1,6 @@
 """Which files to read, and which of them to report on.
 
-Naming a folder lints the Python files below it, minus what .gitignore and `exclude` leave out. Naming a
+Naming a folder lints the Python files below it, minus what Git ignores and `exclude` leaves out. Naming a
 file reads its whole project, because what is compiled is rarely decided in the file that suffers, but
 reports on that file alone: so a hook that passes changed files agrees with a run over everything.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from dynamo_lint.findings import FileError
 from dynamo_lint.ignoring import Ignores, patterns
+from dynamo_lint.tracked import Repositories
 
 LARGEST = 1_000_000
 """Bytes; larger files are generated or data, and are passed over unless they are named."""
@@ -27,6 +28,9 @@ SETTINGS = (".yaml", ".yml", ".json", *PACKAGING)
 LARGEST_SETTINGS = 200_000
 """Bytes; nobody writes so much configuration by hand."""
 _MOST_SETTINGS = 5000
+
+ENVIRONMENT = "pyvenv.cfg"
+"""What marks a virtual environment, whatever its folder is called (docs.python.org/3/library/venv.html)."""
 
 PROJECT_MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
 
@@ -58,13 +62,28 @@ class Discovered:
 
 
 @dataclass(frozen=True, slots=True)
+class Omissions:
+    """What is left out in a folder."""
+
+    git: Ignores
+    excludes: Ignores
+    repositories: Repositories
+
+    def match(self, path: str, is_folder: bool) -> bool:
+        """Whether a path is left out."""
+        if self.excludes.match(path, is_folder):
+            return True
+        return self.git.match(path, is_folder) and not self.repositories.keep(path)
+
+
+@dataclass(frozen=True, slots=True)
 class Walked:
     """What lies below one folder; paths are text, because making `Path`s takes as long as finding files."""
 
     files: tuple[str, ...]
     passed_over: tuple[str, ...]
     unlistable: tuple[tuple[str, str], ...]
-    folders: tuple[tuple[str, Ignores], ...]
+    folders: tuple[tuple[str, Omissions], ...]
     """Where they were looked for, and what is left out there."""
 
 
@@ -103,12 +122,13 @@ def discover(
     named = [_absolute(path) for path in paths]
     folders = [path for path in named if path.is_dir()]
     single = [path for path in named if not path.is_dir()]
+    repositories = Repositories()
     if force_exclude:
-        folders = [path for path in folders if not _left_out(path, excludes)]
-        single = [path for path in single if not _left_out(path, excludes)]
+        folders = [path for path in folders if not _left_out(path, excludes, repositories)]
+        single = [path for path in single if not _left_out(path, excludes, repositories)]
     projects = {project for path in single if path.name != NAMELESS.name and (project := _project(path))}
 
-    walks = {folder: _walk(folder, excludes) for folder in {*folders, *projects}}
+    walks = {folder: _walk(folder, excludes, repositories) for folder in {*folders, *projects}}
     reported = {file for folder in folders for file in walks[folder].files} | set(map(str, single))
     everything = {file for walk in walks.values() for file in walk.files} | reported
     root = _root([*named, *projects])
@@ -128,7 +148,7 @@ def discover(
     )
 
 
-def _walk(folder: Path, excludes: Ignores) -> Walked:
+def _walk(folder: Path, excludes: Ignores, repositories: Repositories) -> Walked:
     """All Python files below a folder; links to folders come last, so that files keep their real names."""
     top = str(folder)
     ignores = _gitignores_above(folder)
@@ -140,7 +160,7 @@ def _walk(folder: Path, excludes: Ignores) -> Walked:
     files: list[str] = []
     passed_over: list[str] = []
     unlistable: list[tuple[str, str]] = []
-    searched: list[tuple[str, Ignores]] = []
+    searched: list[tuple[str, Omissions]] = []
     seen: set[str] = set()
     pending = [(top, ignores)]
     links: list[tuple[str, Ignores]] = []
@@ -156,7 +176,10 @@ def _walk(folder: Path, excludes: Ignores) -> Walked:
         except OSError as error:
             unlistable.append((here, error.strerror or str(error)))
             continue
-        searched.append((here, Ignores((*inner.specs, *excludes.specs))))
+        if here != top and any(entry.name == ENVIRONMENT for entry in entries):
+            continue
+        omissions = Omissions(inner, excludes, repositories)
+        searched.append((here, omissions))
         for entry in entries:
             try:
                 is_folder = entry.is_dir()
@@ -165,7 +188,7 @@ def _walk(folder: Path, excludes: Ignores) -> Walked:
                 size = 0 if is_folder else entry.stat().st_size
             except OSError:
                 continue  # gone by now, or a link to itself
-            if excludes.match(entry.path, is_folder) or inner.match(entry.path, is_folder):
+            if omissions.match(entry.path, is_folder):
                 continue
             if is_folder:
                 (links if entry.is_symlink() else pending).append((entry.path, inner))
@@ -196,10 +219,9 @@ def _gitignores_above(path: Path) -> Ignores:
     return ignores
 
 
-def _left_out(path: Path, excludes: Ignores) -> bool:
+def _left_out(path: Path, excludes: Ignores, repositories: Repositories) -> bool:
     """A named path that `--force-exclude` drops."""
-    is_folder = path.is_dir()
-    return excludes.match(str(path), is_folder) or _gitignores_above(path).match(str(path), is_folder)
+    return Omissions(_gitignores_above(path), excludes, repositories).match(str(path), path.is_dir())
 
 
 def _project(file: Path) -> Path | None:

@@ -42,14 +42,16 @@ def test_python_files_are_found_sorted_and_nothing_else_is(here: Path) -> None:
 
 
 def test_configurations_are_found_on_request_and_read_as_no_code(here: Path) -> None:
-    make(here, "a.py", "conf/b.yaml", "conf/c.yml", "d.json", "e.toml", "conf/deep/f.yaml", "build/g.yaml")
+    make(here, "a.py", "conf/b.yaml", "conf/c.yml", "d.json", "e.toml", "conf/deep/f.yaml")
+    make(here, "build/g.yaml")
     (here / "large.json").write_bytes(b" " * (LARGEST_SETTINGS + 1))
     (here / "folder.yaml").mkdir()
     (here / ".gitignore").write_text("conf/deep/\nc.yml\n")
+    assert find("a.py").settings() == ()  # no project
+    make(here, ".git/HEAD")
     found = find(".")
     assert found.files == ("a.py",)
     assert found.settings() == ("conf/b.yaml", "d.json")
-    assert find("a.py").settings() == ()  # no project
     (here / "pyproject.toml").touch()
     assert find("a.py").settings() == ("conf/b.yaml", "d.json", "pyproject.toml")
 
@@ -84,13 +86,14 @@ def test_caches_environments_and_builds_are_left_out(here: Path) -> None:
 
 def test_gitignore_files_count_from_their_own_folder(here: Path) -> None:
     make(here, "a.py", "gen.py", "sub/gen.py", "sub/local.py", "sub/deep/local.py", "local.py", "out/x.py")
+    make(here, ".git/HEAD")
     (here / ".gitignore").write_text("/gen.py\nout/\n")
     (here / "sub/.gitignore").write_text("local.py\n")
     assert find(".").files == ("a.py", "local.py", "sub/gen.py")
 
 
 def test_inner_gitignore_can_take_back_what_an_outer_one_ignores(here: Path) -> None:
-    make(here, "x_gen.py", "sub/x_gen.py")
+    make(here, ".git/HEAD", "x_gen.py", "sub/x_gen.py")
     (here / ".gitignore").write_text("*_gen.py\n")
     (here / "sub/.gitignore").write_text("!x_gen.py\n")
     assert find(".").files == ("sub/x_gen.py",)
@@ -106,6 +109,18 @@ def test_gitignore_above_the_repository_does_not_count(here: Path) -> None:
     (here.parent / ".gitignore").write_text("*.py\n")
     make(here, ".git/HEAD", "src/a.py")
     assert find("src").files == ("src/a.py",)
+
+
+def test_outside_a_repository_nothing_is_ignored_by_git(here: Path) -> None:
+    make(here, "a.py", "models/b.py")
+    (here / ".gitignore").write_text("models/\n")
+    assert find(".").files == ("a.py", "models/b.py")
+
+
+def test_environments_are_left_out_by_whatever_name(here: Path) -> None:
+    make(here, "a.py", "py313/pyvenv.cfg", "py313/lib/b.py")
+    assert find(".").files == ("a.py",)
+    assert find("py313").files == ("py313/lib/b.py",)
 
 
 def test_ignored_folder_is_linted_when_it_is_named(here: Path) -> None:
