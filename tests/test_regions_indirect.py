@@ -266,7 +266,14 @@ def test_a_trainer_runs_the_steps_of_a_compiled_lightning_module_compiled() -> N
     {}
     """
     assert names(code.format("lit = torch.compile(Lit())")) == WHOLE | {"Lit.training_step"}
+    # Where it trains on several devices, the step runs within the forward that is compiled in place.
+    assert names(code.format("lit = Lit()\n    lit.compile()")) == WHOLE | {"Lit.training_step"}
     assert names(code.format("lit = Lit()")) == set()
+    assert names(code.format("lit = Lit()\n    lit.model.compile()")) == WHOLE
+    assert (
+        names(code.replace("L.LightningModule", "nn.Module").format("lit = Lit()\n    lit.compile()"))
+        == set()
+    )
 
 
 HELPER = """

@@ -353,7 +353,7 @@ class _Search:
         count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None
         for value, tier in flat.items():
             targets = targets_of(self._project, {value: tier})
-            if idiom == "call" and isinstance(value, Instance):
+            if idiom in ("call", "method") and isinstance(value, Instance):
                 targets += steps_of(self._project, value.ref, tier)
             if idiom == "method":  # compiled in place: what a `__call__` does around forward stays eager
                 targets = tuple(t for t in targets if not t.function.key.endswith(".__call__"))
