@@ -61,6 +61,56 @@ def test_what_is_no_hook_of_a_callback_gets_no_module(text: str) -> None:
     assert hot(NETS + LIT + text) == {}
 
 
+@pytest.mark.parametrize(("sorts", "compiled"), [(1, {"Net.forward"}), (9, set())])
+def test_a_callback_gets_any_heir_of_few_sorts_of_modules(sorts: int, compiled: set[str]) -> None:
+    heirs = "".join(f"class Heir{i}(Lit): pass\n" for i in range(12))
+    others = "".join(f"class Sort{i}(pl.LightningModule): pass\n" for i in range(sorts - 1))
+    assert set(hot(NETS + LIT + heirs + others + CALLBACK)) == compiled
+
+
+COMMAND = """
+import lightning.pytorch as pl
+from lightning.pytorch.cli import LightningCLI
+class Wrapping(pl.LightningModule):
+    def __init__(self, name: str, model: nn.Module, other: nn.Module):
+        super().__init__()
+        self.model, self.other = model, other
+class Lit(Wrapping):
+    def __init__(self, name: str, model: nn.Module, other: nn.Module): super().__init__(name, model, other)
+class CLI(LightningCLI): pass
+class Fast(pl.Callback):
+    def on_fit_start(self, trainer, pl_module): pl_module.model = torch.compile(pl_module.model)
+def main(): {command}
+"""
+CONF = "model:\n  name: one\n  model: {class_path: nets.Net}\n  other: {class_path: nets.Other}\n"
+
+
+def commanded(command: str, conf: str = CONF, code: str = COMMAND) -> set[str]:
+    return set(hot({"nets.py": NETS, "main.py": code.format(command=command), "conf/base.yaml": conf}))
+
+
+@pytest.mark.parametrize(
+    "command", ["LightningCLI(Lit)", "CLI(model_class=Lit, datamodule_class=None)", "LightningCLI(Wrapping)"]
+)
+def test_a_configuration_fills_the_parameters_of_what_a_command_line_is_made_for(command: str) -> None:
+    assert commanded(command) == {"nets.py::Net.forward"}
+
+
+@pytest.mark.parametrize(
+    ("command", "conf", "code"),
+    [
+        ("print(Lit)", CONF, COMMAND),
+        ("LightningCLI(nn.Linear)", CONF, COMMAND),
+        ("CLI(model_class=Lit)", CONF, COMMAND.replace("(LightningCLI)", "")),
+        ("LightningCLI(Lit)", CONF.replace("  model:", "  encoder:"), COMMAND),
+        ("LightningCLI(Lit)", CONF.replace("class_path", "path"), COMMAND),
+        ("LightningCLI(Lit)", CONF.replace("nets.Net", "torch.nn.Linear"), COMMAND),
+    ],
+)
+def test_other_calls_and_other_keys_fill_nothing(command: str, conf: str, code: str) -> None:
+    assert commanded(command, conf, code) == set()
+
+
 @pytest.mark.parametrize("trainer", [TRAINER, TRAINER.replace("transformers", "trl")])
 def test_a_trainer_that_hands_on_its_keywords_keeps_the_model_that_it_is_made_with(trainer: str) -> None:
     assert hot(NETS + trainer + USED) == {"Net.forward": "likely"}
