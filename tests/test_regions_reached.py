@@ -69,6 +69,48 @@ def main(x):
     keep(unused)
     torch.compile(model)(x)
 """
+CHECKED = """
+class Kind:
+    def __init__(self, parent=None): self.parent = parent or self
+NUMBER = Kind()
+class Encoder(nn.Module):
+    kinds = {NUMBER}
+    def forward(self, x): return self.encode(x)
+class Linear(Encoder):
+    def encode(self, x): return helper(x)
+class Unused(Encoder):
+    def encode(self, x): return other(x)
+class Model(nn.Module):
+    def __init__(self, encoders, known):
+        super().__init__()
+        self.parts = nn.ModuleDict()
+        for kind, encoder in encoders.items():
+            if kind != kind.parent: raise ValueError(kind)
+            if kind not in encoder.kinds: raise ValueError(kind)
+            if kind in known: self.parts[str(id(kind))] = encoder
+    def forward(self, x):
+        for part in self.parts.values(): x = part(x)
+        return x
+def main(x):
+    torch.compile(Model({NUMBER: Linear()}, [NUMBER]))(x)
+    Unused()
+"""
+RULES = (
+    "".join(f"def rule{i}(x): return x + {i}\n" for i in range(40))
+    + "class Rule:\n    def __init__(self, run, name=''): self.run = run\n"
+    + "def fast(rule): return torch.compile(rule.run)\n"
+    + "def main(x):\n    for rule in ("
+    + ", ".join(f"Rule(rule{i})" for i in range(40))
+    + "): fast(rule)(x)\n"
+)
+OPENED = """
+LAYERS = {"plain": Net, "fast": Other}
+def pick(said, fast):
+    kind = said.strip()
+    if fast and kind == "plain": kind = "fast"
+    return LAYERS[kind]()
+def main(x): torch.compile(pick("plain ", False))(x)
+"""
 TABLE = "\ndef main(x, name='net'): torch.compile({table}[name]())(x)\n"
 PROGRAMS = {
     "set past the class": (KEEPING.format(put="object.__setattr__(self, 'model', model)"), NET),
@@ -85,6 +127,11 @@ PROGRAMS = {
         "A = {'other': Other}\nALL = {'net': Net, **A}\ndef main(x): torch.compile(ALL['net']())(x)",
         NET,
     ),
+    "rows of a dictionary that are checked": (
+        CHECKED,
+        {"Model.forward", "Encoder.forward", "Linear.encode", "helper"},
+    ),
+    "a function for each of many rules": (RULES, {f"rule{i}" for i in range(40)}),
     "a forward kept under another name": (
         KEEPING_PLAIN.format(store="part.plain = part.forward"),
         {*NET, "Model.forward"},
@@ -378,6 +425,20 @@ def test_a_method_that_others_have_too_is_not_called_by_its_name_alone() -> None
     unknown = PREPARING.replace("list[Plugin]", "list").replace("run([Fast()], x)", "run(load(), x)")
     assert likely(unknown) == NET
     assert likely(apart + unknown) == set()
+
+
+def test_a_key_that_is_also_bound_to_what_only_the_run_knows_picks_any_class() -> None:
+    assert likely(OPENED) == BOTH
+    assert likely(OPENED.replace("said.strip()", "'plain'")) == BOTH
+    assert likely(OPENED.replace('kind = "fast"', "pass")) == BOTH
+    assert likely(OPENED.replace("said.strip()", "'plain'").replace('kind = "fast"', "pass")) == NET
+
+
+def test_of_functions_a_key_picks_those_that_it_is_known_to_name() -> None:
+    functions = OPENED.replace('"plain": Net, "fast": Other', '"plain": helper, "fast": other')
+    functions = functions.replace("LAYERS[kind]()", "LAYERS[kind]")
+    assert likely(functions) == {"other"}
+    assert likely(functions.replace('kind = "fast"', 'kind = "plain"')) == {"helper"}
 
 
 def test_what_many_families_in_a_table_hold_is_not_mixed() -> None:

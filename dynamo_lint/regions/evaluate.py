@@ -35,7 +35,7 @@ from dynamo_lint.regions.filling import filled_elsewhere
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import gives_more
-from dynamo_lint.regions.narrowing import by_key, is_keyed, narrow
+from dynamo_lint.regions.narrowing import by_key, by_text, is_keyed, narrow
 from dynamo_lint.regions.project import COMPILE, External, File, Project, Symbol
 from dynamo_lint.regions.questions import NEARBY, Questions
 from dynamo_lint.regions.receivers import names_own, receiver
@@ -163,7 +163,7 @@ class Evaluation:
                 own = keywords.under(self, owner, index, scope) if isinstance(index, str) else None
                 if own is not None:
                     return own
-                return self._item(self.value(owner, scope), index)
+                return self.item(self.value(owner, scope), index)
             case facts.Subscript(owner, index):
                 return self._items(self.value(owner, scope), index, scope)
             case facts.Element(iterable):
@@ -200,14 +200,13 @@ class Evaluation:
             left = by_key(owners, index)
             if left is not None:
                 others = {owner: tier for owner, tier in owners.items() if not is_keyed(owner)}
-                return union([left, self._item(others, None)])
-            if (names := self.value(index, scope)) and all(isinstance(name, Text) for name in names):
-                found = union(self._item(owners, name.value) for name in names if isinstance(name, Text))
-                if found:
-                    return found
-        return self._item(owners, None)
+                return union([left, self.item(others, None)])
+            if found := by_text(self, owners, index, scope):
+                return found
+        return self.item(owners, None)
 
-    def _item(self, owners: Values, index: object) -> Values:
+    def item(self, owners: Values, index: object) -> Values:
+        """What is at one place in containers; anywhere in them for None."""
         parts: list[Values] = []
         for owner, tier in owners.items():
             match owner:

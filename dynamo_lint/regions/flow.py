@@ -93,7 +93,8 @@ def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     told = 0
     for caller, site in call_sites(ev, scope.function):
         passed = passed_by(ev, parameter, scope.function, caller, site)
-        told += not passed.keys() <= found.keys()  # once, though it be one of a table
+        # Once, though it be one of a table; functions are each meant, as the rows of a table are.
+        told += not passed.keys() <= found.keys() and not all(isinstance(v, FunctionValue) for v in passed)
         found = union([found, passed])
         if told > ENOUGH:
             break

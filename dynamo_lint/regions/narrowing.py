@@ -192,3 +192,27 @@ def _may_be_tuple(ev: Evaluation, value: Value, holds: bool) -> bool:
     """Whether a value may pass `isinstance(x, tuple)`, or fail it."""
     is_tuple = isinstance(value, Group) and value.kind == "tuple"
     return (is_tuple or not ev.holds_module(value)) if holds else not is_tuple
+
+
+def by_text(ev: Evaluation, owners: Values, index: Expr, scope: Scope) -> Values:
+    """What containers hold under an index that is known to be one of some texts.
+
+    If it may be others too, any class of a table may be meant; what a function does says less of a model.
+    """
+    names = ev.value(index, scope)
+    texts = [name.value for name in names if isinstance(name, Text)]
+    if not texts or len(texts) < len(names):
+        return EMPTY
+    found = union(ev.item(owners, text) for text in texts)
+    if not _is_open(ev, index, scope):
+        return found
+    classes: Values = {v: tier for v, tier in ev.item(owners, None).items() if isinstance(v, ClassValue)}
+    return union([found, union([classes], Tier.LIKELY)])
+
+
+def _is_open(ev: Evaluation, index: Expr, scope: Scope) -> bool:
+    """Whether a name may be other texts too: it is also bound to what only the run knows."""
+    local = ev.project.locals_of(scope.function).get(index.id) if isinstance(index, Name) else None
+    if local is None or local.parameter is not None:
+        return False
+    return not all(ev.value(value, scope) for value in local.bound)

@@ -17,7 +17,7 @@ from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import narrow
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import is_for_tests
-from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Value, Values, freeze, union
+from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Value, Values, at_best, freeze, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -61,6 +61,8 @@ def chosen(ev: Evaluation, narrowed: Narrowed, scope: Scope) -> Values:
             if any(isinstance(value, Instance | Group) for value in values):
                 named = _named(ev, iterable, scope) if choice.name else {}
                 left, doubtful = _judged(Judge(ev, scope), values, named, choice)
+                if _is_of_rows(iterable):
+                    left, doubtful = union([left, at_best(doubtful, Tier.LIKELY)]), EMPTY
             more = EMPTY
             if not _has_parts(left) and (doubtful or not _has_parts(values)):
                 asked = ("below", scope, test, holds)
@@ -72,6 +74,14 @@ def chosen(ev: Evaluation, narrowed: Narrowed, scope: Scope) -> Values:
                 more = union([more, plain.project.memo[key]])  # type: ignore[list-item]
             return union([_with_doubtful(ev, left, doubtful), _as_shown(ev, more, narrowed.value, scope)])
     return values
+
+
+def _is_of_rows(iterable: Expr) -> bool:
+    """Whether a loop is over what a dictionary holds: a test there rather checks each than finds a few."""
+    match iterable:
+        case Call(Attribute(_, "items")):
+            return True
+    return False
 
 
 def _has_parts(values: Values) -> bool:
