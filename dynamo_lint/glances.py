@@ -24,6 +24,8 @@ _OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse", b"_target_", b
 """A part of each of these: it spares most files the expression."""
 _TAKES_CLASS = re.compile(rb"[\[(][\"']class[\"']")
 """`config["class"]`: beside `import_module(…)` it builds what YAML describes as well."""
+_TAKES_APART = re.compile(rb"\.r?(split|partition)\([\"'][.:@][\"']|(pydoc\.locate|utils\.get_class)\(")
+"""`module, name = text.split("@")`, or what does so of a library: the text may stand in YAML."""
 _SIZE = 16
 """Bytes of an address (see `cache.keys`)."""
 
@@ -64,4 +66,6 @@ def _look(source: bytes) -> int:
 def _builds(source: bytes) -> bool:
     if any(word in source for word in _OF_BUILDING) and _BUILDING.search(source) is not None:
         return True
-    return b"import_module(" in source and _TAKES_CLASS.search(source) is not None
+    if b"import_module(" not in source and b"locate(" not in source and b"get_class(" not in source:
+        return False
+    return _TAKES_CLASS.search(source) is not None or _TAKES_APART.search(source) is not None

@@ -280,6 +280,38 @@ def test_a_constructor_that_a_library_leaves_to_its_heirs_gives_an_instance(call
     assert names(base + f"model = Mine.other_{call}\nmodel.compile()") == set()
 
 
+MIXED = """
+from transformers import PreTrainedModel
+class Loads:
+    @classmethod
+    def from_pretrained(cls, path):
+        {body}
+class Base(PreTrainedModel): pass
+class Mine(Loads, Base):
+    def forward(self, x): ...
+class Other(Loads, Base):
+    def forward(self, x): ...
+Mine.from_pretrained("x").compile()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "compiled"),
+    [
+        ("return super().from_pretrained(path)", {"Mine.forward"}),
+        ("if path: return super().from_pretrained(path)\n        return cls(path)", {"Mine.forward"}),
+        ("model = super().from_pretrained(path)\n        return model.eval()", {"Mine.forward"}),
+        ("super().from_pretrained(path)", set()),
+        ("return super().download(path)", set()),
+        ("return Other(path)", {"Other.forward"}),
+    ],
+)
+def test_a_mixin_that_asks_the_constructor_of_a_library_gives_the_class_it_is_asked_of(
+    body: str, compiled: set[str]
+) -> None:
+    assert names(MIXED.format(body=body)) == compiled
+
+
 PICKED = """
 import transformers
 from transformers import PreTrainedModel

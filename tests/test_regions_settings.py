@@ -192,11 +192,10 @@ def test_a_checkpoint_that_describes_its_model_holds_one_that_the_files_describe
     [
         ("describe", BY_CLASS),  # it imports nothing
         ("label", BY_CLASS),
-        ("build", BY_CLASS.replace("kwargs", "options")),
         ("build", BY_CLASS.replace("class", "kind")),
         ("build", "class: Wrap\nkwargs: {}"),
         ("build", "class: torch.nn.Linear\nkwargs: {in_features: 2}"),
-        ("build", "class: nets.Wrap"),
+        ("build", "kind: nets.Wrap"),
     ],
 )
 def test_other_files_and_functions_build_no_model_of_a_checkpoint(build: str, text: str) -> None:
@@ -419,3 +418,61 @@ def test_a_file_is_read_where_code_imports_what_stands_under_class(
     (tmp_path / "net.yaml").write_text("class: nets.Net\nkwargs: {}\n")
     run(["regions", "--no-cache", "--isolated", str(tmp_path)])
     assert ("Net.forward" in capsys.readouterr().out) is found
+
+
+# --- definitions that configurations only name ----------------------------------------------------------
+
+LOADING = """
+import importlib
+def load(said, prefix="nets_of."):
+    module, name = said.{split}
+    return getattr(importlib.import_module(prefix + module), name)
+def main(cfg): compiled = torch.compile(load({asked})())
+"""
+SAID = "arch:\n  name: small@Net\nbeside: small@Other\n"
+
+
+def named(
+    text: str = SAID, split: str = "split('@')", asked: str = "cfg.arch.name", code: str = LOADING
+) -> set[str]:
+    files = {"nets_of/small.py": NETS, "nets_of/large.py": NETS, "conf/base.yaml": text}
+    return set(hot({**files, "main.py": code.format(split=split, asked=asked)}))
+
+
+@pytest.mark.parametrize(
+    ("text", "split", "asked"),
+    [
+        (SAID, "split('@')", "cfg.arch.name"),
+        (SAID, "split('@', 1)", "cfg['arch']['name']"),
+        (SAID.replace("@", ":"), "split(':')", "cfg.arch.get('name')"),
+        (SAID.replace("@", "."), "rsplit('.', 1)", "cfg.arch.name"),
+        (SAID.replace("small@", "nets_of.small@"), "split('@')", "cfg.arch.name"),
+        ('{"arch": {"name": "small@Net"}, "beside": "small@Other"}', "split('@')", "cfg.arch.name"),
+    ],
+)
+def test_a_class_that_a_configuration_names_in_words_is_what_is_imported(
+    text: str, split: str, asked: str
+) -> None:
+    assert named(text, split, asked) == {"nets_of/small.py::Net.forward"}
+
+
+@pytest.mark.parametrize(
+    ("text", "split", "asked", "code"),
+    [
+        (SAID, "split('@')", "cfg.arch.kind", LOADING),  # another key
+        (SAID, "strip()", "cfg.arch.name", LOADING),  # not taken apart
+        (SAID.replace("small@Net", "huge@Net"), "split('@')", "cfg.arch.name", LOADING),  # no such module
+        (SAID.replace("small@Net", "small@Missing"), "split('@')", "cfg.arch.name", LOADING),
+        (SAID.replace("small@Net", "Net"), "split('@')", "cfg.arch.name", LOADING),
+        (SAID, "split('@')", "cfg.arch.name", LOADING.replace("importlib.import_module", "read")),
+    ],
+)
+def test_other_words_and_other_code_name_nothing(text: str, split: str, asked: str, code: str) -> None:
+    assert named(text, split, asked, code) == set()
+
+
+@pytest.mark.parametrize("find", ["pydoc.locate", "hydra.utils.get_class"])
+def test_a_library_finds_what_a_configuration_names(find: str) -> None:
+    code = f"import pydoc, hydra\ndef main(cfg): compiled = torch.compile({find}(cfg.arch.name)())"
+    assert named("arch: {name: nets_of.large.Net}", code=code) == {"nets_of/large.py::Net.forward"}
+    assert named("arch: {name: nets_of.large.Net}", code=code.replace("arch.name", "arch.kind")) == set()

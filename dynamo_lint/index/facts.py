@@ -378,3 +378,5 @@ class FileFacts:
     """It is Python: else it is a configuration, which has no definitions."""
     settings: tuple[Setting, ...] = ()
     """What a configuration says is to be built."""
+    named: tuple[tuple[str, str], ...] = ()
+    """The definitions that a configuration names, `pkg.mod:Net`, each after the key that it stands under."""

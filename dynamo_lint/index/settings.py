@@ -35,6 +35,10 @@ _CALLED = ("_target_", "_component_")
 _NESTED = (("class_path", "init_args"), ("target", "params"), ("class", "kwargs"))
 """Keys with that of the arguments (jsonargparse/_typehints.py; ldm/util.py; aimnet/config.py)."""
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_NAMED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:@][A-Z]\w*")
+"""A text that some code takes apart to import what it names: `pkg.mod@Net`."""
+_NAMES = re.compile(rb"\w[.:@][A-Z]\w*[\"']?\s*([,\]}#]|$)", re.MULTILINE)
+"""Whether a file may hold such a text."""
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{0,15})?([eE][-+]?[0-9]{1,2})?")
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
@@ -57,17 +61,19 @@ def summarize_settings(path: str, source: bytes) -> FileFacts:
             why = f"cannot be read: {error}".partition("\n")[0]
             return FileFacts(path, path, functions=top, is_code=False, error=(1, why))
         return FileFacts(path, path, functions=top, is_code=False, settings=rows)
-    if not any(key in source for key in _KEYS):
+    if not (any(key in source for key in _KEYS) or _NAMES.search(source)):
         return FileFacts(path, path, functions=top, is_code=False)
     import yaml  # type: ignore[import-untyped]  # late: few projects build anything from such files
 
     try:
         tree = _Reader(yaml.parse(decode(source), getattr(yaml, "CSafeLoader", yaml.SafeLoader))).document()
-        rows = _Writer(tree, _names(path)).rows()
+        writer = _Writer(tree, _names(path))
+        rows = writer.rows()
     except (yaml.YAMLError, SyntaxError, ValueError, _TooMuch) as error:
         why = f"cannot be read as YAML: {error}".partition("\n")[0]
         return FileFacts(path, path, functions=top, is_code=False, error=(1, why))
-    return FileFacts(path, path, functions=top, is_code=False, settings=rows)
+    named = tuple(dict.fromkeys(writer.named))
+    return FileFacts(path, path, functions=top, is_code=False, settings=rows, named=named)
 
 
 def _names(path: str) -> tuple[str, ...]:
@@ -161,6 +167,7 @@ class _Writer:
         self._names = names
         self._count = 0
         self._rows: list[Setting] = []
+        self.named: list[tuple[str, str]] = []
 
     def rows(self) -> tuple[Setting, ...]:
         """All descriptions of the file, each under its key."""
@@ -204,6 +211,8 @@ class _Writer:
         """A text, or what `${model.net}` refers to in the same file."""
         reference = _REFERENCE.fullmatch(text)
         if reference is None:
+            if _NAMED.fullmatch(text):
+                self.named += [(name, text) for name in names]
             return Constant(text)
         node = self._tree
         for part in reference[1].split("."):

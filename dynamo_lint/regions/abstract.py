@@ -187,10 +187,23 @@ def _only_raises(function: Function) -> bool:
     )
 
 
+ALTERNATIVES = frozenset(
+    {"from_pretrained", "from_config", "_from_config", "from_single_file", "load_from_checkpoint"}
+)
+"""Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
+
+
+def _is_alternative(callee: Expr) -> bool:
+    match callee:
+        case Attribute(Call(Name("super")), name):
+            return name in ALTERNATIVES
+    return False
+
+
 def makes_own(project: Project, where: FunctionRef, heir: ClassRef) -> bool:
     """Whether a class method constructs the class that it is called on.
 
-    It says `cls(…)`, or `cls.build(…)` of a class method that does.
+    It says `cls(…)`, or `cls.build(…)` of a class method that does, or what a library makes of `super()`.
     """
     key = ("makes own", where, heir)
     if key not in project.memo:
@@ -200,8 +213,9 @@ def makes_own(project: Project, where: FunctionRef, heir: ClassRef) -> bool:
         called = dict.fromkeys(site.call.function for site in function.calls)
         asked = [c.name for c in called if isinstance(c, Attribute) and c.value == first]
         methods = [method for name in asked if (method := project.method(heir, name)) is not None]
-        project.memo[key] = first in called or any(
-            project.method_kind(method) == "classmethod" and makes_own(project, method, heir)
-            for method in methods
+        project.memo[key] = (
+            first in called
+            or any(map(_is_alternative, called))
+            or any(project.method_kind(m) == "classmethod" and makes_own(project, m, heir) for m in methods)
         )
     return bool(project.memo[key])

@@ -33,9 +33,11 @@ _LAZY = frozenset({"LazyCall"})
 _DEEPEST = 30
 
 
-def read_settings(file: FileFacts, settings: Table, described: Table) -> None:
-    """What files that are no code say is to be built: by their keys, and by what is called."""
+def read_settings(file: FileFacts, settings: Table, described: Table, named: Table) -> None:
+    """What files that are no code say is to be built, by key and by what is called; and what they name."""
     where = FunctionRef(file.path, MODULE_KEY)
+    for key, text in file.named:
+        named[key].append((where, text))
     seen: set[Call] = set()
     for one in (*file.settings, *_lazy(file), *_offered(file)):
         settings[one.name].append((where, one))

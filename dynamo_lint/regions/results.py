@@ -19,7 +19,7 @@ from dynamo_lint.regions import (
     registries,
     submodules,
 )
-from dynamo_lint.regions.abstract import heirs
+from dynamo_lint.regions.abstract import ALTERNATIVES, heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
 from dynamo_lint.regions.compiling import compiled
@@ -30,11 +30,12 @@ from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.outside import UNWRAPPING, run_by
 from dynamo_lint.regions.project import COMPILE, External, File
+from dynamo_lint.regions.settings import SPLITTERS, named_in_settings
 from dynamo_lint.regions.texts import (
     LOADERS,
     LOCATORS,
-    SPLITTERS,
     by_class_name,
+    is_imported_by_name,
     located,
     parts_of,
     spelled_out,
@@ -107,10 +108,6 @@ _SELF_RETURNING = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type"}
     | {"requires_grad_", "apply", "to_empty", "share_memory"}
 )
-_ALTERNATIVES = frozenset(
-    {"from_pretrained", "from_config", "_from_config", "from_single_file", "load_from_checkpoint"}
-)
-"""Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model", "unwrap_model"})
 _ENGINE = "deepspeed.initialize"
 """Gives, before other things, an engine that stands for the model it is given, also when it is compiled."""
@@ -204,7 +201,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         description = first or dict(call.keywords).get("config")
         return built(ev, description, scope) if description is not None else EMPTY
     if dotted in LOCATORS and first is not None:
-        return located(ev, ev.value(first, scope), scope.function.path)
+        meant = located(ev, ev.value(first, scope), scope.function.path)
+        return meant or named_in_settings(ev, first, scope)
     if dotted == "types.MethodType" and len(call.arguments) == 2:
         return _bound_to(ev, ev.value(call.arguments[0], scope), call.arguments[1], scope)
     if entrypoints.finds(dotted):
@@ -279,6 +277,8 @@ def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope, owner: Expr 
     found = union([at_best(ev.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
     if texts:
         return ev.capped(found or by_class_name(ev, owner, texts, scope))
+    if not owners and is_imported_by_name(ev, owner, scope):
+        return named_in_settings(ev, name, scope)
     within = submodules.children if ev.hanging else submodules.contents
     inside = [within(ev, v.ref) for v in owners if isinstance(v, Instance)]
     files = [v.path for v in owners if isinstance(v, File)]
@@ -296,7 +296,7 @@ def _of_method(
         match owner:
             case Instance(ref) if not ev.project.method(ref, method.name):
                 parts.append(union([_of_module_method(ev, ref, method.name, call, scope)], tier))
-            case ClassValue(ref) if method.name in _ALTERNATIVES and not ev.attributes(
+            case ClassValue(ref) | Parent(_, ref) if method.name in ALTERNATIVES and not ev.attributes(
                 {owner: tier}, method.name
             ):
                 parts.append({Instance(ref): max(tier, Tier.LIKELY)} if ev.project.is_module(ref) else EMPTY)
@@ -387,7 +387,7 @@ def _parent(ev: Evaluation, scope: Scope) -> Values:
     return {Parent(owner, scope.receiver or owner): Tier.CERTAIN}
 
 
-_FIRST = ("model", "module", "func", "encoder_layer", "decoder_layer")
+_FIRST = ("model", "module", "modules", "func", "encoder_layer", "decoder_layer")
 """By which keyword libraries take what they wrap."""
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dynamo_lint.index.facts import Attribute, Call, CallSite, Constant, Expr, Name, Setting, Subscript
+from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import External, Symbol
-from dynamo_lint.regions.values import EMPTY, Key, Scope, Values, union
+from dynamo_lint.regions.values import EMPTY, ClassValue, Key, Scope, Value, Values, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -19,11 +21,14 @@ _MOST = 40
 _DEEPEST = 5
 _COPYING = frozenset({"copy.deepcopy", "copy.copy", "omegaconf.OmegaConf.to_container"})
 
+SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
+"""Methods of texts that give their parts."""
 _BUILDING = ("instantiate", "call")
 """What the functions of hydra that build from descriptions are called."""
 
 _Completed = Mapping[Symbol, list[tuple[Scope, CallSite]]]
 _NOTHING: _Completed = {}
+_T = TypeVar("_T")
 _Rows = Iterable[tuple[FunctionRef, Setting]]
 
 
@@ -41,6 +46,25 @@ def described(ev: Evaluation, asked: Expr, scope: Scope, *, anything: bool = Tru
     if not anything:
         return EMPTY
     return ev.ask(("outer settings", folder), lambda: ev.capped(_outer(ev, folder)), EMPTY)
+
+
+def named_in_settings(ev: Evaluation, asked: Expr, scope: Scope) -> Values:
+    """The classes that the configurations of a program name in words, under the key that an expression takes.
+
+    Who takes `pkg.mod@Net` apart may put something before it, so a module may be longer than what is said.
+    """
+    table, folder = ev.project.named("named in settings"), _folder(scope.function.path)
+    wanted = dict.fromkeys(keys(ev, asked, scope)) if table else ()
+    rows = [row for name in wanted for row in _near(table.get(name, ()), folder)]
+    found: dict[Value, Tier] = {}
+    for text in dict.fromkeys(text for _, text in rows):
+        module, _, name = re.sub("[:@]", ".", text).rpartition(".")
+        for ref in ev.project.classes():
+            at = ref.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            if ref.key == name and f".{at}".endswith(f".{module}"):
+                found[ClassValue(ref)] = Tier.LIKELY
+    choices.note(ev.project, found)
+    return ev.capped(found)
 
 
 def of_group(ev: Evaluation, path: str, name: str) -> Values:
@@ -85,6 +109,8 @@ def keys(ev: Evaluation, asked: Expr, scope: Scope, depth: int = 0) -> Iterator[
                     for where, store in ev.project.own_stores(part).get(name, ()):
                         yield from keys(ev, store.value, Scope(where, scope.receiver), depth + 1)
             yield name
+        case Subscript(Call(Attribute(whole, method)), Constant(int())) if method in SPLITTERS:
+            yield from keys(ev, whole, scope, depth)
         case Call(callee, (first, *_)) if key_of(asked) is None:
             meant = ev.project.symbols(callee, scope.function.path, scope.function.key)
             if any(isinstance(one, External) and one.dotted in _COPYING for one in meant):
@@ -128,7 +154,7 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _near(rows: Sequence[tuple[FunctionRef, Setting]], folder: str) -> Sequence[tuple[FunctionRef, Setting]]:
+def _near(rows: Sequence[tuple[FunctionRef, _T]], folder: str) -> Sequence[tuple[FunctionRef, _T]]:
     """The rows in the configurations nearest to a folder: each example of a library has its own beside it."""
     while folder:
         inside = [row for row in rows if row[0].path.startswith(f"{folder}/")]

@@ -42,8 +42,6 @@ LOCATORS = frozenset(
 """Functions of libraries that give what a dotted name means."""
 LOADERS = frozenset({"importlib.util.module_from_spec", "imp.load_source"})
 """Functions of Python that give the module in a file of which only the run knows the path."""
-SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
-"""Methods of texts that give their parts."""
 _OPEN = re.compile(r"\{[^{}]*\}")
 
 
@@ -149,7 +147,7 @@ def by_class_name(ev: Evaluation, owner: Expr, names: Iterable[str], scope: Scop
 
     Only those that are called so alone in the project: which of several is meant depends on the module.
     """
-    if not _is_imported_by_name(ev, owner, scope):
+    if not is_imported_by_name(ev, owner, scope):
         return EMPTY
     found: dict[Value, Tier] = {}
     for name in sorted(names):
@@ -159,7 +157,7 @@ def by_class_name(ev: Evaluation, owner: Expr, names: Iterable[str], scope: Scop
     return found
 
 
-def _is_imported_by_name(ev: Evaluation, owner: Expr, scope: Scope) -> bool:
+def is_imported_by_name(ev: Evaluation, owner: Expr, scope: Scope) -> bool:
     """Whether a value is a module that is imported by a name of which nothing is known."""
     where, project = scope.function, ev.project
     bound: Sequence[Expr] = (owner,)

@@ -362,7 +362,7 @@ READINGS = (
     Reading(("listed",), _listed),
     Reading(("carrying", "carried to"), read_carried),
     Reading(("calling given",), _handing),
-    Reading(("settings", "described"), read_settings),
+    Reading(("settings", "described", "named in settings"), read_settings),
     Reading(("configured", "typed"), read_configs),
 )
 
