@@ -111,6 +111,21 @@ def pick(said, fast):
     return LAYERS[kind]()
 def main(x): torch.compile(pick("plain ", False))(x)
 """
+LEAVING = """
+def make(kind):
+    if kind == "other":
+        model = Other()
+        {leave}
+    else:
+        model = Net()
+    model = model.eval()
+    model = torch.compile(model)
+    {after}
+    return model
+def main(x):
+    make("net")(x)
+    make("other"){run}
+"""
 TABLE = "\ndef main(x, name='net'): torch.compile({table}[name]())(x)\n"
 PROGRAMS = {
     "set past the class": (KEEPING.format(put="object.__setattr__(self, 'model', model)"), NET),
@@ -132,6 +147,25 @@ PROGRAMS = {
         {"Model.forward", "Encoder.forward", "Linear.encode", "helper"},
     ),
     "a function for each of many rules": (RULES, {f"rule{i}" for i in range(40)}),
+    "a branch that returns before the others compile": (
+        LEAVING.format(leave="return model", after="pass", run="(x)"),
+        NET,
+    ),
+    "a branch that goes on": (LEAVING.format(leave="pass", after="pass", run="(x)"), BOTH),
+    "what a name holds after it was compiled": (
+        LEAVING.format(leave="return model", after="model, fast = Other(), model; return fast", run="(x)"),
+        NET,
+    ),
+    "what a name holds in the next round": (
+        "def main(x):\n    model = Net()\n    for _ in range(2):\n"
+        "        torch.compile(model)(x)\n        model = Other()",
+        BOTH,
+    ),
+    "what a name holds before and after": (
+        "def main(x):\n    nets = Net(), Other()\n    model = nets[0]\n    torch.compile(model)(x)\n"
+        "    model = nets[1]\n    model(x)\n    model = nets[0]",
+        NET,
+    ),
     "a forward kept under another name": (
         KEEPING_PLAIN.format(store="part.plain = part.forward"),
         {*NET, "Model.forward"},

@@ -277,7 +277,7 @@ class Function:
     """Inclusive line ranges that run on a condition: branches of `if`, `except` blocks."""
     arms: tuple[tuple[int, ...], ...] = ()
     """For each `if` with an `else` that assigns something, outside of loops: the first line of each branch,
-    and the last of all. What one branch assigns is never seen by another."""
+    and the last of all. What one branch assigns is never seen by another, nor, if it returns, by the rest."""
     picked: tuple[tuple[int, int, str, tuple[str | bool, ...]], ...] = ()
     """Inclusive line ranges that run only where a parameter is one of some texts, or is on, or is off, with
     its name and these."""

@@ -178,6 +178,13 @@ class FunctionScope:
                 case Attribute(_, name) | Name(name) if "compile" in name:
                     self.calls[-1] = replace(self.calls[-1], unused=True)
 
+    def note_leaving(self, branch: list[ast.stmt]) -> None:
+        """A branch returns: what comes after it is as good as another branch, and sees nothing it assigns."""
+        if branch and isinstance(branch[-1], ast.Return):
+            first, last = branch[0].lineno, last_line(branch)
+            if last < self.end_line and any(binding.line >= first for binding in self.bindings):
+                self.arms.append((first, last + 1, self.end_line))
+
     def finish(self) -> Function:
         """The collected facts, frozen."""
         return Function(

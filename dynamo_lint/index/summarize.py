@@ -171,6 +171,7 @@ class _Reader:
             self._expressions.establish(node.test)
             scope.note_texts(node.test, node.body)
             self._branch(node.body, eager=truth is False)
+            scope.note_leaving(node.body)
             del scope.narrowed[before:]
             scope.conditions[-1] = node.test, False
             self._expressions.establish(node.test, holds=False)
@@ -186,6 +187,7 @@ class _Reader:
                         arms.append(orelse[0].lineno)
                         scope.branch_lines.append((orelse[0].lineno, last_line(orelse)))
                     self._block(orelse)
+                    scope.note_leaving(orelse)
             break
         if len(arms) > 1 and len(scope.bindings) > bound and not scope.loops:
             scope.arms.append((*arms, last_line(orelse or node.body)))

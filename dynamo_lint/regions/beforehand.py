@@ -1,15 +1,17 @@
 """What a name holds by assignments and by calls, and what of it is there when a call runs with it.
 
-What the call itself gives comes after it, and what another branch assigns never comes.
+What the call itself gives comes after it, as all that is assigned below it outside of loops; what another
+branch assigns never comes.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Call, Expr, Name, Parameter
+from dynamo_lint.index.facts import Attribute, Call, Expr, Function, Name, Parameter
 from dynamo_lint.regions import flow
 from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.modules import SELF_RETURNING
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import EMPTY, Scope, Values, union
 
@@ -27,11 +29,20 @@ def before(ev: Evaluation, expr: Expr, scope: Scope, call: Call) -> Values:
     if not apart and (parameter is not None or call not in local.bound):
         return ev.value(expr, scope)
     others = [value for value in local.bound if value != call and value not in apart]
+    if apart:  # `model = model.to(device)` would bring back what was told apart
+        others = [value for value in others if not _gives_itself(value, name)]
 
     def compute() -> Values:
         return with_passed(ev, ev.assigned(name, others, scope), name, parameter, scope, direct=True)
 
     return ev.ask(("before", scope, expr, call.line), compute, EMPTY)
+
+
+def _gives_itself(value: Expr, name: str) -> bool:
+    match value:
+        case Call(Attribute(Name(owner), method)):
+            return owner == name and method in SELF_RETURNING
+    return False
 
 
 def with_passed(
@@ -46,9 +57,13 @@ def with_passed(
 
 
 def _apart(project: Project, name: str, where: FunctionRef, line: int) -> list[Expr]:
-    """What a name is bound to in branches that do not run together with a line."""
+    """What a name is bound to in branches that do not run together with a line, or only after it."""
     function = project.function(where)
-    if not function.arms:
-        return []
     bound = [binding for binding in function.bindings if binding.name == name]
-    return [binding.value for binding in bound if function.apart(binding.line, line)]
+    seen = [b.value for b in bound if not (function.apart(b.line, line) or _is_below(function, b.line, line))]
+    return [binding.value for binding in bound if binding.value not in seen]
+
+
+def _is_below(function: Function, line: int, other: int) -> bool:
+    """Whether a line comes after another, and is in no loop with it."""
+    return line > other and not any(a <= other and line <= b for a, b in function.loops)

@@ -29,6 +29,11 @@ _OF_TORCH = (
 ZOOS = ("torchvision.models.", "timm.models.", "timm.layers.", "segmentation_models_pytorch.")
 """Where models come from that are modules whatever they are called, made of classes that they are handed."""
 _PART = re.compile(r"_?forward_\w+")
+SELF_RETURNING = frozenset(
+    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type"}
+    | {"requires_grad_", "apply", "to_empty", "share_memory"}
+)
+"""Methods of nn.Module that return the module itself (torch/nn/modules/module.py)."""
 
 
 def is_module(project: Project, ref: ClassRef) -> bool:

@@ -28,6 +28,7 @@ from dynamo_lint.regions.evaluated import evaluated
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.modules import SELF_RETURNING
 from dynamo_lint.regions.outside import UNWRAPPING, run_by
 from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.settings import SPLITTERS, named_in_settings
@@ -102,11 +103,6 @@ _PASS_FIRST = frozenset(
 _COLLECTIONS = frozenset(
     {"list", "tuple", "set", "frozenset", "reversed", "sorted", "iter", "dict", "OrderedDict", "deque"}
     | {"MappingProxyType"}
-)
-# nn.Module methods that return the module itself, and framework calls that hand back what they were given.
-_SELF_RETURNING = frozenset(
-    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type"}
-    | {"requires_grad_", "apply", "to_empty", "share_memory"}
 )
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model", "unwrap_model"})
 _ENGINE = "deepspeed.initialize"
@@ -303,7 +299,7 @@ def _of_method(
             case ClassValue(ref) if method.name == "__subclasses__":
                 below: Values = {ClassValue(heir): Tier.LIKELY for heir in heirs(ev.project, ref)}
                 parts.append(each(ev.capped(below)))
-            case Group() if method.name in ("values", "copy", *_SELF_RETURNING):
+            case Group() if method.name in ("values", "copy", *SELF_RETURNING):
                 parts.append({owner: tier})
             case Group() if method.name in ("children", "modules"):
                 parts.append({owner: tier})
@@ -327,7 +323,7 @@ def _of_method(
                 parts.append(_bound_to(ev, {owner: tier}, call.arguments[0], scope))
             case Foreign() if method.name in records.PARSERS:
                 parts.append({Bare(scope.function.path, call.line): tier})
-            case Foreign() | Bare() if method.name in _SELF_RETURNING:
+            case Foreign() | Bare() if method.name in SELF_RETURNING:
                 parts.append({owner: tier})
             case Foreign("torch.nn.Module") if method.name in ("children", "modules"):
                 parts.append(each({owner: Tier.ASSUMED}))
@@ -360,7 +356,7 @@ def _bound_to(ev: Evaluation, functions: Values, instance: Expr, scope: Scope) -
 def _of_module_method(ev: Evaluation, ref: ClassRef, name: str, call: Call, scope: Scope) -> Values:
     if not ev.project.is_module(ref):
         return _built(ev, ref)
-    if name in _SELF_RETURNING:
+    if name in SELF_RETURNING:
         return {Instance(ref): Tier.CERTAIN}
     if name in ("children", "named_children"):
         found = submodules.children(ev, ref)
