@@ -96,6 +96,57 @@ def test_a_configuration_fills_the_parameters_of_what_a_command_line_is_made_for
     assert commanded(command) == {"nets.py::Net.forward"}
 
 
+OVERRIDING = """
+import lightning.pytorch as pl
+from lightning.pytorch import cli
+class Base(pl.LightningModule):
+    def __init__(self, net: nn.Module):
+        super().__init__()
+        self.net = net
+    def forward(self, x): return self.net(x)
+class Lit(Base): pass
+class CLI(cli.LightningCLI):
+    {method}
+def main(): CLI({given})
+"""
+CHOSEN = "model:\n  class_path: main.Lit\n  init_args:\n    net: {class_path: nets.Net}\n"
+WHOLE = {"main.py::Base.forward", "nets.py::Net.forward"}
+
+
+def overridden(method: str, given: str = "Base, subclass_mode_model=True", conf: str = CHOSEN) -> set[str]:
+    code = OVERRIDING.format(method=method, given=given)
+    return set(hot({"nets.py": NETS, "main.py": code, "conf/base.yaml": conf}))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "def fit(self, model, **kwargs): self.trainer.fit(torch.compile(model), **kwargs)",
+        "def test(self, model): self.trainer.test(torch.compile(model))",
+        "def before_fit(self): self.model = torch.compile(self.model)",
+        "def before_fit(self): self.model.compile()",
+    ],
+)
+def test_a_command_line_of_lightning_has_the_model_that_it_makes(method: str) -> None:
+    assert overridden(method) == WHOLE
+    assert overridden(method, "", CHOSEN) == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "conf"),
+    [
+        ("def fit(self, other): torch.compile(other)", "Base", CHOSEN),
+        ("def helps(self, model): torch.compile(model)", "Base", CHOSEN),
+        ("def fit(self, model): model.eval()", "Base", CHOSEN),
+        ("def fit(self, model): torch.compile(model)", "", CHOSEN.replace("model:", "data:")),
+        ("def fit(self, model): torch.compile(model)", "", CHOSEN.replace("main.Lit", "main.Missing")),
+        ("pass\nclass Own:\n    def fit(self, model): torch.compile(model)", "Base", CHOSEN),
+    ],
+)
+def test_other_methods_and_other_classes_have_no_model(method: str, given: str, conf: str) -> None:
+    assert overridden(method, given, conf) == set()
+
+
 @pytest.mark.parametrize(
     ("command", "conf", "code"),
     [

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import UNKNOWN, Attribute, Call, Expr, Name, Parameter
-from dynamo_lint.index.walking import arguments_of
-from dynamo_lint.regions import choices, flow
+from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Name, Parameter
+from dynamo_lint.regions import choices, commands, flow
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests
-from dynamo_lint.regions.settings import described
-from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Instance, Scope, Values, union
+from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -24,18 +21,13 @@ _STEPS = frozenset({"compute_loss", "training_step", "prediction_step"})
 """What a trainer of transformers or trl hands its model to (transformers/trainer.py)."""
 _FEW = 8
 """Of more sorts of modules than this a callback may get any."""
-_COMMANDS = ("CLI", "auto_cli", "LightningCLI")
-"""What jsonargparse and Lightning call the functions that make a command line of what they are given."""
-
-
-_NONE: frozenset[FunctionRef] = frozenset()
 
 
 def handed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     """What a library passes for a parameter of a method of ours: the module that is trained."""
     project = ev.project
-    if scope.function in _commands(ev):
-        return described(ev, Attribute(UNKNOWN, parameter.name), scope, anything=False)
+    if filled := commands.filled(ev, parameter, scope):
+        return filled
     if parameter.name not in (_TRAINED, "model") or (owner := project.owner(scope.function)) is None:
         return EMPTY
     bases = project.external_bases(owner)
@@ -50,39 +42,9 @@ def handed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     step = scope.function.key.rpartition(".")[2]
     if parameter.name == "model" and step in _STEPS and any(base.endswith("Trainer") for base in bases):
         return ev.attributes({Instance(scope.receiver or owner): Tier.LIKELY}, "model")
+    if parameter.name == "model" and step in commands.RUNS:
+        return commands.models_of(ev, owner, scope)
     return EMPTY
-
-
-def _commands(ev: Evaluation) -> frozenset[FunctionRef]:
-    """The functions whose parameters a configuration fills: `LightningCLI(Net)` asks for those of `Net`."""
-    return ev.ask_nearby(("commands",), lambda: _of_command_lines(ev), _NONE)
-
-
-def _of_command_lines(ev: Evaluation) -> frozenset[FunctionRef]:
-    project = ev.project
-    own = (ref for base in _COMMANDS for ref in project.derived_from(base))
-    names = dict.fromkeys((*_COMMANDS, *(ref.name for ref in own)))
-    found = set()
-    for where, site in (site for name in names for site in project.calls_of(name)):
-        if not _makes_commands(project, site.call.function, where):
-            continue
-        for argument in arguments_of(site.call):
-            for value in ev.value(argument, Scope(where, project.owner(where))):
-                match value:
-                    case ClassValue(ref):
-                        found.add(project.method(ref, "__init__"))
-                    case FunctionValue(ref):
-                        found.add(ref)
-    return frozenset(ref for ref in found if ref is not None)
-
-
-def _makes_commands(project: Project, callee: Expr, where: FunctionRef) -> bool:
-    for symbol in project.symbols(callee, where.path, where.key):
-        bases = project.external_bases(symbol) if isinstance(symbol, ClassRef) else ()
-        outside = [symbol.dotted] if isinstance(symbol, External) else bases
-        if any(dotted.rpartition(".")[2] in _COMMANDS for dotted in outside):
-            return True
-    return False
 
 
 def kept(ev: Evaluation, ref: ClassRef, name: str) -> Values:
@@ -91,6 +53,8 @@ def kept(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     `class Mine(Trainer)` with `super().__init__(*args, **kwargs)`, and `Mine(model=Net())`: `self.model`.
     """
     project = ev.project
+    if name == "model" and (made := commands.models_of(ev, ref, Scope(FunctionRef(ref.path, MODULE_KEY)))):
+        return made
     if name not in project.named("keyword names") or project.is_module(ref):
         return EMPTY
     if not project.external_bases(ref) or not _hands_on(ev, ref):

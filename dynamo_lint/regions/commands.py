@@ -1,0 +1,75 @@
+"""What command lines make of what they are given: `LightningCLI(Net)` asks for the parameters of `Net`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamo_lint.index.facts import UNKNOWN, Attribute, Expr, Parameter
+from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.settings import described
+from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Instance, Scope, Values, union
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.evaluate import Evaluation
+
+_OF_LIGHTNING = "LightningCLI"
+_NAMES = ("CLI", "auto_cli", _OF_LIGHTNING)
+"""What jsonargparse and Lightning call the functions that make a command line of what they are given."""
+RUNS = frozenset({"fit", "validate", "test", "predict"})
+"""The commands of a LightningCLI, which are handed its model (lightning/pytorch/cli.py: _run_subcommand)."""
+
+_Given = frozenset[ClassRef | FunctionRef]
+_NOTHING: _Given = frozenset()
+
+
+def filled(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
+    """What a configuration fills in for a parameter of a function, or of the constructor of a class."""
+    given = (ev.project.method(one, "__init__") if isinstance(one, ClassRef) else one for one in _given(ev))
+    if scope.function not in given:
+        return EMPTY
+    return described(ev, Attribute(UNKNOWN, parameter.name), scope, anything=False)
+
+
+def models_of(ev: Evaluation, ref: ClassRef, scope: Scope) -> Values:
+    """The models that a command line of Lightning makes, as its own heir `ref` is handed them."""
+    if not _is_of_lightning(ev.project, ref):
+        return EMPTY
+    own: Values = {
+        Instance(one): Tier.LIKELY
+        for one in _given(ev)
+        if isinstance(one, ClassRef) and ev.project.is_module(one)
+    }
+    found = union([own, described(ev, Attribute(UNKNOWN, "model"), scope, anything=False)], Tier.LIKELY)
+    return {value: tier for value, tier in found.items() if ev.holds_module(value)}
+
+
+def _given(ev: Evaluation) -> _Given:
+    """The classes and functions that command lines are made for."""
+    return ev.ask_nearby(("commands",), lambda: _of_command_lines(ev), _NOTHING)
+
+
+def _of_command_lines(ev: Evaluation) -> _Given:
+    project = ev.project
+    own = (ref.name for base in _NAMES for ref in project.derived_from(base))
+    found: set[ClassRef | FunctionRef] = set()
+    for where, site in (site for name in dict.fromkeys((*_NAMES, *own)) for site in project.calls_of(name)):
+        arguments = arguments_of(site.call) if _makes_one(project, site.call.function, where) else ()
+        for argument in arguments:
+            values = ev.value(argument, Scope(where, project.owner(where)))
+            found.update(value.ref for value in values if isinstance(value, ClassValue | FunctionValue))
+    return frozenset(found)
+
+
+def _makes_one(project: Project, callee: Expr, where: FunctionRef) -> bool:
+    for symbol in project.symbols(callee, where.path, where.key):
+        bases = project.external_bases(symbol) if isinstance(symbol, ClassRef) else ()
+        outside = [symbol.dotted] if isinstance(symbol, External) else bases
+        if any(dotted.rpartition(".")[2] in _NAMES for dotted in outside):
+            return True
+    return False
+
+
+def _is_of_lightning(project: Project, ref: ClassRef) -> bool:
+    return any(base.rpartition(".")[2] == _OF_LIGHTNING for base in project.external_bases(ref))
