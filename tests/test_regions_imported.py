@@ -49,6 +49,13 @@ def test_a_model_may_come_out_of_any_module_that_the_text_fits(net: str) -> None
     assert found(net) == ALL
 
 
+def test_a_module_that_no_statement_could_import_is_imported_by_its_name() -> None:
+    files = {"nets/my-net.py": NET, "nets/__init__.py": "", "nets/deep/net.py": NET}
+    code = USE.format(net="importlib.import_module(f'nets.{name}').Net()")
+    assert "nets/my-net.py::Net.forward" in set(hot({**files, "train.py": code}))
+    assert "nets/deep/net.py::Net.forward" not in set(hot({**files, "train.py": code}))
+
+
 @pytest.mark.parametrize("net", ["load(f'{__package__}.{name}').Net()", "load(f'.{name}').Net()"])
 def test_a_text_may_begin_with_the_package_that_it_stands_in(net: str) -> None:
     assert found(net, at="nets/train.py") == ALL

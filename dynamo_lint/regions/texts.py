@@ -131,7 +131,7 @@ def _modules_like(project: Project, dotted: str, path: str) -> list[str]:
         if dotted.startswith("."):
             package = file.module if file.is_package else file.module.rpartition(".")[0]
             dotted = f"{package}.{dotted.lstrip('.')}"
-        text = re.escape(dotted).replace(r"\*", r"\w+")
+        text = re.escape(dotted).replace(r"\*", r"[^.]+")
         whole, tail = re.compile(text), re.compile(rf"(.*\.)?{text}")
         code = [(other.module, at) for at, other in project.files.items() if other.is_code]
         found = [at for module, at in code if whole.fullmatch(module)]
