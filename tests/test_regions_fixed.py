@@ -119,3 +119,54 @@ def test_a_base_that_only_heirs_construct_otherwise_is_either() -> None:
         "def run(part: Attention): return torch.compile(part)(1)\nrun(Slow())\nrun(Attention(8, fast=True))\n"
     )
     assert {"quick", "slow"} <= set(hot(CODE.format(attention=PASSED, kept="fast") + heir + use))
+
+
+RATE = """
+def quick(x): return x
+def slow(x): return x
+class Block(nn.Module):
+    def __init__(self, size=8, rate=0.0, fast=False):
+        super().__init__()
+        self.rate, self.fast = rate, fast
+    def forward(self, x):
+        if {test}:
+            return slow(x)
+        return quick(x)
+class Net(nn.Module):
+    def __init__(self, given=0.0, on=False):
+        super().__init__()
+        self.block = Block(8, given, on)
+    def forward(self, x): return self.block(x)
+net = torch.compile({made})
+"""
+TESTS = ["self.rate > 0", "self.rate > 0.0", "self.training and self.rate > 0", "self.fast"]
+
+
+def sure(test: str, made: str) -> str | None:
+    return hot(RATE.format(test=test, made=made)).get("slow")
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("made", ["Block()", "Block(16)", "Net()", "nn.Sequential(Block(), Net())"])
+def test_what_runs_only_for_what_nobody_here_turns_on_is_likely(test: str, made: str) -> None:
+    assert sure(test, made) == "likely"
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize(
+    "made", ["Block(8, 0.1, True)", "Net(0.1, True)", "nn.Sequential(Block(), Net(1, True))"]
+)
+def test_what_somebody_turns_on_is_certain(test: str, made: str) -> None:
+    assert sure(test, made) == "certain"
+
+
+@pytest.mark.parametrize("made", ["Block(8, 0.0, False)", "Block(8, 0, fast=False)"])
+@pytest.mark.parametrize("test", TESTS)
+def test_what_all_turn_off_themselves_does_not_run(test: str, made: str) -> None:
+    alone = RATE[: RATE.index("class Net")] + RATE[RATE.index("net = ") :]
+    assert "slow" not in hot(alone.format(test=test, made=made))
+
+
+@pytest.mark.parametrize("test", ["self.rate > 1", "self.rate >= 0", "not self.rate", "x.sum() > 0"])
+def test_tests_of_another_sort_leave_it_certain(test: str) -> None:
+    assert sure(test, "Block()") == "certain"

@@ -21,7 +21,7 @@ from dynamo_lint.index.having import left_by
 FLAG = "flag"
 """The kind of a `Display` of an attribute that a value is shown to have on, instead of types."""
 
-FLAGGED = frozenset({ast.Attribute, ast.Call, ast.UnaryOp, ast.BoolOp})
+FLAGGED = frozenset({ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp, ast.BoolOp})
 """The tests that may be of an attribute."""
 
 SWITCHED = frozenset({ast.Name, ast.UnaryOp, ast.BoolOp})
@@ -97,6 +97,8 @@ def flags(test: ast.expr, holds: bool, answers: Mapping[str, ast.expr] = _NONE) 
         case ast.Compare(left=asked, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(None)]):
             if holds is isinstance(op, ast.Is):  # what is not None may be off all the same
                 yield from flags(asked, False, answers)
+        case ast.Compare(left=ast.Attribute() as asked, ops=[ast.Gt()], comparators=[ast.Constant(0)]):
+            yield from flags(asked, holds, answers)  # a rate, or a number of something: never negative
         case ast.Attribute(value=ast.Name(id=name), attr=attribute):
             yield Narrowed(Name(name), Display(FLAG, (Constant(attribute),)), holds)
         case ast.Call(

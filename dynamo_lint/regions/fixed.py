@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Constant, Name
+from dynamo_lint.index.facts import CallSite, Constant, Expr, Name
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.flow import argument_for, constructions
 from dynamo_lint.regions.helpers import as_given
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
 from dynamo_lint.regions.shown import stays
 
@@ -18,19 +18,38 @@ if TYPE_CHECKING:
 _DEEPEST = 4
 
 
-def never_runs(ev: Evaluation, ref: ClassRef, method: FunctionRef, line: int) -> bool:
-    """Whether a line of a method runs only if a flag of the instance is what no construction makes it."""
+def sureness(ev: Evaluation, method: FunctionRef, ref: ClassRef | None, site: CallSite) -> Tier | None:
+    """How sure a method gets to a call for an instance of a class; None if no code of the project makes it.
+
+    It is not where every caller may do the other thing, nor where all who construct the class leave a flag at
+    a default that keeps the call from running: only a user turns that on.
+    """
+    if site.eager or (ref is not None and _contradicts(ev, ref, method, site.call.line, defaults=False)):
+        return None
+    if site.optional or (ref is not None and _contradicts(ev, ref, method, site.call.line, defaults=True)):
+        return Tier.LIKELY
+    return Tier.CERTAIN
+
+
+def _contradicts(ev: Evaluation, ref: ClassRef, method: FunctionRef, line: int, *, defaults: bool) -> bool:
     return any(
-        first <= line <= last and _truth(ev, ref, flag) is (not holds)
+        first <= line <= last and _truth(ev, ref, flag, defaults=defaults) is (not holds)
         for first, last, flag, holds in ev.project.function(method).flags
     )
 
 
-def _truth(ev: Evaluation, ref: ClassRef, flag: str) -> bool | None:
+def _truth(ev: Evaluation, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
     """What a flag is that the constructor only keeps: known where all who construct the class say the same.
 
     Of a class with heirs nothing is known: theirs are instances of it too.
     """
+    key = ("flag", ref, flag, defaults)
+    if key not in ev.project.memo:
+        ev.project.memo[key] = _kept(ev, ref, flag, defaults=defaults)
+    return ev.project.memo[key]  # type: ignore[return-value]
+
+
+def _kept(ev: Evaluation, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
     init, order = ev.project.method(ref, "__init__"), ev.project.mro(ref)
     stores = [one for part in order for one in ev.project.own_stores(part).get(flag, ())]
     if len(stores) != 1 or stores[0][0] != init or not stays(ev.project, ref, flag) or heirs(ev.project, ref):
@@ -38,29 +57,39 @@ def _truth(ev: Evaluation, ref: ClassRef, flag: str) -> bool | None:
     if any(flag in ev.project.class_bindings(part) for part in order):
         return None  # what the body of the class says holds where the constructor stores nothing
     value = stores[0][1].value
-    truths = _given(ev, ref, value.id, 0) if isinstance(value, Name) else frozenset()
+    truths = _given(ev, ref, value.id, 0, defaults=defaults) if isinstance(value, Name) else frozenset()
     return next(iter(truths)) if len(truths) == 1 else None
 
 
-def _given(ev: Evaluation, ref: ClassRef, name: str, depth: int) -> frozenset[bool | None]:
-    """What constructions of a class say for a parameter; None of one that says nothing, or nothing known."""
+def _given(ev: Evaluation, ref: ClassRef, name: str, depth: int, *, defaults: bool) -> frozenset[bool | None]:
+    """What constructions of a class say for a parameter; None of one that says nothing, or nothing known.
+
+    With `defaults`, who says nothing says what the default does, and so does whoever is not seen.
+    """
     init = ev.project.method(ref, "__init__")
     parameter = as_given(ev.project.function(init), Name(name)) if init is not None else None
     kept = is_kept(ev.project, ref.name, ev.project.class_(ref).decorators)
-    if init is None or parameter is None or depth > _DEEPEST or kept:
+    if init is None or parameter is None or depth > _DEEPEST or (kept and not defaults):
         return frozenset({None})
     found: set[bool | None] = set()
     for caller, site in constructions(ev, ref):
         owner = ev.project.owner(caller.function)
         if not is_own_use(ev.project, caller.function, site.call.line, init.path):
             return frozenset({None})
-        match argument_for(parameter, ev.project.function(init), site.call):
-            case Constant(bool() as truth):
-                found.add(truth)
-            case Name(passed) if owner is not None and caller.function == ev.project.method(
-                owner, "__init__"
-            ):
-                found |= _given(ev, owner, passed, depth + 1)
-            case _:
-                found.add(None)
-    return frozenset(found)
+        given = argument_for(parameter, ev.project.function(init), site.call)
+        if given is None and defaults:  # what `**rest` may hold, only users know
+            given = parameter.default
+        if isinstance(given, Name) and owner is not None:
+            kept = caller.function == ev.project.method(owner, "__init__")
+            found |= _given(ev, owner, given.id, depth + 1, defaults=defaults) if kept else {None}
+        else:
+            found.add(_amount(given))
+    return frozenset(found or ({_amount(parameter.default)} if defaults else ()))
+
+
+def _amount(value: Expr | None) -> bool | None:
+    """Whether a constant is more than nothing."""
+    match value:
+        case Constant(bool() | int() | float() as amount) if amount >= 0:
+            return amount > 0
+    return None

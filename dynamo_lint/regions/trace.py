@@ -19,7 +19,7 @@ from dynamo_lint.regions.callbacks import calls_back, masks_for
 from dynamo_lint.regions.chain import Step
 from dynamo_lint.regions.edges import Edge, Visit, met
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
-from dynamo_lint.regions.fixed import never_runs
+from dynamo_lint.regions.fixed import sureness
 from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.gradients import without_gradients
 from dynamo_lint.regions.handing import handed, using
@@ -233,11 +233,12 @@ class _Walk:
         scope = Scope(node.function, node.receiver)
         operators = replaced(function)
         for site in function.calls:
-            if not site.eager and not self._never_runs(node, site):
+            sure = sureness(evaluation_of(self._project), *node, site)
+            if sure is not None:
                 edges = self._call(site, scope)
                 if isinstance(site.call.function, facts.Name) and site.call.function.id in operators:
                     edges = (replace(edge, tier=Tier.ASSUMED) for edge in edges if self._guesses)
-                if site.optional:  # every caller may do the other thing
+                if sure is not Tier.CERTAIN:
                     edges = (replace(edge, tier=max(edge.tier, Tier.LIKELY)) for edge in edges)
                 if site.given:
                     edges = if_given(self._project, edges, site.given, node.function, self._entered)
@@ -253,11 +254,6 @@ class _Walk:
         for store in function.stores:
             if store.name in self._properties and not function.runs_eagerly(store.line):
                 yield from self._property(store.owner, store.name, scope, store.line, "@setter")
-
-    def _never_runs(self, node: Node, site: CallSite) -> bool:
-        """Whether no instance that the project makes gets to a call."""
-        ev = evaluation_of(self._project)
-        return node.receiver is not None and never_runs(ev, node.receiver, node.function, site.call.line)
 
     def _more(self, node: Node, given: Given) -> list[Edge]:
         """What a function calls of what it was handed."""
