@@ -270,6 +270,8 @@ def test_a_trainer_runs_the_steps_of_a_compiled_lightning_module_compiled() -> N
     assert names(code.format("lit = Lit()\n    lit.compile()")) == WHOLE | {"Lit.training_step"}
     assert names(code.format("lit = Lit()")) == set()
     assert names(code.format("lit = Lit()\n    lit.model.compile()")) == WHOLE
+    outer = "class Outer(L.LightningModule):\n        def __init__(self):\n            super().__init__()\n            self.lit = Lit()\n            "
+    assert names(code.format(outer + "self.lit = torch.compile(self.lit)")) == set()  # a part of another
     assert (
         names(code.replace("L.LightningModule", "nn.Module").format("lit = Lit()\n    lit.compile()"))
         == set()

@@ -354,7 +354,7 @@ class _Search:
         for value, tier in flat.items():
             targets = targets_of(self._project, {value: tier})
             if idiom in ("call", "method") and isinstance(value, Instance):
-                targets += steps_of(self._project, value.ref, tier)
+                targets += steps_of(self._project, value.ref, tier, target, where)
             if idiom == "method":  # compiled in place: what a `__call__` does around forward stays eager
                 targets = tuple(t for t in targets if not t.function.key.endswith(".__call__"))
             if targets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dynamo_lint.index.facts import Attribute, Expr
 from dynamo_lint.regions.composed import composed
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -85,10 +86,15 @@ def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:
     return [value for value, tier in held.items() if isinstance(value, FunctionValue) and tier < Tier.ASSUMED]
 
 
-def steps_of(project: Project, ref: ClassRef, tier: Tier) -> tuple[Target, ...]:
+def steps_of(
+    project: Project, ref: ClassRef, tier: Tier, expr: Expr, where: FunctionRef
+) -> tuple[Target, ...]:
     """What a Trainer runs compiled of a LightningModule that torch.compile was given, beside its forward
-    (lightning/pytorch/utilities/compile.py: from_compiled)."""
+    (lightning/pytorch/utilities/compile.py: from_compiled), unless it is a part of another module."""
     if not any(base.endswith(".LightningModule") for base in project.external_bases(ref)):
+        return ()
+    holder = project.owner(where)
+    if isinstance(expr, Attribute) and holder is not None and project.is_module(holder):
         return ()
     steps = (project.method(ref, name) for name in _STEPS)
     return tuple(Target(step, ref, max(tier, Tier.LIKELY)) for step in steps if step is not None)
