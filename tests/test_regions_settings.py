@@ -202,6 +202,20 @@ def test_other_files_and_functions_build_no_model_of_a_checkpoint(build: str, te
     assert loaded(LOADED.format(build=build), text) == set()
 
 
+@pytest.mark.parametrize("net", ["${net}", "${parts.net}", "${one}\none: ${parts.net}"])
+def test_what_a_file_does_not_say_itself_it_takes_from_one_that_is_put_beside_it(net: str) -> None:
+    model = f"_target_: nets.Model\nnet: {net}"
+    assert names(BUILD, model__small=model, net__plain="_target_: nets.Net") == WHOLE
+    assert names(BUILD, model__small=model, head__plain="_target_: nets.Net") == WHOLE - {
+        "nets.py::Net.forward"
+    }
+
+
+@pytest.mark.parametrize("text", ["a: ${b}\nb: ${a}", "net: ${net}", "a: ['${a}', {b: '${a}'}]"])
+def test_references_in_a_circle_end(text: str) -> None:
+    assert names(BUILD, model__small=f"_target_: nets.Model\n{text}") == {"nets.py::Model.forward"}
+
+
 def test_a_part_that_the_defaults_put_there_comes_out_of_the_folder_below() -> None:
     model = "defaults: [net: plain]\n_target_: nets.Model"
     assert names(BUILD, model__small=model, model__net__plain="_target_: nets.Net") == WHOLE
@@ -380,7 +394,6 @@ def bomb(levels: int) -> str:
         + ", ".join(f"k{i}: 1" for i in range(3000))
         + "}\nb:\n"
         + "- <<: *a\n" * 3000,
-        "_target_: nets.Net\na: ${b}\nb: ${a}",
         "\n".join(f"- {{_target_: m.X{i}}}" for i in range(21_000)),
         "_target_: nets.Net\n\0",
         "# coding: hex\n_target_: nets.Net",

@@ -39,6 +39,7 @@ _NAMED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:@][A-Z]\w*")
 """A text that some code takes apart to import what it names: `pkg.mod@Net`."""
 _NAMES = re.compile(rb"\w[.:@][A-Z]\w*[\"']?\s*([,\]}#]|$)", re.MULTILINE)
 """Whether a file may hold such a text."""
+_INSTANTIATE = Import("hydra.utils", "instantiate")
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{0,15})?([eE][-+]?[0-9]{1,2})?")
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
@@ -168,6 +169,8 @@ class _Writer:
         self._count = 0
         self._rows: list[Setting] = []
         self.named: list[tuple[str, str]] = []
+        self._following: set[str] = set()
+        """The references on the way: what refers to itself means the same key of another file."""
 
     def rows(self) -> tuple[Setting, ...]:
         """All descriptions of the file, each under its key."""
@@ -208,7 +211,7 @@ class _Writer:
         )
 
     def _text(self, text: str, names: tuple[str, ...], depth: int) -> Expr:
-        """A text, or what `${model.net}` refers to in the same file."""
+        """A text, or what `${model.net}` refers to in the same file, or in another that is put beside it."""
         reference = _REFERENCE.fullmatch(text)
         if reference is None:
             if _NAMED.fullmatch(text):
@@ -217,7 +220,12 @@ class _Writer:
         node = self._tree
         for part in reference[1].split("."):
             node = node.rows.get(part) if isinstance(node, _Map) else None
-        return self._expr(node, names, outer=False, depth=depth + 1)
+        if node is None or text in self._following:  # another file puts it there, as a choice of a group does
+            return Call(_INSTANTIATE, (Attribute(UNKNOWN, part),))
+        self._following.add(text)
+        meant = self._expr(node, names, outer=False, depth=depth + 1)
+        self._following.remove(text)
+        return meant
 
 
 def _called(rows: dict[str, Any]) -> tuple[str, dict[str, Any], list[Any]] | None:
