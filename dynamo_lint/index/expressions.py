@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from dynamo_lint.index import facts
+from dynamo_lint.index.arithmetic import of_operands
 from dynamo_lint.index.choosing import choices, note_loop
 from dynamo_lint.index.compiling import condition_of, truth_when_compiling
 from dynamo_lint.index.facts import UNKNOWN, Expr
@@ -25,6 +26,7 @@ MOST_LINKS = 100
 LARGEST = 2**63
 _HUGE = facts.Constant(LARGEST)
 """Stands for every number that is larger: nobody counts that far, and its digits would fill pages."""
+_HOLDING = frozenset({"ModuleList", "Sequential"})
 _SWAPPERS = frozenset({"setattr", "set_submodule", *REGISTRARS})
 _COMPREHENSIONS = {
     ast.ListComp: "<listcomp>",
@@ -52,6 +54,8 @@ class Expressions:
         self._attributes: dict[tuple[int, str], facts.Attribute] = {}
         self._links = 0
         """How many links of a chain stand around the expression that is read."""
+        self._lists = False
+        """Whether the expression is what a container of modules is made of."""
 
     def read(self, node: ast.expr | None) -> Expr:
         """Translate one expression and note the calls and attribute loads in it."""
@@ -256,12 +260,14 @@ class Expressions:
         else:
             function = self._link(callee)
             name = terminal_name(function) or ""
+        self._lists = name in _HOLDING
         call = facts.Call(
             function,
             tuple([read(argument) for argument in node.args]) if node.args else (),
             tuple([(word.arg, read(word.value)) for word in node.keywords]) if node.keywords else (),
             node.lineno,
         )
+        self._lists = False
         loops, given = bool(scope.loops), scope.given()
         site = facts.CallSite(
             call, scope.eager, None, loops, (), (), scope.context, given, scope.is_optional()
@@ -340,6 +346,7 @@ class Expressions:
         return UNKNOWN if text is None else facts.Call(facts.Attribute(facts.Constant(text), "format"))
 
     def _binary(self, node: ast.BinOp) -> Expr:
+        lists, self._lists = self._lists, False
         # A loop, not recursion: sums of a thousand terms lean left.
         operands, operators = [node.right], [node.op]
         left = node.left
@@ -348,17 +355,8 @@ class Expressions:
             operators.append(left.op)
             left = left.left
         parts = [self.read(operand) for operand in (left, *reversed(operands))]
-        numbers = [
-            p.value for p in parts if isinstance(p, facts.Constant) and isinstance(p.value, int | float)
-        ]
-        if len(numbers) == len(parts):
-            # `1.0 / 8`: only its kind matters to anyone.
-            real = any(isinstance(number, float) for number in numbers)
-            real = real or any(isinstance(operator, ast.Div) for operator in operators)
-            return facts.Typed(facts.Name("float" if real else "int"))
-        # `[A()] + [B()]` and `[Block()] * n` still hold blocks; other arithmetic holds nothing we follow.
-        displays = tuple(part for part in parts if isinstance(part, facts.Display))
-        return facts.Choice(displays) if displays else self._worded(node)
+        made = of_operands(parts, operators, lists=lists)
+        return self._worded(node) if made is None else made
 
 
 _READERS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
