@@ -23,6 +23,8 @@ def last_name(value: Expr) -> str:
 
 def called_name(callee: Expr) -> str:
     """What a call goes by: of a dictionary of functions its key, or its own name if the key is not known."""
+    while isinstance(callee, facts.Narrowed):  # `assert callable(block)`
+        callee = callee.value
     match callee:
         case facts.Subscript(_, facts.Constant(str() as key)):
             return key

@@ -63,7 +63,7 @@ class Tables:
         for row in set(self.named("rows").get(name, ())):
             found.add(row)
             found.update(self.named("lookups").get(row, ()))
-        if name in self.named("defined"):
+        if name in self.named("defined") or name in self.named("top"):
             found.update(self.named("keywords").get(name, ()))
         return found
 

@@ -45,13 +45,7 @@ class Reading(NamedTuple):
 
 
 def _uses(
-    file: FileFacts,
-    calls: Table,
-    passed: Table,
-    stores: Table,
-    keywords: Table,
-    texts: Table,
-    results_called: Table,
+    file: FileFacts, calls: Table, passed: Table, stores: Table, keywords: Table, texts: Table, made: Table
 ) -> None:
     """What the bodies of all functions say of names."""
     keyword_of, text_of = _Names(), _Names()
@@ -62,7 +56,7 @@ def _uses(
             if name:
                 calls[name].append(here)
             elif isinstance(site.call.function, facts.Call):
-                results_called[terminal_name(site.call.function) or ""].append(here)
+                made[terminal_name(site.call.function) or ""].append(here)
             for run in called_at_once(site.call.function) if not name else ():
                 calls[last_name(run)].append((ref, replace(site, call=replace(site.call, function=run))))
             later = called_later(name, site.call) if name in LATER else None
@@ -76,6 +70,9 @@ def _uses(
                     passed[name].append(here)
                     if keyword is not None and keyword != name:
                         keyword_of.add(name, keyword)
+        for parameter in function.parameters:
+            if parameter.default is not None and (name := last_name(parameter.default)):
+                keyword_of.add(name, parameter.name)
         for binding in function.bindings:
             if isinstance(binding.value, facts.Display):
                 for keyword, text in texts_in(binding.value):
