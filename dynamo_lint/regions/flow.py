@@ -229,12 +229,13 @@ def _in_order(refs: Iterable[ClassRef | FunctionRef]) -> list[ClassRef | Functio
 def _callees(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[ClassRef | FunctionRef | None]:
     """What a call runs; None for whatever is not of the project."""
 
-    def compute() -> frozenset[ClassRef | FunctionRef | None]:
+    def compute() -> tuple[CallSite, frozenset[ClassRef | FunctionRef | None]]:
         values = ev.value(site.call.function, caller)
         found = {getattr(value, "ref", None) for value in values}
-        return frozenset(found.union(compiling.compilers(ev.project, values)))
+        return site, frozenset(found.union(compiling.compilers(ev.project, values)))
 
-    return ev.part(("callees", caller, id(site)), compute)
+    # The site is kept with the answer: once it is gone, another may get its identity.
+    return ev.part(("callees", caller, id(site)), compute)[1]
 
 
 def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, CallSite]]:

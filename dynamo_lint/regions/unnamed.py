@@ -83,11 +83,11 @@ def _finds(project: Project, maker: Symbol) -> bool:
 def _given(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[Symbol]:
     """The functions and classes that are called; an instance that is called runs no constructor."""
 
-    def compute() -> frozenset[Symbol]:
+    def compute() -> tuple[CallSite, frozenset[Symbol]]:
         values = ev.value(site.call.function, caller)
-        return frozenset(value.ref for value in values if isinstance(value, ClassValue | FunctionValue))
+        return site, frozenset(value.ref for value in values if isinstance(value, ClassValue | FunctionValue))
 
-    return ev.part(("given", caller, id(site)), compute)
+    return ev.part(("given", caller, id(site)), compute)[1]  # which keeps the site, and with it the identity
 
 
 def compiled_as(project: Project, name: str) -> set[str]:
