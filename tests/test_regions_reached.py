@@ -111,6 +111,49 @@ def pick(said, fast):
     return LAYERS[kind]()
 def main(x): torch.compile(pick("plain ", False))(x)
 """
+HANDED_CLASS = """
+class Block(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = part()
+    def forward(self, x): return self.part(x)
+class Apart(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = part()
+    def forward(self, x): return self.part(x)
+class Model(nn.Module):
+    def __init__(self, block={default}):
+        super().__init__()
+        {check}
+        self.blocks = nn.Sequential(*[block(part=Net) for _ in range(2)])
+    def forward(self, x): return self.blocks(x)
+def main(x):
+    Apart(Other)(x)
+    torch.compile(Model({given}))(x)
+"""
+NEWLY = """
+class Made(nn.Module):
+    def __new__(cls, kind):
+        {body}
+    def __init__(self, kind): super().__init__()
+    def forward(self, x): return helper(x)
+def main(x):
+    torch.compile({run})(x)
+    torch.compile(Made("other"))(x)
+"""
+SUMMED = """
+class Model(nn.Module):
+    def __init__(self, count=1):
+        super().__init__()
+        first = [Net() for _ in range(count)]
+        second = [Other() for _ in range(count)]
+        self.blocks = {made}
+    def forward(self, x):
+        for block in self.blocks: x = block(x)
+        return x
+def main(x): torch.compile(Model())(x)
+"""
 LEAVING = """
 def make(kind):
     if kind == "other":
@@ -165,6 +208,48 @@ PROGRAMS = {
         "def main(x):\n    nets = Net(), Other()\n    model = nets[0]\n    torch.compile(model)(x)\n"
         "    model = nets[1]\n    model(x)\n    model = nets[0]",
         NET,
+    ),
+    "a class that is the default of what is called": (
+        HANDED_CLASS.format(default="Block", given="", check="pass"),
+        {*NET, "Model.forward", "Block.forward"},
+    ),
+    "a class that is passed by another name": (
+        HANDED_CLASS.format(default="None", given="block=Block", check="pass"),
+        {*NET, "Model.forward", "Block.forward"},
+    ),
+    "a class that is checked before it is called": (
+        HANDED_CLASS.format(default="Block", given="", check="assert isinstance(block, type)"),
+        {*NET, "Model.forward", "Block.forward"},
+    ),
+    "a class that makes another": (
+        NEWLY.format(body="return Net() if kind == 'net' else Other()", run="Made('net')"),
+        BOTH,
+    ),
+    "a class that makes a container": (
+        NEWLY.format(
+            body="parts = nn.ModuleList([Net()])\n        return nn.Sequential(*parts)", run="Made('net')"
+        ),
+        NET,
+    ),
+    "a class that makes itself": (
+        NEWLY.format(body="return super().__new__(cls)", run="Made('net')"),
+        {"Made.forward", "helper"},
+    ),
+    "blocks of two lists": (
+        SUMMED.format(made="nn.ModuleList(first + second)"),
+        {*BOTH, "Model.forward"},
+    ),
+    "blocks of two lists in a row": (
+        SUMMED.format(made="nn.Sequential(*(first + second))"),
+        {*BOTH, "Model.forward"},
+    ),
+    "blocks of a list and one more": (
+        SUMMED.format(made="nn.ModuleList([*second] + first)"),
+        {*BOTH, "Model.forward"},
+    ),
+    "blocks of one list beside a sum of numbers": (
+        SUMMED.format(made="nn.ModuleList(first); self.size = len(first) + len(second)"),
+        {*NET, "Model.forward"},
     ),
     "a forward kept under another name": (
         KEEPING_PLAIN.format(store="part.plain = part.forward"),

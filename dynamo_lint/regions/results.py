@@ -15,6 +15,7 @@ from dynamo_lint.regions import (
     iterables,
     keywords,
     listing,
+    newly,
     records,
     registries,
     submodules,
@@ -155,7 +156,7 @@ def _of_callees(ev: Evaluation, callees: Values, call: Call, scope: Scope) -> Va
 def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Values:
     match callee:
         case ClassValue(ref):
-            made: Values = {Instance(ref): Tier.CERTAIN}
+            made = newly.made(ev, ref, call, scope)
             if (kind := containers.kind_of(ev.project, ref)) is None:
                 return made
             return union([made, containers.of_modules(ev, kind, _first(call), call, scope)])
