@@ -32,10 +32,11 @@ from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.modules import SELF_RETURNING
 from dynamo_lint.regions.outside import UNWRAPPING, run_by
 from dynamo_lint.regions.project import COMPILE, External, File
-from dynamo_lint.regions.settings import SPLITTERS, named_in_settings
+from dynamo_lint.regions.settings import named_in_settings
 from dynamo_lint.regions.texts import (
     LOADERS,
     LOCATORS,
+    SPLITTERS,
     by_class_name,
     is_imported_by_name,
     located,

@@ -11,6 +11,7 @@ from dynamo_lint.index.facts import Attribute, Call, CallSite, Constant, Expr, N
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import External, Symbol
+from dynamo_lint.regions.texts import SPLITTERS
 from dynamo_lint.regions.values import EMPTY, ClassValue, Key, Scope, Value, Values, union
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ _MOST = 40
 _DEEPEST = 5
 _COPYING = frozenset({"copy.deepcopy", "copy.copy", "omegaconf.OmegaConf.to_container"})
 
-SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
-"""Methods of texts that give their parts."""
 _BUILDING = ("instantiate", "call")
 """What the functions of hydra that build from descriptions are called."""
 

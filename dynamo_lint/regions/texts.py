@@ -42,6 +42,8 @@ LOCATORS = frozenset(
 """Functions of libraries that give what a dotted name means."""
 LOADERS = frozenset({"importlib.util.module_from_spec", "imp.load_source"})
 """Functions of Python that give the module in a file of which only the run knows the path."""
+SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
+"""Methods of texts that give their parts."""
 _OPEN = re.compile(r"\{[^{}]*\}")
 
 
