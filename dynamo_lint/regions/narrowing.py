@@ -215,4 +215,6 @@ def _is_open(ev: Evaluation, index: Expr, scope: Scope) -> bool:
     local = ev.project.locals_of(scope.function).get(index.id) if isinstance(index, Name) else None
     if local is None or local.parameter is not None:
         return False
-    return not all(ev.value(value, scope) for value in local.bound)
+    bound = local.bound
+    # A question, for it may depend on itself: `key = NEXT[key]`.
+    return ev.ask(("open", scope, index), lambda: not all(ev.value(v, scope) for v in bound), False)
