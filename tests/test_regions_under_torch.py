@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -116,11 +117,18 @@ def translations(path: Path) -> Iterator[set[str]]:
         yield seen
 
 
+COUNT = itertools.count()
+
+
 def translated(source: str, folder: Path) -> set[str]:
     """What Dynamo translates of a program when `main(x)` runs, each compile site on the eager backend."""
     path = folder / "m.py"
     path.write_text(HEADER + source)
-    module = sys.modules["m"] = ModuleType("m")
+    # Dynamo keeps what it imports by name in torch's own files, so each program has a name of its own beside
+    # the one that it may look itself up by.
+    names = "m", f"program{next(COUNT)}"
+    module = ModuleType(names[1])
+    sys.modules.update(dict.fromkeys(names, module))
     compile_ = torch.compile
 
     def eagerly(*arguments: Any, **keywords: Any) -> Any:
@@ -130,7 +138,8 @@ def translated(source: str, folder: Path) -> set[str]:
     with mock.patch.object(torch, "compile", eagerly), translations(path) as seen:
         exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
         module.main(torch.ones(4))
-    del sys.modules["m"]
+    for name in names:
+        del sys.modules[name]
     return {name for name in seen if not name.startswith("torch_dynamo_resume")}
 
 
