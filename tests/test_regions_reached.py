@@ -553,6 +553,21 @@ def test_a_key_that_is_also_bound_to_what_only_the_run_knows_picks_any_class() -
     assert likely(OPENED.replace("said.strip()", "'plain'").replace('kind = "fast"', "pass")) == NET
 
 
+def test_a_key_may_be_worked_out_of_itself() -> None:
+    chain = "NEXT = {'plain': 'fast', 'fast': 'plain'}\n"
+    itself = OPENED.replace("kind = said.strip()", "kind = 'plain'\n    kind = NEXT[kind]")
+    assert likely(chain + itself.replace('kind = "fast"', "pass")) == BOTH
+
+
+@pytest.mark.parametrize(("count", "found"), [(5, 5), (60, 0)])
+def test_a_closure_around_any_of_very_many_functions_says_nothing_of_each(count: int, found: int) -> None:
+    logged = "def logged(fn):\n    def around(x): return fn(x)\n    return around\n"
+    many = "".join(f"def run{i}(x): return x + {i}\n" for i in range(count))
+    use = f"ALL = [{', '.join(f'logged(run{i})' for i in range(count))}]\n"
+    use += "class Runs(nn.Module):\n    def forward(self, x, i): return ALL[i](x)\nfast = torch.compile(Runs())\n"
+    assert len([name for name in likely(logged + many + use) if name.startswith("run")]) == found
+
+
 def test_of_functions_a_key_picks_those_that_it_is_known_to_name() -> None:
     functions = OPENED.replace('"plain": Net, "fast": Other', '"plain": helper, "fast": other')
     functions = functions.replace("LAYERS[kind]()", "LAYERS[kind]")

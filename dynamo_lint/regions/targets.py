@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from dynamo_lint.index.facts import Attribute, Expr
 from dynamo_lint.regions.composed import composed
-from dynamo_lint.regions.evaluate import evaluation_of
+from dynamo_lint.regions.evaluate import Evaluation, evaluation_of
+from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.modules import is_surely_module, parts_of_forward
 from dynamo_lint.regions.outside import wraps
@@ -22,6 +23,7 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
     elements,
+    union,
 )
 
 _STEPS = ("training_step", "validation_step", "test_step", "predict_step")
@@ -34,6 +36,18 @@ class Target:
     function: FunctionRef
     receiver: ClassRef | None
     tier: Tier
+
+
+def of_few(ev: Evaluation, callees: Values) -> Values:
+    """What a closure calls, with no more than a guess at functions so many that it says nothing of each.
+
+    It may call whatever was decorated; one of many methods is what a configuration picks.
+    """
+    plain = {v for v in callees if isinstance(v, FunctionValue) and v.receiver is None}
+    if len(plain) <= ENOUGH:
+        return callees
+    others: Values = {v: tier for v, tier in callees.items() if v not in plain}
+    return union([others, ev.guessed({v: tier for v, tier in callees.items() if v in plain})])
 
 
 def targets_of(project: Project, values: Values) -> tuple[Target, ...]:

@@ -35,7 +35,7 @@ from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
 from dynamo_lint.regions.replacing import called
 from dynamo_lint.regions.roots import Root
 from dynamo_lint.regions.shown import contradicts
-from dynamo_lint.regions.targets import targets_of
+from dynamo_lint.regions.targets import of_few, targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
 from dynamo_lint.regions.wrapping import is_within, is_wrapped, wrappers
 
@@ -274,7 +274,10 @@ class _Walk:
             return
         if self._delegates and isinstance(call.function, facts.Attribute):
             yield from delegating.called(evaluation_of(self._project), call.function, call.line, scope)
-        values = called(evaluation_of(self._project), call.function, scope)
+        ev = evaluation_of(self._project)
+        values = called(ev, call.function, scope)
+        if is_wrapped(self._project, call.function, scope.function):
+            values = of_few(ev, values)
         yield from self._by_caller(call.function, scope, values, call.line)
         for value, tier in values.items():
             match value:
