@@ -151,7 +151,7 @@ def discover(
 def _walk(folder: Path, excludes: Ignores, repositories: Repositories) -> Walked:
     """All Python files below a folder; links to folders come last, so that files keep their real names."""
     top = str(folder)
-    ignores = _gitignores_above(folder)
+    ignores = _gitignores_above(folder, repositories)
     # A folder that was named is wanted even where it is ignored as a whole: then only what lies below counts.
     if ignores.match(top, True):
         ignores = Ignores()
@@ -209,9 +209,9 @@ def _settings(walks: tuple[Walked, ...], top: str) -> tuple[str, ...]:
     return tuple(sorted(found)[:_MOST_SETTINGS])
 
 
-def _gitignores_above(path: Path) -> Ignores:
+def _gitignores_above(path: Path, repositories: Repositories) -> Ignores:
     """The .gitignore files of the folders above `path`, as far as its repository reaches."""
-    repository = next((folder for folder in (path, *path.parents) if (folder / ".git").exists()), None)
+    repository = repositories.around(str(path))
     ignores = Ignores()
     if repository is not None:
         for folder in reversed([folder for folder in path.parents if folder.is_relative_to(repository)]):
@@ -221,7 +221,8 @@ def _gitignores_above(path: Path) -> Ignores:
 
 def _left_out(path: Path, excludes: Ignores, repositories: Repositories) -> bool:
     """A named path that `--force-exclude` drops."""
-    return Omissions(_gitignores_above(path), excludes, repositories).match(str(path), path.is_dir())
+    omissions = Omissions(_gitignores_above(path, repositories), excludes, repositories)
+    return omissions.match(str(path), path.is_dir())
 
 
 def _project(file: Path) -> Path | None:

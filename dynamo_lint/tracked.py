@@ -25,21 +25,21 @@ class Repositories:
 
         Where there is no repository, as in an archive of one, nobody says what was ignored in vain.
         """
-        repository = self._repository(os.path.dirname(path))
+        repository = self.around(os.path.dirname(path))
         if repository is None:
             return True
         if repository not in self._tracked:
             self._tracked[repository] = _with_folders(tracked(repository))
         return os.path.relpath(path, repository).replace(os.sep, "/") in self._tracked[repository]
 
-    def _repository(self, folder: str) -> str | None:
-        """The nearest folder above that is a working tree of Git."""
+    def around(self, folder: str) -> str | None:
+        """The working tree of Git that a folder is, or lies in."""
         if folder not in self._above:
             above = os.path.dirname(folder)
             if os.path.exists(os.path.join(folder, ".git")):
                 self._above[folder] = folder
             else:
-                self._above[folder] = None if above == folder else self._repository(above)
+                self._above[folder] = None if above == folder else self.around(above)
         return self._above[folder]
 
 
