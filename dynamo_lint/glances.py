@@ -24,8 +24,10 @@ _OF_BUILDING = (b"instantiate", b"LightningCLI", b"jsonargparse", b"_target_", b
 """A part of each of these: it spares most files the expression."""
 _TAKES_CLASS = re.compile(rb"[\[(][\"']class[\"']")
 """`config["class"]`: beside `import_module(…)` it builds what YAML describes as well."""
-_TAKES_APART = re.compile(rb"\.r?(split|partition)\([\"'][.:@][\"']|(pydoc\.locate|utils\.get_class)\(")
-"""`module, name = text.split("@")`, or what does so of a library: the text may stand in YAML."""
+_TAKES_APART = re.compile(rb"\.r?(split|partition)\([\"'][.:@][\"']")
+"""`module, name = text.split("@")`: beside `import_module(…)` too, for the text may stand in YAML."""
+_LOCATING = (b"pydoc.locate(", b"utils.get_class(")
+"""What does both for a program."""
 _SIZE = 16
 """Bytes of an address (see `cache.keys`)."""
 
@@ -66,6 +68,6 @@ def _look(source: bytes) -> int:
 def _builds(source: bytes) -> bool:
     if any(word in source for word in _OF_BUILDING) and _BUILDING.search(source) is not None:
         return True
-    if b"import_module(" not in source and b"locate(" not in source and b"get_class(" not in source:
-        return False
-    return _TAKES_CLASS.search(source) is not None or _TAKES_APART.search(source) is not None
+    if any(word in source for word in _LOCATING):
+        return True
+    return b"import_module(" in source and any(one.search(source) for one in (_TAKES_CLASS, _TAKES_APART))
