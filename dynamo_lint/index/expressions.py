@@ -54,8 +54,6 @@ class Expressions:
         self._attributes: dict[tuple[int, str], facts.Attribute] = {}
         self._links = 0
         """How many links of a chain stand around the expression that is read."""
-        self._lists = False
-        """Whether the expression is what a container of modules is made of."""
 
     def read(self, node: ast.expr | None) -> Expr:
         """Translate one expression and note the calls and attribute loads in it."""
@@ -252,7 +250,7 @@ class Expressions:
         return known
 
     def _call(self, node: ast.Call) -> facts.Call:
-        callee, read, scope = node.func, self.read, self.scope
+        callee, scope = node.func, self.scope
         function: Expr
         if isinstance(callee, ast.Attribute):
             # The callee of `x.f()` is no property load worth following: the call itself is.
@@ -260,14 +258,13 @@ class Expressions:
         else:
             function = self._link(callee)
             name = terminal_name(function) or ""
-        self._lists = name in _HOLDING
+        read = self._held if name in _HOLDING else self.read
         call = facts.Call(
             function,
             tuple([read(argument) for argument in node.args]) if node.args else (),
             tuple([(word.arg, read(word.value)) for word in node.keywords]) if node.keywords else (),
             node.lineno,
         )
-        self._lists = False
         loops, given = bool(scope.loops), scope.given()
         site = facts.CallSite(
             call, scope.eager, None, loops, (), (), scope.context, given, scope.is_optional()
@@ -345,8 +342,13 @@ class Expressions:
         text = open_name(node)
         return UNKNOWN if text is None else facts.Call(facts.Attribute(facts.Constant(text), "format"))
 
-    def _binary(self, node: ast.BinOp) -> Expr:
-        lists, self._lists = self._lists, False
+    def _held(self, node: ast.expr) -> Expr:
+        """What a container of modules is made of: `encoder + decoder` are lists there, and no numbers."""
+        if isinstance(node, ast.Starred):
+            return facts.Element(self._held(node.value))
+        return self._binary(node, lists=True) if isinstance(node, ast.BinOp) else self.read(node)
+
+    def _binary(self, node: ast.BinOp, *, lists: bool = False) -> Expr:
         # A loop, not recursion: sums of a thousand terms lean left.
         operands, operators = [node.right], [node.op]
         left = node.left
@@ -355,8 +357,7 @@ class Expressions:
             operators.append(left.op)
             left = left.left
         parts = [self.read(operand) for operand in (left, *reversed(operands))]
-        made = of_operands(parts, operators, lists=lists)
-        return self._worded(node) if made is None else made
+        return of_operands(parts, operators, lists=lists) or self._worded(node)
 
 
 _READERS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
