@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
@@ -20,6 +20,15 @@ def walk(expr: Expr) -> Iterator[Expr]:
 def arguments_of(call: facts.Call) -> tuple[Expr, ...]:
     """What a call hands over, by place and by name."""
     return parts(call)[1:]
+
+
+def itself(value: Expr, methods: Collection[str]) -> Expr:
+    """`Model()` of `Model().to(device).eval()`, where these methods give back their own object."""
+    while isinstance(value, facts.Call) and isinstance(value.function, facts.Attribute):
+        if value.function.name not in methods:
+            break
+        value = value.function.value
+    return value
 
 
 def parts(expr: Expr) -> tuple[Expr, ...]:

@@ -22,6 +22,7 @@ from dynamo_lint.regions.classwide import put_into_table, set_on_class
 from dynamo_lint.regions.itempath import key_of
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.modules import SELF_RETURNING
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.refitting import is_put_back
 from dynamo_lint.regions.spread import named_by_keyword
@@ -52,12 +53,11 @@ if TYPE_CHECKING:
 _UNWRAPPING = frozenset({"module", "_orig_mod"})
 """Where DDP and torch.compile keep the module they wrap."""
 
-OF_MODULES = frozenset(
-    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type", "apply", "compile"}
-    | {"parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children"}
-    | {"modules", "named_modules", "state_dict", "load_state_dict", "zero_grad", "requires_grad_", "training"}
+OF_MODULES = SELF_RETURNING | frozenset(
+    {"compile", "parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children"}
+    | {"modules", "named_modules", "state_dict", "load_state_dict", "zero_grad", "training"}
     | {"register_buffer", "register_parameter", "register_module", "add_module", "get_submodule"}
-    | {"register_forward_hook", "register_forward_pre_hook", "to_empty", "share_memory", "extra_repr"}
+    | {"register_forward_hook", "register_forward_pre_hook", "extra_repr"}
 )
 """What every nn.Module has (torch/nn/modules/module.py), so that no `__getattr__` is asked for it."""
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Attribute, Call, Expr, Function, Name, Parameter
+from dynamo_lint.index.facts import Call, Expr, Function, Name, Parameter
+from dynamo_lint.index.walking import itself
 from dynamo_lint.regions import flow
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.modules import SELF_RETURNING
@@ -30,19 +31,12 @@ def before(ev: Evaluation, expr: Expr, scope: Scope, call: Call) -> Values:
         return ev.value(expr, scope)
     others = [value for value in local.bound if value != call and value not in apart]
     if apart:  # `model = model.to(device)` would bring back what was told apart
-        others = [value for value in others if not _gives_itself(value, name)]
+        others = [value for value in others if value == expr or itself(value, SELF_RETURNING) != expr]
 
     def compute() -> Values:
         return with_passed(ev, ev.assigned(name, others, scope), name, parameter, scope, direct=True)
 
     return ev.ask(("before", scope, expr, call.line), compute, EMPTY)
-
-
-def _gives_itself(value: Expr, name: str) -> bool:
-    match value:
-        case Call(Attribute(Name(owner), method)):
-            return owner == name and method in SELF_RETURNING
-    return False
 
 
 def with_passed(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, CallSite, Element, Expr, Name, Narrowed, Store, Subscript
-from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.index.walking import arguments_of, itself
 from dynamo_lint.regions.flow import argument_for
 from dynamo_lint.regions.hooks import FORWARD_HOOKS
 from dynamo_lint.regions.model import FunctionRef, Tier
@@ -138,7 +138,7 @@ def _same(ev: Evaluation, place: _Place, rises: bool) -> Iterator[tuple[_Place, 
     local = ev.project.locals_of(scope.function).get(base.id) if isinstance(base, Name) else None
     if local is None:
         return
-    for value in map(_itself, local.bound):
+    for value in (itself(one, _MOVING) for one in local.bound):
         yield from (((at, _join(one, path)), up and rises) for (at, one), up in _origin(ev, value, scope))
         if path and isinstance(value, Call):  # `Pipeline.from_pretrained(…, transformer=model)`
             made = (one for key, one in value.keywords if key == path[0])
@@ -183,21 +183,12 @@ def _origin(ev: Evaluation, value: Expr, scope: Scope) -> Iterator[tuple[_Place,
         yield from (((at, one), False) for one in ev.project.function(ref).returns if isinstance(one, Name))
 
 
-def _itself(value: Expr) -> Expr:
-    """What a method is called of that gives back its own object: `model.to(device)`."""
-    while (
-        isinstance(value, Call) and isinstance(value.function, Attribute) and value.function.name in _MOVING
-    ):
-        value = value.function.value
-    return value
-
-
 def _in_class(ev: Evaluation, path: tuple[str, ...], scope: Scope) -> Iterator[tuple[_Place, bool]]:
     """The methods of a class that name the same attribute, and what they store there."""
     holder = scope.receiver or ev.project.owner(scope.function)
     for part in ev.project.mro(holder) if holder is not None else ():
         for where, store in ev.project.own_stores(part).get(path[0], ()):
-            origins = _origin(ev, _itself(store.value), Scope(where, holder))
+            origins = _origin(ev, itself(store.value, _MOVING), Scope(where, holder))
             yield from (((at, _join(one, path[1:])), up) for (at, one), up in origins)
         for key in ev.project.files[part.path].functions:
             where = FunctionRef(part.path, key)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.index.walking import itself
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.settled import told
@@ -54,7 +55,7 @@ class Handles:
         bound = self._bound(callee.id, where) if isinstance(callee, facts.Name) else []
         return bool(bound) and all(
             value == callee or (isinstance(value, facts.Call) and self._constructs(value, where))
-            for value in map(_itself, bound)
+            for value in (itself(one, _GIVES_ITSELF) for one in bound)
         )
 
     def _constructs(self, call: facts.Call, where: FunctionRef) -> bool:
@@ -68,12 +69,3 @@ class Handles:
             return self.project.global_bindings(home.path).get(name, [])
         local = self.project.locals_of(home)[name]
         return local.bound if local.parameter is None else ()
-
-
-def _itself(value: Expr) -> Expr:
-    """`Model()` of `Model().to(device).eval()`."""
-    while isinstance(value, facts.Call) and isinstance(value.function, facts.Attribute):
-        if value.function.name not in _GIVES_ITSELF:
-            break
-        value = value.function.value
-    return value
