@@ -11,6 +11,7 @@ from tests.programs import hot
 pytest.importorskip("torch")
 
 from tests.test_regions_blocks import PROGRAMS as BLOCKS
+from tests.test_regions_fixed import RATE, TESTS
 from tests.test_regions_loaded import ITSELF
 from tests.test_regions_slots import GIVING
 from tests.test_regions_under_torch import NAMED, OURS, translated
@@ -544,6 +545,18 @@ def test_a_method_that_others_have_too_is_not_called_by_its_name_alone() -> None
     unknown = PREPARING.replace("list[Plugin]", "list").replace("run([Fast()], x)", "run(load(), x)")
     assert likely(unknown) == NET
     assert likely(apart + unknown) == set()
+
+
+@NAMED
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize(
+    ("made", "runs"), [("Block()", False), ("Block(8, 0.0, False)", False), ("Net(0.1, True)", True)]
+)
+def test_dynamo_translates_what_a_rate_or_a_flag_turns_on(
+    test: str, made: str, runs: bool, tmp_path: Path
+) -> None:
+    source = RATE.format(test=test, made=made) + "def main(x): net(x)\n"
+    assert ("slow" in translated(source, tmp_path)) is runs
 
 
 def test_a_key_that_is_also_bound_to_what_only_the_run_knows_picks_any_class() -> None:

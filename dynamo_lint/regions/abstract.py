@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -98,15 +100,15 @@ def _reaches(project: Project, heir: ClassRef, name: str, where: FunctionRef) ->
         if FunctionRef(part.path, key) == where:
             return True
         override = project.files[part.path].functions.get(key)
-        if override is None or not any(_is_super(site.call.function, name) for site in override.calls):
+        if override is None or not any(_is_super(site.call.function, {name}) for site in override.calls):
             return False
     return False
 
 
-def _is_super(callee: Expr, name: str) -> bool:
+def _is_super(callee: Expr, names: Collection[str]) -> bool:
     match callee:
         case Attribute(Call(Name("super")), called):
-            return called == name
+            return called in names
     return False
 
 
@@ -193,13 +195,6 @@ ALTERNATIVES = frozenset(
 """Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
 
 
-def _is_alternative(callee: Expr) -> bool:
-    match callee:
-        case Attribute(Call(Name("super")), name):
-            return name in ALTERNATIVES
-    return False
-
-
 def makes_own(project: Project, where: FunctionRef, heir: ClassRef) -> bool:
     """Whether a class method constructs the class that it is called on.
 
@@ -215,7 +210,7 @@ def makes_own(project: Project, where: FunctionRef, heir: ClassRef) -> bool:
         methods = [method for name in asked if (method := project.method(heir, name)) is not None]
         project.memo[key] = (
             first in called
-            or any(map(_is_alternative, called))
+            or any(_is_super(callee, ALTERNATIVES) for callee in called)
             or any(project.method_kind(m) == "classmethod" and makes_own(project, m, heir) for m in methods)
         )
     return bool(project.memo[key])

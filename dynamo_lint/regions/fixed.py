@@ -80,8 +80,8 @@ def _given(ev: Evaluation, ref: ClassRef, name: str, depth: int, *, defaults: bo
         if given is None and defaults:  # what `**rest` may hold, only users know
             given = parameter.default
         if isinstance(given, Name) and owner is not None:
-            kept = caller.function == ev.project.method(owner, "__init__")
-            found |= _given(ev, owner, given.id, depth + 1, defaults=defaults) if kept else {None}
+            passed_on = caller.function == ev.project.method(owner, "__init__")
+            found |= _given(ev, owner, given.id, depth + 1, defaults=defaults) if passed_on else {None}
         else:
             found.add(_amount(given))
     return frozenset(found or ({_amount(parameter.default)} if defaults else ()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Name, Parameter
-from dynamo_lint.regions import choices, commands, flow
+from dynamo_lint.regions import choices, commandlines, flow
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.rehearsals import in_tests
@@ -26,7 +26,7 @@ _FEW = 8
 def handed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     """What a library passes for a parameter of a method of ours: the module that is trained."""
     project = ev.project
-    if filled := commands.filled(ev, parameter, scope):
+    if filled := commandlines.filled(ev, parameter, scope):
         return filled
     if parameter.name not in (_TRAINED, "model") or (owner := project.owner(scope.function)) is None:
         return EMPTY
@@ -42,8 +42,8 @@ def handed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     step = scope.function.key.rpartition(".")[2]
     if parameter.name == "model" and step in _STEPS and any(base.endswith("Trainer") for base in bases):
         return ev.attributes({Instance(scope.receiver or owner): Tier.LIKELY}, "model")
-    if parameter.name == "model" and step in commands.RUNS:
-        return commands.models_of(ev, owner, scope)
+    if parameter.name == "model" and step in commandlines.RUNS:
+        return commandlines.models_of(ev, owner, scope)
     return EMPTY
 
 
@@ -53,7 +53,8 @@ def kept(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     `class Mine(Trainer)` with `super().__init__(*args, **kwargs)`, and `Mine(model=Net())`: `self.model`.
     """
     project = ev.project
-    if name == "model" and (made := commands.models_of(ev, ref, Scope(FunctionRef(ref.path, MODULE_KEY)))):
+    here = Scope(FunctionRef(ref.path, MODULE_KEY))
+    if name == "model" and (made := commandlines.models_of(ev, ref, here)):
         return made
     if name not in project.named("keyword names") or project.is_module(ref):
         return EMPTY

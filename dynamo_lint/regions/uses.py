@@ -45,7 +45,7 @@ class Reading(NamedTuple):
 
 
 def _uses(
-    file: FileFacts, calls: Table, passed: Table, stores: Table, keywords: Table, texts: Table, made: Table
+    file: FileFacts, calls: Table, passed: Table, stores: Table, keywords: Table, texts: Table, results: Table
 ) -> None:
     """What the bodies of all functions say of names."""
     keyword_of, text_of = _Names(), _Names()
@@ -56,7 +56,7 @@ def _uses(
             if name:
                 calls[name].append(here)
             elif isinstance(site.call.function, facts.Call):
-                made[terminal_name(site.call.function) or ""].append(here)
+                results[terminal_name(site.call.function) or ""].append(here)
             for run in called_at_once(site.call.function) if not name else ():
                 calls[last_name(run)].append((ref, replace(site, call=replace(site.call, function=run))))
             later = called_later(name, site.call) if name in LATER else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import UNKNOWN, Attribute, Expr, Parameter
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import External, Project, Symbol
 from dynamo_lint.regions.settings import described
 from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Instance, Scope, Values, union
 
@@ -34,7 +35,7 @@ def filled(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
 
 def models_of(ev: Evaluation, ref: ClassRef, scope: Scope) -> Values:
     """The models that a command line of Lightning makes, as its own heir `ref` is handed them."""
-    if not _is_of_lightning(ev.project, ref):
+    if not _is_one(ev.project, ref, (_OF_LIGHTNING,)):
         return EMPTY
     own: Values = {
         Instance(one): Tier.LIKELY
@@ -63,13 +64,11 @@ def _of_command_lines(ev: Evaluation) -> _Given:
 
 
 def _makes_one(project: Project, callee: Expr, where: FunctionRef) -> bool:
-    for symbol in project.symbols(callee, where.path, where.key):
-        bases = project.external_bases(symbol) if isinstance(symbol, ClassRef) else ()
-        outside = [symbol.dotted] if isinstance(symbol, External) else bases
-        if any(dotted.rpartition(".")[2] in _NAMES for dotted in outside):
-            return True
-    return False
+    return any(_is_one(project, one, _NAMES) for one in project.symbols(callee, where.path, where.key))
 
 
-def _is_of_lightning(project: Project, ref: ClassRef) -> bool:
-    return any(base.rpartition(".")[2] == _OF_LIGHTNING for base in project.external_bases(ref))
+def _is_one(project: Project, symbol: Symbol, names: Collection[str]) -> bool:
+    """Whether something is called so in a library, or is a class of ours below one that is."""
+    outside = project.external_bases(symbol) if isinstance(symbol, ClassRef) else ()
+    dotted = (symbol.dotted,) if isinstance(symbol, External) else outside
+    return any(one.rpartition(".")[2] in names for one in dotted)
