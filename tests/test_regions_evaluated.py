@@ -67,6 +67,34 @@ def test_other_texts_make_no_model(made: str) -> None:
     assert found(made) == set()
 
 
+@pytest.mark.parametrize(
+    ("imported", "made"),
+    [
+        ("from nets import *", "eval(name)()"),
+        ("from nets import *", "globals()[name]()"),
+        ("from nets import Small, Large", "globals()[name]()"),
+        ("from nets import Small, Large", "globals().get(name)()"),
+    ],
+)
+def test_a_name_that_only_the_run_knows_means_any_model_that_is_imported(imported: str, made: str) -> None:
+    code = f"{imported}\ndef build(name): return {made}\nfast = torch.compile(build(input()))\n"
+    nets = NETS.replace("return x + 2", "return Part()(x)").replace(
+        "def forward(self, x): return x + 1",
+        "def __init__(self):\n        super().__init__()\n        self.part = Part()\n"
+        "    def forward(self, x): return self.part(x)",
+    )
+    tiers = hot({"nets.py": nets, "run.py": code})
+    assert {name.partition("::")[2] for name in tiers} == {"Small.forward", "Large.forward", "Part.forward"}
+
+
+@pytest.mark.parametrize("made", ["globals()[name]()", "eval(name)()"])
+def test_what_other_models_of_its_file_are_made_of_is_no_model_by_itself(made: str) -> None:
+    nets = NETS + "class Whole(nn.Module):\n    def build(self): return Part()\n"
+    nets += "    def forward(self, x): return x\n"
+    code = f"from nets import *\ndef build(name): return {made}\nfast = torch.compile(build(input()))\n"
+    assert "nets.py::Part.forward" not in hot({"nets.py": nets, "run.py": code})
+
+
 def test_a_function_of_that_name_is_the_file_s_own() -> None:
     assert found("eval('Small')()", MADE.replace("def build", "def eval(text): return Large\ndef build")) == {
         "Large.forward"

@@ -67,3 +67,45 @@ def test_a_module_that_nothing_calls_by_the_name_it_arrives_under_does_not_run(
     handing: str, given: str, body: str
 ) -> None:
     assert found(handing, given, body) == set()
+
+
+FUNCTIONS = """
+def change(x): return x + 1
+class Net(nn.Module):
+    def forward(self, x, act=None, scale=1.0):
+        return {body}
+class Plain(nn.Module):
+    def forward(self, x, act=None): return x
+{code}
+"""
+CALLING = "x if act is None else act(x)"
+
+
+def handed(call: str, body: str = CALLING, made: str = "net = torch.compile(Net())") -> set[str]:
+    code = f"{made}\nplain = Plain()\ndef main(x): return {call}"
+    return set(hot(FUNCTIONS.format(body=body, code=code))) - {"Net.forward"}
+
+
+@pytest.mark.parametrize("call", ["net(x, act=change)", "net(x, change)", "net(x, scale=2, act=change)"])
+@pytest.mark.parametrize("made", ["net = torch.compile(Net())", "net = Net()\nnet.compile()"])
+def test_a_function_that_eager_code_hands_to_a_compiled_module_is_compiled(call: str, made: str) -> None:
+    assert handed(call, made=made) == {"change"}
+
+
+@pytest.mark.parametrize(
+    ("call", "body"),
+    [
+        ("net(x, act=None)", CALLING),
+        ("net(x)", CALLING),
+        ("plain(x, act=change)", CALLING),
+        ("plain(x, change)", CALLING),
+        ("net(change(x))", CALLING),
+        ("net(x, act=change(x))", CALLING),
+        ("net(x, None, change)", CALLING),
+        ("net(x, act=change)", "x"),
+        ("net(x, act=change)", "x if act is None else x * 2"),
+        ("print(x, change)", CALLING),
+    ],
+)
+def test_a_function_that_no_compiled_forward_is_handed_or_calls_is_eager(call: str, body: str) -> None:
+    assert handed(call, body) == set()

@@ -589,6 +589,77 @@ class M(nn.Module):
 fast = torch.compile(M())
 def main(x): fast(x)
 """,
+    "a function that eager code hands to a compiled module": HANDING
+    + """
+fast = torch.compile(Block())
+def main(x): fast(x, given=helper), fast(x, other)
+""",
+    "a function that eager code hands to a module with a compiled one inside": """
+class Inner(nn.Module):
+    def forward(self, x, change=None): return helper(x if change is None else change(x))
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+        self.inner.compile()
+    def forward(self, x, change): return self.inner(x, change=change)
+def make():
+    def change(x): return other(x)
+    return change
+def unused(x): return x
+outer = Outer()
+def main(x): outer(x, change=make()), unused(x)
+""",
+    "a function that eager code hands to another module of the class": """
+def cold(x): return x
+class Inner(nn.Module):
+    def forward(self, x, change=None): return helper(x if change is None else change(x))
+class Hot(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+    def forward(self, x): return self.inner(x, change=other)
+class Cold(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+    def forward(self, x): return self.inner(x, change=cold)
+fast = torch.compile(Hot())
+eager = Cold()
+def main(x): fast(x), eager(x)
+""",
+    "mask functions that torch puts together": FLEX
+    + """
+from torch.nn.attention.flex_attention import and_masks, or_masks
+def document(b, h, q, k): return other(q) >= k
+def alone(b, h, q, k): return q >= k
+create = torch.compile(create_block_mask)
+def main(x): create(and_masks(mask_mod, or_masks(document)), 1, 1, 128, 128, device="cpu"), alone(0, 0, x, x)
+""",
+    "a hook that takes itself off before the module is compiled": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+class Once:
+    def __init__(self, module): self.handle = module.register_forward_hook(self.hook)
+    def hook(self, module, given, result): self.handle.remove()
+def main(x):
+    model = M()
+    once = Once(model)
+    model(x)
+    torch.compile(model)(x)
+""",
+    "a hook that stays": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+class Each:
+    def __init__(self, module): self.handle = module.register_forward_hook(self.hook)
+    def hook(self, module, given, result): return other(result)
+def main(x):
+    model = M()
+    each = Each(model)
+    model(x)
+    torch.compile(model)(x)
+""",
     "a module handed to one class and not to its sister": HANDING
     + """
 class Sister(nn.Module):

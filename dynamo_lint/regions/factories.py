@@ -47,9 +47,12 @@ def _offered(ev: Evaluation, path: str, imported: bool) -> Values:
 
 
 def _is_part(ev: Evaluation, model: Value, path: str) -> bool:
-    """Whether a class of a module is what others there are made of."""
-    sites = ev.project.calls_of(model.ref.name) if isinstance(model, ClassValue) else ()
-    return any(where.path == path for where, _ in sites)
+    """Whether a class of a module is what others there are made of, or others in the file it comes from."""
+    if not isinstance(model, ClassValue):
+        return False
+    sites = ev.project.calls_of(model.ref.name)
+    at_home = [where for where, _ in sites if where.path == model.ref.path]
+    return any(where.path == path for where, _ in sites) or any(map(ev.project.owner, at_home))
 
 
 def _public(ev: Evaluation, path: str, imported: bool) -> list[Symbol]:
@@ -57,7 +60,7 @@ def _public(ev: Evaluation, path: str, imported: bool) -> list[Symbol]:
     project = ev.project
     file = project.files[path]
     names = list(project.global_bindings(path))
-    if file.is_package:
+    if imported or file.is_package:
         for star in file.stars:
             for source in project.imported_modules(star, path):
                 names += project.global_bindings(source.path) if isinstance(source, File) else ()

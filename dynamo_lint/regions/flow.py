@@ -11,6 +11,7 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.regions import (
+    applied,
     beforehand,
     choices,
     compiling,
@@ -91,7 +92,7 @@ def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     """What the call sites of the function pass for one parameter."""
     found: Values = EMPTY
     told = 0
-    for caller, site in call_sites(ev, scope.function):
+    for caller, site in handing_over(ev, parameter, scope.function):
         passed = passed_by(ev, parameter, scope.function, caller, site)
         # Once, though it be one of a table; functions are each meant, as the rows of a table are.
         told += not passed.keys() <= found.keys() and not all(isinstance(v, FunctionValue) for v in passed)
@@ -99,6 +100,11 @@ def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
         if told > ENOUGH:
             break
     return found
+
+
+def handing_over(ev: Evaluation, parameter: Parameter, where: FunctionRef) -> Called:
+    """The calls that say what a parameter of a function may hold; of a forward also those of its module."""
+    return (*call_sites(ev, where), *applied.handing(ev, parameter, where))
 
 
 def passed_by(
@@ -172,7 +178,7 @@ def constructions(ev: Evaluation, ref: ClassRef) -> Called:
     """The calls in the project that construct a class by its name or an alias of it."""
 
     def compute() -> Called:
-        own = unnamed.in_class_methods(ev.project, [ref])
+        own = unnamed.by_owner(ev.project, [ref])
         told = registries.configured(ev, [ref])
         return (*told, *_calls_to(ev, ref.name, {ref}), *unnamed.running(ev, {ref}), *own)
 
@@ -186,7 +192,7 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
     found = dict.fromkeys(registries.configured(ev, _in_order(wanted)))
     for called in sorted(names):
         found |= dict.fromkeys(_calls_to(ev, called, wanted))
-    found |= dict.fromkeys(unnamed.in_class_methods(ev.project, constructed))
+    found |= dict.fromkeys(unnamed.by_owner(ev.project, constructed))
     return tuple(found | dict.fromkeys(unnamed.running(ev, wanted)))
 
 
@@ -242,7 +248,7 @@ def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Scope, Call
     """The calls among which those of a function are found, also by constructing its class."""
     names, constructed = _called(project, ref)
     wanted: list[Symbol] = [ref, *constructed]
-    found: _Sites = list(unnamed.in_class_methods(project, constructed))
+    found: _Sites = list(unnamed.by_owner(project, constructed))
     for heir in names:
         aliases = {heir, *project.aliases_of(heir)}
         for called in aliases.union(unnamed.compiled_as(project, heir)):

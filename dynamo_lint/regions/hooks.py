@@ -7,7 +7,16 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import COMPILE, External
-from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, functions_in, union
+from dynamo_lint.regions.values import (
+    EMPTY,
+    FunctionValue,
+    Instance,
+    Scope,
+    Value,
+    Values,
+    functions_in,
+    union,
+)
 
 # Backward hooks run in the autograd engine, outside the region (torch/nn/modules/module.py).
 FORWARD_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
@@ -37,6 +46,8 @@ def _table(ev: Evaluation) -> dict[ClassRef, Values]:
                 continue
             given = ev.value(site.call.arguments[0], scope)
             hooks = functions_in(given)
+            once: Values = {hook: tier for hook, tier in hooks.items() if _takes_itself_off(ev, hook)}
+            hooks = union([{v: t for v, t in hooks.items() if v not in once}, ev.guessed(once)])
             for module, tier in ev.capped(modules).items():
                 if isinstance(module, Instance):
                     known = found.get(module.ref, EMPTY)
@@ -46,15 +57,23 @@ def _table(ev: Evaluation) -> dict[ClassRef, Values]:
 
 def _is_for_now(ev: Evaluation, where: FunctionRef) -> bool:
     """Whether a function that compiles nothing takes its hooks off again: it looks into a model, once."""
-    calls = [site.call for site in ev.project.function(where).calls]
-    names = {terminal_name(call.function) for call in calls}
-    removes = any(
+    function = ev.project.function(where)
+    return _removes(function) and "compile" not in {terminal_name(c.call.function) for c in function.calls}
+
+
+def _takes_itself_off(ev: Evaluation, hook: Value) -> bool:
+    """Whether a hook runs once: it is compiled only if nobody calls the module before that is compiled."""
+    return isinstance(hook, FunctionValue) and _removes(ev.project.function(hook.ref))
+
+
+def _removes(function: facts.Function) -> bool:
+    """Whether a function calls `handle.remove()`, which takes a hook off (torch/utils/hooks.py)."""
+    return any(
         isinstance(call.function, facts.Attribute)
         and call.function.name == "remove"
         and not (call.arguments or call.keywords)
-        for call in calls
+        for call in (site.call for site in function.calls)
     )
-    return removes and "compile" not in names
 
 
 def _is_compiled_already(ev: Evaluation, where: FunctionRef, module: facts.Expr, line: int) -> bool:

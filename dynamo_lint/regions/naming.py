@@ -8,7 +8,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, Function, Store
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.model import ClassRef, FunctionRef
 
 LAMBDA = "<lambda>"
 """What Python calls every function that has no name of its own."""
@@ -224,3 +224,28 @@ def set_globally(file: FileFacts) -> dict[str, list[tuple[FunctionRef, Expr]]]:
             if binding.name in function.globals:
                 table.setdefault(binding.name, []).append((FunctionRef(file.path, key), binding.value))
     return table
+
+
+def kept_by_classes(file: FileFacts) -> Iterator[tuple[ClassRef, str, Expr, str]]:
+    """The attributes that class bodies give a function or class by its name, and the function it is named in.
+
+    `target = Net`, and of a data class `target: type = field(default_factory=lambda: Net)`.
+    """
+    for key, class_ in file.classes.items():
+        for binding in class_.bindings:
+            for value, where in _held_by_field(binding.value, file):
+                if last_name(value):
+                    yield ClassRef(file.path, key), binding.name, value, where or class_.outer or MODULE_KEY
+
+
+def _held_by_field(value: Expr, file: FileFacts) -> Iterator[tuple[Expr, str | None]]:
+    match value:
+        case facts.Call(facts.Name("field") | facts.Attribute(_, "field"), _, keywords):
+            for keyword, given in keywords:
+                if keyword == "default":
+                    yield given, None
+                elif keyword == "default_factory" and isinstance(given, facts.Definition):
+                    made = file.functions.get(given.key)
+                    yield from ((one, given.key) for one in made.returns) if made is not None else ()
+        case _:
+            yield value, None

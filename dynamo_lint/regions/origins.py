@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Call, CallSite, Constant, Element, Function, Parameter
-from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand, passed_by
+from dynamo_lint.regions.flow import argument_for, call_sites, handing_over, is_bound_beforehand, passed_by
 from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.values import FunctionValue, Instance, Value
@@ -50,7 +50,7 @@ def _origins(
     found: dict[Value, dict[FunctionRef, None]] = {}
     anything: dict[FunctionRef, None] = {}
     bound: set[Value] = set()
-    for caller, site in call_sites(ev, where):
+    for caller, site in handing_over(ev, parameter, where):
         values = passed_by(ev, parameter, where, caller, site)
         later = kept and not _is_called_at_once(ev.project.function(caller.function), site)
         if later or is_bound_beforehand(ev.project, caller, site):

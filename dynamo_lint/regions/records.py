@@ -23,6 +23,7 @@ from dynamo_lint.regions.values import (
     Text,
     Values,
     at_best,
+    elements,
     freeze,
     stored,
     union,
@@ -56,6 +57,8 @@ _READERS = frozenset(
     | {"dacite.core.from_dict", "omegaconf.OmegaConf.structured", "datargs.parse", "jsonargparse.auto_cli"}
 )
 """What makes an object of a class that it is given, out of arguments or of a file."""
+_CHOOSING = "tyro.extras.overridable_config_cli"
+"""Gives one of the objects in a table of names with a description and an object each (tyro/extras)."""
 VALIDATING = frozenset(
     {"model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw", "parse_file"}
     | {"from_dict", "from_json", "from_yaml", "from_yaml_file"}
@@ -71,6 +74,9 @@ def of_library(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Values 
         return _named_tuple(call)
     if dotted in _READERS:
         return _read(ev, call, scope)
+    if dotted == _CHOOSING and call.arguments:
+        rows = elements(ev.value(call.arguments[0], scope))
+        return {v: tier for v, tier in elements(rows).items() if isinstance(v, Instance)}
     if dotted.rpartition(".")[2] in _OPEN and not dotted.startswith("builtins."):
         return _opened(ev, call, scope)
     return None
@@ -141,7 +147,10 @@ def _read(ev: Evaluation, call: Call, scope: Scope) -> Values:
     for name in ("config_class", "data_class"):
         if name in given:
             return instances(ev.value(given[name], scope))
-    return instances(ev.value(call.arguments[0], scope)) if call.arguments else EMPTY
+    match call.arguments:
+        case (facts.Subscript(_, asked), *_) | (asked, *_):  # `tyro.conf.FlagConversionOff[Arguments]`
+            return instances(ev.value(asked, scope))
+    return EMPTY
 
 
 def instances(classes: Values) -> Values:

@@ -30,7 +30,8 @@ from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.modules import SELF_RETURNING
-from dynamo_lint.regions.outside import UNWRAPPING, run_by
+from dynamo_lint.regions.outside import run_by
+from dynamo_lint.regions.passing import COLLECTIONS, passed_through
 from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.settings import named_in_settings
 from dynamo_lint.regions.texts import (
@@ -79,48 +80,9 @@ DISABLERS = frozenset(
         "torch._disable_dynamo",
     }
 )
-_TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize")
-"""What gives a function that calls the one it is given (torch/_functorch/apis.py)."""
-_PASS_FIRST = frozenset(
-    {
-        COMPILE,
-        "functools.partial",
-        "copy.deepcopy",
-        "copy.copy",
-        "torch.jit.script",
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.nn.parallel.distributed.DistributedDataParallel",
-        "torch.distributed._composable.fsdp.fully_shard",
-        "torch.distributed.fsdp.fully_shard",
-        "torch.distributed.fsdp.FullyShardedDataParallel",
-        "torch.compiler.nested_compile_region",
-        "torch._higher_order_ops.invoke_subgraph.mark_compile_region",
-        "typing.cast",
-        *(f"{package}.{name}" for package in ("torch.func", "functorch") for name in _TRANSFORMS),
-        "torch.vmap",
-    }
-)
-_COLLECTIONS = frozenset(
-    {"list", "tuple", "set", "frozenset", "reversed", "sorted", "iter", "dict", "OrderedDict", "deque"}
-    | {"MappingProxyType"}
-)
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model", "unwrap_model"})
 _ENGINE = "deepspeed.initialize"
 """Gives, before other things, an engine that stands for the model it is given, also when it is compiled."""
-_WRAPPING = UNWRAPPING | frozenset(
-    {"weight_norm", "spectral_norm", "checkpoint_wrapper", "convert_sync_batchnorm", "replicate"}
-    | {"parallelize_module", "get_peft_model", "prepare_model_for_kbit_training"}
-)
-"""Last names of functions of libraries that give back the module that they are given first."""
-_PASSING = _COLLECTIONS | iterables.PASSING | {*MODULE_CONTAINERS, "SimpleNamespace", "type"}
-
-
-def passes_on(dotted: str) -> bool:
-    """Whether a call of something outside the project may give back what it is given."""
-    last = dotted.rpartition(".")[2]
-    return dotted in _PASS_FIRST or last in _PASSING or last in _WRAPPING
 
 
 def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
@@ -189,8 +151,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return {External(COMPILE): Tier.CERTAIN}
     if dotted == "typing.cast" and len(call.arguments) == 2:
         return typed(ev.project, call.arguments[0], scope)
-    if (dotted in _PASS_FIRST or last in _WRAPPING) and first is not None:
-        passed = ev.value(first, scope)
+    if through := passed_through(dotted, call.arguments, first):
+        passed = union(ev.value(one, scope) for one in through)
         return compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
     if dotted == _ENGINE:
         model = dict(call.keywords).get("model", next(iter(call.arguments[1:]), facts.UNKNOWN))
@@ -211,7 +173,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         return ev.value(first, scope)
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
         return containers.of_modules(ev, MODULE_CONTAINERS[last], first, call, scope)
-    if last in _COLLECTIONS and first is not None and call.arguments:
+    if last in COLLECTIONS and first is not None and call.arguments:
         return records.copied(last, ev.value(first, scope))
     if last in ("dict", "OrderedDict") and call.keywords:
         return containers.keyed(ev, call, scope)
@@ -280,7 +242,8 @@ def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope, owner: Expr 
     within = submodules.children if ev.hanging else submodules.contents
     inside = [within(ev, v.ref) for v in owners if isinstance(v, Instance)]
     files = [v.path for v in owners if isinstance(v, File)]
-    models = union(offered(ev, path) or listing.modules_of(ev, path) for path in files)
+    here = scope.function.path  # `globals()[name]` asks for what is imported, too
+    models = union(offered(ev, at, imported=at == here) or listing.modules_of(ev, at) for at in files)
     choices.note(ev.project, models)
     return union([*inside, models], Tier.LIKELY)
 

@@ -1,4 +1,5 @@
-"""Calls that do not name what they run: of what a call gives, `find(path)(model)`, a parameter, or `cls`."""
+"""Calls that do not name what they run: of what a call gives, `find(path)(model)`, a parameter, `cls`, or of
+what the heirs of a class have each of their own."""
 
 from __future__ import annotations
 
@@ -113,7 +114,27 @@ def _handed(project: Project) -> dict[str, set[str]]:
     return table
 
 
-def in_class_methods(project: Project, constructed: list[ClassRef]) -> Iterator[tuple[Scope, CallSite]]:
+def by_owner(project: Project, constructed: list[ClassRef]) -> Iterator[tuple[Scope, CallSite]]:
+    """The calls that construct a class as its own methods do, or for those that have it as an attribute."""
+    yield from _in_class_methods(project, constructed)
+    yield from _of_heirs(project, constructed)
+
+
+def _of_heirs(project: Project, constructed: list[ClassRef]) -> Iterator[tuple[Scope, CallSite]]:
+    """`self.target(…)` of a base, which constructs what the body of each heir calls its target."""
+    for ref in constructed:
+        for holder, name, value, where in project.named("held by classes").get(ref.name, ()):
+            if ref not in project.symbols(value, where.path, where.key):
+                continue
+            for caller, site in project.calls_of(name):
+                callee, owner = site.call.function, project.owner(caller)
+                if owner is None or owner == holder or owner not in project.mro(holder):
+                    continue
+                if isinstance(callee, facts.Attribute) and project.is_self(callee.value, caller):
+                    yield Scope(caller, holder), site
+
+
+def _in_class_methods(project: Project, constructed: list[ClassRef]) -> Iterator[tuple[Scope, CallSite]]:
     """`cls(…)` in class methods, which constructs the class that has them or one below it."""
     key = "calls of cls"
     if key not in project.memo:

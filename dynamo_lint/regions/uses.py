@@ -12,6 +12,7 @@ from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, 
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.carried import read_carried
 from dynamo_lint.regions.descriptions import read_configs, read_settings
+from dynamo_lint.regions.handed import read_called, read_handed
 from dynamo_lint.regions.itempath import item_path, key_of
 from dynamo_lint.regions.later import LATER, called_later
 from dynamo_lint.regions.model import ClassRef, function_ref
@@ -23,6 +24,7 @@ from dynamo_lint.regions.naming import (
     given_back,
     handed_on,
     is_plain,
+    kept_by_classes,
     kept_in,
     last_name,
     loaded_by,
@@ -83,7 +85,9 @@ def _uses(
     text_of.put_into(texts)
 
 
-def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table, compiled: Table) -> None:
+def _aliases(
+    file: FileFacts, aliases: Table, rows: Table, lookups: Table, compiled: Table, held: Table
+) -> None:
     """What names are bound to: a name, what is called with it, or a dictionary that has it or gives it."""
     alias, row, lookup, made = _Names(), _Names(), _Names(), _Names()
     for function in file.functions.values():
@@ -110,6 +114,9 @@ def _aliases(file: FileFacts, aliases: Table, rows: Table, lookups: Table, compi
         if method_kind(function) == "property":
             for original in given_back(function):
                 alias.add(original, function.qualname.rpartition(".")[2])
+    for ref, name, value, where in kept_by_classes(file):
+        alias.add(last_name(value), name)
+        held[last_name(value)].append((ref, name, value, function_ref(file.path, where)))
     made.put_into(compiled)
     alias.put_into(aliases)
     row.put_into(rows)
@@ -196,18 +203,6 @@ def _imports(file: FileFacts, imports: Table) -> None:
     for target in dict.fromkeys([*(one for one in bound if isinstance(one, facts.Import)), *file.stars]):
         if target.level == 0:
             imports[target.module.partition(".")[0]].append(target)
-
-
-def _handing(file: FileFacts, calling_given: Table) -> None:
-    """The parameters that functions call: the function's name, which argument it is, and its own name."""
-    for function in file.functions.values():
-        callees = (site.call.function for site in function.calls)
-        called = {callee.id for callee in callees if isinstance(callee, facts.Name)}
-        bound = int(function.owner is not None and method_kind(function) != "staticmethod")
-        name = function.qualname.rpartition(".")[2]
-        for place, parameter in enumerate(function.parameters[bound:]):
-            if parameter.name in called:
-                calling_given[name].append((name, place, parameter.name))
 
 
 def _callers(file: FileFacts, callers: Table, within: Table) -> None:
@@ -342,7 +337,7 @@ def _listed(file: FileFacts, listed: Table) -> None:
 
 READINGS = (
     Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
-    Reading(("aliases", "rows", "lookups", "compiled methods"), _aliases),
+    Reading(("aliases", "rows", "lookups", "compiled methods", "held by classes"), _aliases),
     Reading(("known",), _known),
     Reading(("loaded",), _loaded),
     Reading(("definitions", "defined", "methods", "top"), _defined),
@@ -358,7 +353,8 @@ READINGS = (
     Reading(("called as",), _called_as),
     Reading(("listed",), _listed),
     Reading(("carrying", "carried to"), read_carried),
-    Reading(("calling given",), _handing),
+    Reading(("calling given",), read_called),
+    Reading(("handed as", "handed at"), read_handed),
     Reading(("settings", "described", "named in settings"), read_settings),
     Reading(("configured", "typed"), read_configs),
 )

@@ -13,7 +13,7 @@ from typing import Literal
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of
-from dynamo_lint.regions import results, settled
+from dynamo_lint.regions import passing, settled
 from dynamo_lint.regions.abstract import heirs, heirs_of_abstract
 from dynamo_lint.regions.annotations import is_plain
 from dynamo_lint.regions.attributes import of_value
@@ -260,7 +260,7 @@ class Reach:
             case External(dotted) if dotted in _BY_NAME:
                 return True
             case External(dotted):
-                return results.passes_on(dotted) and any(self._may_be(one, where, test) for one in given)
+                return passing.passes_on(dotted) and any(self._may_be(one, where, test) for one in given)
             case FunctionRef():
                 return self._returns(callee, test) or any(self._may_be(one, where, test) for one in given)
         return True
