@@ -283,6 +283,7 @@ class Expressions:
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Expr:
         scope = self.scope
         outside, depth, known = scope.within, len(scope.loops), len(scope.narrowed)
+        scope.loop_lines.append((node.lineno, node.end_lineno or node.lineno))
         for position, generator in enumerate(node.generators):
             iterable = self.read(generator.iter)
             if position == 0:  # all but the first iterable belong to the comprehension's own code

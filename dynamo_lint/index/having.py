@@ -28,7 +28,7 @@ def compiled_where(call: Call, known: Iterable[Narrowed | None]) -> Call:
     Elsewhere such a test says no more than the use of the attribute itself, which stands behind most.
     """
     shown = (fact for fact in known if fact is not None and fact.value != Name("self"))
-    tests = [fact for fact in shown if tests_attributes(fact.types)]
+    tests = [f for f in shown if tests_attributes(f.types) or isinstance(f.value, Attribute)]
     if not tests:
         return call
     function = _left(call.function, tests)
@@ -37,7 +37,7 @@ def compiled_where(call: Call, known: Iterable[Narrowed | None]) -> Call:
 
 def _left(value: Expr, tests: list[Narrowed]) -> Expr:
     if isinstance(value, Attribute):
-        return Attribute(_left(value.value, tests), value.name)
+        value = Attribute(_left(value.value, tests), value.name)
     return left_by(value, tests)
 
 

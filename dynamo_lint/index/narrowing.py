@@ -45,6 +45,10 @@ def narrowings(
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), types]):
             yield Narrowed(Name(name), read_type(types) or UNKNOWN, holds)
         case ast.Call(
+            func=ast.Name(id="isinstance"), args=[ast.Attribute(value=ast.Name(id=name), attr=attr), types]
+        ):
+            yield Narrowed(Attribute(Name(name), attr), read_type(types) or UNKNOWN, holds)
+        case ast.Call(
             func=ast.Name(id="hasattr"), args=[ast.Name(id=name), ast.Constant(value=str() as text)]
         ):
             yield Narrowed(Name(name), Display(HAVING, (Constant(text),)), holds)
