@@ -170,3 +170,41 @@ def test_what_all_turn_off_themselves_does_not_run(test: str, made: str) -> None
 @pytest.mark.parametrize("test", ["self.rate > 1", "self.rate >= 0", "not self.rate", "x.sum() > 0"])
 def test_tests_of_another_sort_leave_it_certain(test: str) -> None:
     assert sure(test, "Block()") == "certain"
+
+
+CONSTANT = CODE.replace("{kept}", "True").replace("{attention}", "Attention(8)")
+
+
+@pytest.mark.parametrize(
+    ("more", "tier"),
+    [
+        ("", "likely"),
+        ("def slower(net: Attention): net.fast = False\n", "certain"),
+        ("class Slow(Attention):\n    pass\n", "certain"),
+    ],
+)
+def test_what_runs_only_if_somebody_changes_a_constant_is_no_more_than_likely(more: str, tier: str) -> None:
+    found = hot(f"{CONSTANT}{more}net = torch.compile(Block(8))\n")
+    assert (found["quick"], found["slow"]) == ("certain", tier)
+
+
+MADE_BY = "def make(size, fast{default}): return Attention(size, fast=fast)\n"
+
+
+@pytest.mark.parametrize(
+    ("default", "calls", "expected"),
+    [
+        ("", ["make(8, True)"], {"quick"}),
+        ("", ["make(8, fast=False)"], {"slow"}),
+        ("", ["make(8, fast=False)", "make(8, True)"], {"quick", "slow"}),
+        ("", ["make(8, cfg.fast)"], {"quick", "slow"}),
+        ("=True", ["make(8)"], {"quick", "slow"}),  # a default is there for others to change
+        ("=True", ["make(8, **cfg)"], {"quick", "slow"}),
+    ],
+)
+def test_a_flag_that_a_function_hands_on_is_what_its_callers_pass(
+    default: str, calls: list[str], expected: set[str]
+) -> None:
+    code = CODE.format(attention=PASSED, kept="fast") + MADE_BY.format(default=default)
+    uses = "".join(f"net{number} = torch.compile({call})\n" for number, call in enumerate(calls))
+    assert set(hot(code + uses)) & {"quick", "slow"} == expected

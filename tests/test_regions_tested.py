@@ -103,3 +103,28 @@ def test_what_a_test_has_compiled_by_what_users_call_is_run() -> None:
 def test_what_a_test_compiles_itself_is_run() -> None:
     test = "import torch\n" + OWN + "def test_act(x): torch.compile(Net(fake))(x)\n"
     assert "test_net.py::fake" in hot({"lib.py": ACTS, "test_net.py": test})
+
+
+TRIED = """
+def double(x): return x * 2
+def main(): return torch.compile(double)(1)
+if __name__ == "__main__":
+    {code}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "user", "tier"),
+    [
+        ("fast = torch.compile(double)", "from tried import double\n", "likely"),
+        ("fast = torch.compile(double)", "import other\n", "certain"),
+        ("main()", "from tried import double\n", "certain"),
+    ],
+)
+def test_what_a_file_that_others_import_tries_out_is_no_more_than_likely(
+    code: str, user: str, tier: str
+) -> None:
+    text = TRIED.format(code=code)
+    if code != "main()":
+        text = text.replace("def main(): return torch.compile(double)(1)\n", "")
+    assert hot({"tried.py": text, "user.py": user}) == {"tried.py::double": tier}

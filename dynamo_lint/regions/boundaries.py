@@ -11,6 +11,10 @@ from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import External, Project, Symbol
 
+_OPERATORS = frozenset(
+    {"torch.library.custom_op", "torch.library.triton_op", "torch._library.custom_ops.custom_op"}
+)
+"""What makes a custom operator of a function."""
 # Dynamo does not look into these (torch/_dynamo/decorators.py, torch/_library/custom_ops.py).
 _OPAQUE = frozenset(
     {
@@ -22,15 +26,13 @@ _OPAQUE = frozenset(
         "torch._dynamo.decorators.assume_constant_result",
         "torch._dynamo.nonstrict_trace",
         "torch._dynamo.decorators.nonstrict_trace",
-        "torch.library.custom_op",
-        "torch.library.triton_op",
         "torch.library.register_fake",
         "torch.library.impl",
-        "torch._library.custom_ops.custom_op",
         "triton.jit",
         "triton.autotune",
         "triton.heuristics",
         "triton.runtime.jit.jit",
+        *_OPERATORS,
     }
 )
 _OPAQUE_CALLS = ("allow_in_graph", "assume_constant_result", "nonstrict_trace")
@@ -49,6 +51,7 @@ class Boundaries:
         self._options = options
         self._disabling = Disabling(project, options).kind
         self._known: dict[FunctionRef, tuple[str, str]] = {}
+        self._operators: dict[FunctionRef, bool] = {}
 
     def of(self, ref: FunctionRef) -> str:
         """`stop` at disabled and opaque code, `skip` for a function whose callees alone are traced."""
@@ -123,4 +126,19 @@ class Boundaries:
         symbols: tuple[Symbol, ...] = self._project.symbols(callee, path, where)
         if isinstance(callee, facts.Attribute) and callee.name in _ON_OPERATORS:
             return True
-        return any(isinstance(s, External) and s.dotted in _OPAQUE for s in symbols)
+        own = (s for s in symbols if isinstance(s, FunctionRef))
+        known = any(isinstance(s, External) and s.dotted in _OPAQUE for s in symbols)
+        return known or any(map(self._makes_operators, own))
+
+    def _makes_operators(self, decorator: FunctionRef) -> bool:
+        """Whether a decorator of ours makes custom operators, with what it is put around in them."""
+        functions = self._project.files[decorator.path].functions
+        if decorator not in self._operators:
+            within = [key for key in functions if FunctionRef(decorator.path, key).stands_in(decorator)]
+            self._operators[decorator] = any(
+                isinstance(made, External) and made.dotted in _OPERATORS
+                for key in (decorator.key, *within)
+                for site in functions[key].calls
+                for made in self._project.symbols(site.call.function, decorator.path, key)
+            )
+        return self._operators[decorator]

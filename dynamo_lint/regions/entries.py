@@ -28,8 +28,8 @@ from dynamo_lint.regions.naming import called_name
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
-from dynamo_lint.regions.rehearsals import in_tests, is_rehearsal
-from dynamo_lint.regions.roots import Root, at_best_likely
+from dynamo_lint.regions.rehearsals import is_rehearsal
+from dynamo_lint.regions.roots import Root, at_best_likely, is_tried
 from dynamo_lint.regions.selecting import is_chosen
 from dynamo_lint.regions.shown import shown_of
 from dynamo_lint.regions.targets import Target, compiled_in_place, steps_of, targets_of
@@ -85,7 +85,7 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 )
     roots += search.of_libraries()
     # What only a test compiles shows that users may: no run of theirs has compiled it yet.
-    return [at_best_likely(root) if in_tests(root.entry.path) else root for root in roots], unresolved
+    return [at_best_likely(root) if is_tried(project, root) else root for root in roots], unresolved
 
 
 class _Search:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import CallSite, Constant, Expr, Name
+from dynamo_lint.regions import picked
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.flow import argument_for, constructions
 from dynamo_lint.regions.helpers import as_given
@@ -57,6 +58,8 @@ def _kept(ev: Evaluation, ref: ClassRef, flag: str, *, defaults: bool) -> bool |
     if any(flag in ev.project.class_bindings(part) for part in order):
         return None  # what the body of the class says holds where the constructor stores nothing
     value = stores[0][1].value
+    if isinstance(value, Constant) and defaults:
+        return _amount(value)  # only a user turns that on, from outside
     truths = _given(ev, ref, value.id, 0, defaults=defaults) if isinstance(value, Name) else frozenset()
     return next(iter(truths)) if len(truths) == 1 else None
 
@@ -79,12 +82,22 @@ def _given(ev: Evaluation, ref: ClassRef, name: str, depth: int, *, defaults: bo
         given = argument_for(parameter, ev.project.function(init), site.call)
         if given is None and defaults:  # what `**rest` may hold, only users know
             given = parameter.default
-        if isinstance(given, Name) and owner is not None:
+        if isinstance(given, Name) and owner is None:
+            found |= _said(ev, caller.function, given.id, defaults=defaults)
+        elif isinstance(given, Name) and owner is not None:
             passed_on = caller.function == ev.project.method(owner, "__init__")
             found |= _given(ev, owner, given.id, depth + 1, defaults=defaults) if passed_on else {None}
         else:
             found.add(_amount(given))
     return frozenset(found or ({_amount(parameter.default)} if defaults else ()))
+
+
+def _said(ev: Evaluation, factory: FunctionRef, name: str, *, defaults: bool) -> frozenset[bool | None]:
+    """What the calls of a function write out for a parameter that it hands to the constructor."""
+    written = picked.written_out(ev, factory, name, strict=not defaults)
+    if written is None or not all(isinstance(one, bool | int | float) for one in written):
+        return frozenset({None})
+    return frozenset(bool(one) for one in written)
 
 
 def _amount(value: Expr | None) -> bool | None:

@@ -34,18 +34,28 @@ if TYPE_CHECKING:
     from dynamo_lint.regions.scopes import Local
     from dynamo_lint.regions.values import Scope
 
-_Texts = frozenset[object]
+Written = frozenset[object]
 
 
 def returned(ev: Evaluation, scope: Scope) -> Iterator[Values]:
     """What each `return` of a function gives; no more than a guess where no call asks for it."""
     function = ev.project.function(scope.function)
+    weakest = Tier.LIKELY if _is_open(ev, scope) else Tier.CERTAIN
     for value in function.returns:
-        found = ev.value(value, scope)
+        found = at_best(ev.value(value, scope), weakest)
         # Of what is no module it would cost questions for nothing.
         told = bool(function.picked) and any(map(ev.holds_module, found))
         line = value.line if isinstance(value, Call) else 0
         yield found if not told or _is_asked_for(ev, scope.function, line) else ev.guessed(found)
+
+
+def _is_open(ev: Evaluation, scope: Scope) -> bool:
+    """Whether a function gives one of several by a text that only the run knows."""
+    rows = ev.project.function(scope.function).picked
+    names = [name for _, _, name, wanted in rows if not isinstance(wanted[0], bool)]
+    return len(names) > 1 and any(
+        written_out(ev, scope.function, n, strict=False) is None for n in set(names)
+    )
 
 
 def assigned(ev: Evaluation, name: str, local: Local, scope: Scope) -> Values:
@@ -76,7 +86,7 @@ def _is_asked_for(ev: Evaluation, ref: FunctionRef, line: int, strict: bool = Fa
     for first, last, name, wanted in ev.project.function(ref).picked:
         is_flag = isinstance(wanted[0], bool)
         if first <= line <= last and (is_flag or not strict):
-            given = _texts(ev, ref, name, is_flag)
+            given = written_out(ev, ref, name, is_flag)
             if given is not None and not any(_is_met(one, wanted) for one in given):
                 return False
     return True
@@ -86,16 +96,16 @@ def _is_met(given: object, wanted: tuple[str | bool, ...]) -> bool:
     return any(bool(given) is one if isinstance(one, bool) else given == one for one in wanted)
 
 
-def _texts(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> _Texts | None:
+def written_out(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> Written | None:
     """All that a parameter may be, if calls write it out; None if they do not, or nobody knows.
 
     `strict`: neither a default nor a call from elsewhere says what others pass.
     """
-    nothing: _Texts | None = None
+    nothing: Written | None = None
     return ev.ask(("texts given", ref, name, strict), lambda: _given(ev, ref, name, strict), nothing)
 
 
-def _given(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> _Texts | None:
+def _given(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> Written | None:
     local = ev.project.locals_of(ref).get(name)
     if local is None or local.parameter is None or local.bound:
         return None
@@ -123,7 +133,7 @@ def _given(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> _Texts 
     return frozenset(found) if found else None
 
 
-def _written(ev: Evaluation, value: Expr, caller: Scope, strict: bool) -> _Texts | None:
+def _written(ev: Evaluation, value: Expr, caller: Scope, strict: bool) -> Written | None:
     """What a call passes by one expression, if that is written out."""
     while isinstance(value, Narrowed):
         value = value.value
@@ -131,11 +141,11 @@ def _written(ev: Evaluation, value: Expr, caller: Scope, strict: bool) -> _Texts
         case Constant(text):
             return frozenset({text})
         case Name(other):
-            return _texts(ev, caller.function, other, strict)
+            return written_out(ev, caller.function, other, strict)
     return None
 
 
-def _unpacked(ev: Evaluation, name: str, caller: Scope, call: Call) -> _Texts | None:
+def _unpacked(ev: Evaluation, name: str, caller: Scope, call: Call) -> Written | None:
     """What a call passes under a name by `**options`, which takes in what all callers write out in turn.
 
     `options` is the `**rest` of the calling function, or a `dict(...)` that is completed by it at last.
@@ -158,7 +168,7 @@ def _unpacked(ev: Evaluation, name: str, caller: Scope, call: Call) -> _Texts | 
             return None
     elif local.bound:
         return None
-    nothing: _Texts | None = None
+    nothing: Written | None = None
     return ev.ask(("texts in rest", where, name), lambda: _in_rest(ev, where, name), nothing)
 
 
@@ -173,7 +183,7 @@ def _owner(call: Call) -> Expr | None:
     return call.function.value if isinstance(call.function, Attribute) else None
 
 
-def _in_rest(ev: Evaluation, ref: FunctionRef, name: str) -> _Texts | None:
+def _in_rest(ev: Evaluation, ref: FunctionRef, name: str) -> Written | None:
     """What all callers of a function write out under a name that its `**rest` takes; None if one does not."""
     if any(parameter.name == name for parameter in ev.project.function(ref).parameters):
         return None

@@ -22,6 +22,15 @@ def in_tests(path: str) -> bool:
     return named or not {"test", "tests"}.isdisjoint(where.parts[:-1])
 
 
+def is_trial(project: Project, where: FunctionRef, line: int) -> bool:
+    """Whether a line tries out a file that others import, where that is run by itself: `__main__`."""
+    file = project.files[where.path]
+    if where.key != MODULE_KEY or not (file.is_script and project.function(where).is_conditional(line)):
+        return False
+    own = {key for key in (*file.functions, *file.classes) if "." not in key}
+    return not own.isdisjoint(project.named("imported"))
+
+
 def is_for_tests(path: str, where: str) -> bool:
     """Whether one file is for tests, and the other for users: nobody runs the toys of the first there."""
     return in_tests(path) and not in_tests(where)

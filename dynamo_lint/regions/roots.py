@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.rehearsals import in_tests, is_trial
 from dynamo_lint.regions.shown import Shown
 from dynamo_lint.regions.targets import Target
 
@@ -32,3 +34,9 @@ def at_best_likely(root: Root) -> Root:
     tier = max(root.entry.tier, Tier.LIKELY)
     targets = tuple(replace(target, tier=max(target.tier, tier)) for target in root.targets)
     return replace(root, entry=replace(root.entry, tier=tier), targets=targets)
+
+
+def is_tried(project: Project, root: Root) -> bool:
+    """Whether a test or a trial compiles something: that shows what users may do, and no more."""
+    trial = root.site is not None and is_trial(project, root.site, root.entry.line)
+    return trial or in_tests(root.entry.path)

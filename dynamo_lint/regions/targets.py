@@ -9,7 +9,7 @@ from dynamo_lint.regions.composed import composed
 from dynamo_lint.regions.evaluate import Evaluation, evaluation_of
 from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.modules import is_surely_module, parts_of_forward
+from dynamo_lint.regions.modules import call_of, is_surely_module, parts_of_forward
 from dynamo_lint.regions.outside import wraps
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.temporary import kept_eager
@@ -61,7 +61,7 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
     for value, tier in values.items():
         match value:
             case Instance(ref) | ClassValue(ref):
-                add(project.method(ref, "__call__"), ref, tier)
+                add(call_of(project, ref), ref, tier)
                 if project.is_module(ref):
                     if isinstance(value, Instance) and ref in kept_eager(evaluation_of(project)):
                         if evaluation_of(project).guesses:  # not all of its instances need be

@@ -39,10 +39,16 @@ def is_stored_later(
 ) -> bool:
     """Whether a function puts a closure of its own in place only after compiling what stood there before.
 
-    `fast = torch.compile(m.forward)` compiles the forward that `m.forward = steps` then replaces.
+    `fast = torch.compile(m.forward)` compiles the forward that `m.forward = steps` then replaces, and
+    `m.forward = around(torch.compile(m.forward))` what `around` puts a closure around.
     """
     if not isinstance(compiled, facts.Attribute) or not closure.stands_in(where):
         return False
+    if any(
+        store.name == compiled.name and store.owner == compiled.value and compiled in walk(store.value)
+        for store in project.function(where).stores
+    ):
+        return True
     name = facts.Name(closure.key.rpartition(".")[2])
     stores = [store for store in project.function(where).stores if name in walk(store.value)]
     return bool(stores) and all(store.name == compiled.name and store.line > line for store in stores)

@@ -81,7 +81,7 @@ class _Walk:
     def run(self, roots: list[Root], left_out: frozenset[Node] = frozenset()) -> None:
         # The best evidence is walked first, so the first visit of a node is its best: tier, then code
         # that a user runs before probes and tests, then the shortest chain.
-        tested = {number for number, root in enumerate(roots) if in_tests(root.entry.path)}
+        tested = {n for n, root in enumerate(roots) if root.rehearsal or in_tests(root.entry.path)}
         queue: list[tuple[Tier, bool, int, int, Node, Visit]] = []
         count = itertools.count()
 
