@@ -232,3 +232,83 @@ def test_a_name_that_is_declared_as_a_class_constructs_it(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["type[Other]", "Trainer", "list[Trainer]", "type[Elsewhere]", "type"])
 def test_a_name_that_is_declared_as_something_else_constructs_nothing_of_it(kind: str) -> None:
     assert "Net.forward" not in hot(MADE_BY_NAME.format(kind=kind, net="Net()"))
+
+
+OVERRIDING = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class Model(nn.Module):
+    pass
+class Tokenizing(Model):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+{more}
+class Callback:
+    def on_start(self, model{annotated}): pass
+class Compiling(Callback):
+    def on_start(self, model):
+        self.fast = torch.compile(model.net)
+"""
+
+
+def overriding(annotated: str = ": Model", more: str = "") -> set[str]:
+    return set(hot(OVERRIDING.format(annotated=annotated, more=more)))
+
+
+def test_a_parameter_is_what_the_method_that_is_overridden_says() -> None:
+    assert overriding() == {"Net.forward"}
+    assert overriding(": Tokenizing") == {"Net.forward"}
+
+
+@pytest.mark.parametrize("annotated", ["", ": int", ": Net", ", other: Model"])
+def test_a_parameter_of_which_the_overridden_method_says_something_else_is_unknown(annotated: str) -> None:
+    assert overriding(annotated) == set()
+
+
+@pytest.mark.parametrize(("heirs", "expected"), [(2, {"Net.forward"}), (20, {"Net.forward"})])
+def test_what_one_heir_of_a_module_has_is_meant_however_many_there_are(
+    heirs: int, expected: set[str]
+) -> None:
+    more = "".join(f"class Model{number}(Model):\n    pass\n" for number in range(heirs))
+    assert overriding(more=more) == expected
+
+
+def test_what_several_of_many_heirs_have_says_nothing() -> None:
+    many = "".join(f"class Model{number}(Model):\n    pass\n" for number in range(20))
+    second = "class Second(Model):\n    def __init__(self):\n        self.net = Other()\n"
+    other = "class Other(nn.Module):\n    def forward(self, x): return x\n"
+    assert overriding(more=other + second) == {"Net.forward", "Other.forward"}
+    assert overriding(more=other + second + many) == set()
+
+
+FIELDS = """
+from dataclasses import dataclass
+from typing import Callable
+class Net(nn.Module):
+    def forward(self, x): return x
+@dataclass
+class Base:
+    build: Callable
+@dataclass
+class Config(Base):
+    rate: float = 0.1
+def train(config: Base): return torch.compile(config.build())
+{made}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("train(Config(build=lambda: Net()))", {"Net.forward"}),
+        ("train(Config(build=Net))", {"Net.forward"}),
+        ("train(Base(build=Net))", {"Net.forward"}),
+        ("train(Config(rate=Net))", set()),
+        ("Config(build=Net)\nBase(build=print)", set()),  # the base has instances of its own
+    ],
+)
+def test_a_field_of_a_base_that_nobody_makes_is_what_its_heirs_are_made_with(
+    made: str, expected: set[str]
+) -> None:
+    assert set(hot(FIELDS.format(made=made))) == expected

@@ -223,3 +223,30 @@ def test_a_compiled_update_runs_the_networks_of_a_loss_of_torchrl() -> None:
 @pytest.mark.parametrize("body", ["return batch", "return len(batch)"])
 def test_an_update_that_calls_no_loss_runs_no_network(body: str) -> None:
     assert hot(NETS + LOSS + f"@torch.compile\ndef update(batch): {body}\n") == {"update": "certain"}
+
+
+CONFIGURED = """
+from detectron2.config import LazyCall as L
+from library import Callback
+config = dict(model=L(Lit)(net=None), other=L(Other)())
+class Compiling(Callback):
+    def on_step_start(self, model, batch):
+        model.net = torch.compile(model.net)
+"""
+
+
+def test_a_callback_gets_the_model_that_a_configuration_describes() -> None:
+    assert set(hot(NETS + LIT + CONFIGURED)) == ONE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CONFIGURED.replace("(Callback)", "(object)"),
+        CONFIGURED.replace("on_step_start", "step"),
+        CONFIGURED.replace("model=L(Lit)", "net=L(Lit)"),
+        CONFIGURED.replace("model, batch", "trainer, model_of").replace("model.net", "trainer.net"),
+    ],
+)
+def test_other_methods_of_other_classes_get_no_described_model(text: str) -> None:
+    assert hot(NETS + LIT + text) == {}

@@ -123,3 +123,28 @@ def test_modules_of_more_models_than_anybody_picks_from_are_a_library() -> None:
 )
 def test_only_texts_that_begin_like_a_name_are_read(source: str, expected: str | None) -> None:
     assert open_name(ast.parse(source, mode="eval").body) == expected
+
+
+MIXES = {
+    "mix/__init__.py": "",
+    "mix/mix_a.py": NET.replace("Net", "Mix_a"),
+    "mix/mix_b.py": NET.replace("Net", "Mix_b"),
+    "mix/mix_odd.py": NET.replace("Net", "Mix_Odd"),
+    "mix/plain.py": NET.replace("Net", "Mix_plain"),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mix.mix_{name}.Mix_{name}", {"mix/mix_a.py", "mix/mix_b.py"}),
+        ("mix.mix_{name}.Mix_{kind.upper()}dd", {"mix/mix_odd.py"}),
+        ("mix.mix_{name}.Other_{name}", set()),
+        ("mix.other_{name}.Mix_{name}", set()),
+    ],
+)
+def test_a_class_that_is_called_like_its_module_is_the_one_of_that_module(
+    text: str, expected: set[str]
+) -> None:
+    code = USE.format(net=f"pydoc.locate(f'{text}')()")
+    assert {name.partition("::")[0] for name in hot({**MIXES, "train.py": code})} == expected

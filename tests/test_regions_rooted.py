@@ -96,3 +96,44 @@ def test_names_of_the_standard_library_and_torch_are_theirs(name: str) -> None:
 def test_only_the_top_of_the_project_is_its_folder() -> None:
     files = {f"lib/{path}": text for path, text in PARTS.items()}
     assert not hot({**files, "train.py": USES})
+
+
+ABOVE = {
+    "lib/__init__.py": "",
+    "lib/run.py": "from conf.net import build\ndef main(): build()\nif __name__ == '__main__':\n    main()\n",
+    "lib/nets.py": NET,
+    "lib/conf/net.py": "import nets\nfast = torch.compile(nets.Net())\n",
+}
+
+
+def test_what_lies_beside_a_script_is_imported_by_what_the_script_imports() -> None:
+    assert set(hot(ABOVE)) == {"lib/nets.py::Net.forward"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"lib/run.py": "from conf.net import build\n"},  # nobody runs a file of that folder
+        {"lib/nets.py": "import nets\n" + NET},  # a library that this one is made for
+        {"lib/conf/net.py": "import others\nfast = torch.compile(others.Net())\n"},
+    ],
+)
+def test_a_folder_that_nobody_runs_a_file_of_is_not_on_the_path(changed: dict[str, str]) -> None:
+    assert set(hot({**ABOVE, **changed})) == set()
+
+
+@pytest.mark.parametrize(("imported", "expected"), [("nets.net", OURS), ("nets.other", OURS)])
+def test_a_folder_that_is_no_package_has_its_files_as_attributes(imported: str, expected: set[str]) -> None:
+    files = {"nets/net.py": NET, "nets/other.py": "", "conf/deep/use.py": ""}
+    use = f"import {imported}\nimport nets.net\nfast = torch.compile(nets.net.Net())\n"
+    assert set(hot({**files, "conf/use.py": use})) == {"nets/net.py::Net.forward"}
+
+
+def test_a_package_has_no_more_than_it_binds() -> None:
+    files = {
+        "nets/__init__.py": "from nets.more import net\n",
+        "nets/more.py": "net = None\n",
+        "nets/net.py": NET,
+    }
+    use = "import nets\nfast = torch.compile(nets.net.Net())\n"
+    assert set(hot({**files, "conf/use.py": use})) == set()

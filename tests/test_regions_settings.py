@@ -489,3 +489,41 @@ def test_a_library_finds_what_a_configuration_names(find: str) -> None:
     code = f"import pydoc, hydra\ndef main(cfg): compiled = torch.compile({find}(cfg.arch.name)())"
     assert named("arch: {name: nets_of.large.Net}", code=code) == {"nets_of/large.py::Net.forward"}
     assert named("arch: {name: nets_of.large.Net}", code=code.replace("arch.name", "arch.kind")) == set()
+
+
+REGISTERED = """
+from hydra.core.config_store import ConfigStore
+from nets import {imported}
+def register():
+    ConfigStore.instance().store(group="net", package="model.net", name="small", node={node})
+"""
+DESCRIBED = """
+from detectron2.config import LazyCall as L
+class Net(nn.Module):
+    def forward(self, x): return x
+class Other(nn.Module):
+    def forward(self, x): return x
+SMALL = L(Net)()
+OTHER = L(Other)()
+"""
+BUILDING = (
+    "from hydra.utils import instantiate\ndef main(cfg): return torch.compile(instantiate(cfg.{key}))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("imported", "node", "key", "expected"),
+    [
+        ("SMALL", "SMALL", "net", {"Net"}),
+        ("SMALL as KEPT", "KEPT", "net", {"Net"}),
+        ("SMALL, OTHER", "OTHER", "net", {"Other"}),
+        ("SMALL", "MISSING", "net", set()),
+        ("SMALL", "SMALL", "encoder", set()),
+    ],
+)
+def test_what_one_file_describes_and_another_stores_under_a_key_is_built(
+    imported: str, node: str, key: str, expected: set[str]
+) -> None:
+    files = {"nets.py": DESCRIBED, "store.py": REGISTERED.format(imported=imported, node=node)}
+    found = hot({**files, "train.py": BUILDING.format(key=key)})
+    assert {name.partition("::")[2].partition(".")[0] for name in found} == expected

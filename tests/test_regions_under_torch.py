@@ -660,6 +660,135 @@ def main(x):
     model(x)
     torch.compile(model)(x)
 """,
+    "a lambda that compiles what it decorates": """
+fuse = lambda f: torch.compile(f)
+keep = lambda f: f
+@fuse
+def run(x): return helper(x)
+@keep
+def plain(x): return other(x)
+def main(x): run(x), plain(x)
+""",
+    "a module with a call of a mixin behind it": """
+class Says:
+    def __call__(self, x): return other(x)
+class After(nn.Module, Says):
+    def forward(self, x): return helper(x)
+class Inside(After):
+    pass
+fast = torch.compile(Inside())
+def main(x): fast(x)
+""",
+    "a module with a call of a mixin before it": """
+class Says:
+    def __call__(self, x): return super().__call__(other(x))
+class Before(Says, nn.Module):
+    def forward(self, x): return helper(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.before = Before()
+    def forward(self, x): return self.before(x)
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "a decorator of ours that makes a custom operator": """
+def operator(name):
+    def around(fn):
+        made = torch.library.custom_op(name, fn, mutates_args=())
+        made.register_fake(lambda x: torch.empty_like(x))
+        return made
+    return around
+def plainly(name):
+    def around(fn): return fn
+    return around
+@operator("quiet::twice")
+def twice(x: torch.Tensor) -> torch.Tensor: return helper(x)
+@plainly("loud")
+def loud(x): return other(x)
+@torch.compile
+def run(x): return twice(x) + loud(x)
+def main(x): run(x)
+""",
+    "a forward that is put around the compiled one": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+def around(f):
+    def call(x): return other(f(x))
+    return call
+def main(x):
+    m = M()
+    def cloned(f):
+        def copy(*given): return f(*given).clone()
+        return copy
+    m.forward = cloned(torch.compile(m.forward))
+    m(x)
+""",
+    "an heir of a class whose forward only says that there is one": """
+class Encoder(nn.Module):
+    def forward(self, x): raise NotImplementedError
+class Small(Encoder):
+    def forward(self, x): return helper(x)
+def loss(encoder: Encoder, x): return encoder(x)
+small = Small()
+fast = torch.compile(loss)
+def main(x): fast(small, x)
+""",
+    "what an object that is called later was made with": """
+class Later:
+    def __init__(self, made, *given):
+        self.made = made
+        self.given = given
+    def __call__(self): return self.made(*self.given)
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+class Other(nn.Module):
+    def forward(self, x): return other(x)
+later, never = Later(Net), Later(Other)
+fast = torch.compile(later())
+eager = never()
+def main(x): fast(x), eager(x)
+""",
+    "what a comprehension of several lines compiles": """
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+class Nets(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.nets = nn.ModuleList([Net(), Net()])
+    def forward(self, x):
+        for net in self.nets: x = net(x)
+        return x
+def compiled(nets: Nets):
+    nets.nets = nn.ModuleList(
+        torch.compile(net)
+        for net in nets.nets
+    )
+    return nets
+nets = compiled(Nets())
+def main(x): nets(x)
+""",
+    "an attribute that is compiled unless it is of a class": """
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+class Mixture(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.nets = nn.ModuleList([Net()])
+    def forward(self, x): return other(self.nets[0](x))
+class Model:
+    def __init__(self, net): self.net = net
+    def fuse(self):
+        if isinstance(self.net, Mixture):
+            for number, net in enumerate(self.net.nets): self.net.nets[number] = torch.compile(net)
+        else:
+            self.net = torch.compile(self.net)
+models = [Model(Net()), Model(Mixture())]
+def main(x):
+    for model in models:
+        model.fuse()
+        model.net(x)
+""",
     "a module handed to one class and not to its sister": HANDING
     + """
 class Sister(nn.Module):

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.modules import OF_MODULES
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.values import Instance, Value, Values
 
@@ -14,8 +15,11 @@ _MAX_HOLDERS = 8
 """An attribute that more classes below a base have than this says little about which of them is meant."""
 _MAX_HEIRS = 40
 """An abstract class with more heirs says too little about what an annotated value is."""
-_KNOWN_BASES = frozenset({"abc.ABC", "builtins.object", "object", "typing.Generic", "typing.Protocol"})
-"""Outside bases without attributes of their own."""
+_KNOWN_BASES = frozenset(
+    {"abc.ABC", "builtins.object", "object", "typing.Generic", "typing.Protocol"}
+    | {"torch.nn.Module", "torch.nn.modules.module.Module"}
+)
+"""Outside bases without attributes of their own, but for those that every module has."""
 _DECORATORS = frozenset({"abstractmethod", "abstractproperty"})
 
 
@@ -57,6 +61,14 @@ def standing_for(project: Project, declared: Values, given: Values) -> tuple[Val
         left = {v: max(t, Tier.LIKELY) for v, t in declared.items() if getattr(v, "ref", None) in bases}
         declared = {**declared, **left}
     return declared, below
+
+
+def made_for(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
+    """The class itself, or few classes below one that nobody makes an instance of: it stands for them."""
+    if project.calls_of(ref.name):
+        return (ref,)
+    below = heirs(project, ref)
+    return (ref, *below) if len(below) <= _MAX_HOLDERS else (ref,)
 
 
 def heirs(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
@@ -126,13 +138,15 @@ def implementations(project: Project, ref: ClassRef, name: str) -> dict[ClassRef
 
 
 def heirs_of_abstract(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
-    """The classes below one that has abstract methods or derives from `abc.ABC` itself, unless they are many.
+    """The classes below an `abc.ABC` or one that leaves it to them what a method does, unless they are many.
 
     Such a class has no instances of its own.
     """
     key = ("heirs of abstract", ref)
     if key not in project.memo:
-        abstract = External("abc.ABC") in project.bases(ref) or _declares(project, ref)
+        abstract = (
+            External("abc.ABC") in project.bases(ref) or _declares(project, ref) or _is_open(project, ref)
+        )
         below = heirs(project, ref) if abstract else ()
         project.memo[key] = below if len(below) <= _MAX_HEIRS else ()
     return project.memo[key]  # type: ignore[return-value]
@@ -148,14 +162,23 @@ def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:
     if key not in project.memo:
         below = () if _may_have(project, ref, name) else heirs(project, ref)
         found = [heir for heir in below if any(_gives(project, part, name) for part in project.mro(heir))]
-        project.memo[key] = tuple(found) if len(found) <= _MAX_HOLDERS else ()
+        # The base of all modules of a project is handed about as any: one sort is meant, or nobody knows.
+        many = project.is_module(ref) and len(below) > _MAX_HOLDERS
+        known = len(found) <= _MAX_HOLDERS and not (many and len(found) > 1)
+        project.memo[key] = tuple(found) if known else ()
     return project.memo[key]  # type: ignore[return-value]
 
 
 def _may_have(project: Project, ref: ClassRef, name: str) -> bool:
     """Whether a class has an attribute, or has a base outside the project that may."""
     outside = not _KNOWN_BASES.issuperset(project.external_bases(ref))
-    return outside or name.startswith("__") or any(_gives(project, part, name) for part in project.mro(ref))
+    own = name in OF_MODULES and project.is_module(ref)
+    return (
+        outside
+        or own
+        or name.startswith("__")
+        or any(_gives(project, part, name) for part in project.mro(ref))
+    )
 
 
 def _gives(project: Project, ref: ClassRef, name: str) -> bool:
@@ -176,6 +199,12 @@ def _declares(project: Project, ref: ClassRef) -> bool:
                 if function is not None and _is_marked(function):
                     return True
     return False
+
+
+def _is_open(project: Project, ref: ClassRef) -> bool:
+    """Whether a module leaves it to its heirs what it does: its own forward only raises."""
+    forward = project.method(ref, "forward") if project.is_module(ref) else None
+    return forward is not None and project.owner(forward) == ref and _only_raises(project.function(forward))
 
 
 def _is_marked(function: Function) -> bool:

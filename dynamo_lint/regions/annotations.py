@@ -56,6 +56,21 @@ def is_plain(project: Project, annotation: Expr, scope: Scope) -> bool:
     return bool(symbols) and all(isinstance(s, External) and s.dotted in _PLAIN for s in symbols)
 
 
+def as_overridden(project: Project, parameter: facts.Parameter, where: FunctionRef) -> Values:
+    """What the method that another overrides says of a parameter, which has no annotation here."""
+    owner = project.owner(where)
+    if owner is None or parameter.annotation is not None:
+        return EMPTY
+    name = where.key.rpartition(".")[2]
+    for base in project.mro(owner)[1:]:
+        method = project.method(base, name) if name != "__init__" else None
+        for other in project.function(method).parameters if method is not None else ():
+            if other.name == parameter.name and other.annotation is not None and method is not None:
+                said = typed(project, other.annotation, Scope(FunctionRef(method.path, MODULE_KEY)))
+                return union([said], Tier.LIKELY)
+    return EMPTY
+
+
 def typed(project: Project, annotation: Expr, scope: Scope) -> Values:
     """Instances of an annotated type."""
     match annotation:

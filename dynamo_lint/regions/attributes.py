@@ -22,7 +22,7 @@ from dynamo_lint.regions.classwide import put_into_table, set_on_class
 from dynamo_lint.regions.itempath import key_of
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.modules import SELF_RETURNING
+from dynamo_lint.regions.modules import OF_MODULES
 from dynamo_lint.regions.project import External, File, Project
 from dynamo_lint.regions.refitting import is_put_back
 from dynamo_lint.regions.spread import named_by_keyword
@@ -52,14 +52,6 @@ if TYPE_CHECKING:
 
 _UNWRAPPING = frozenset({"module", "_orig_mod"})
 """Where DDP and torch.compile keep the module they wrap."""
-
-OF_MODULES = SELF_RETURNING | frozenset(
-    {"compile", "parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children"}
-    | {"modules", "named_modules", "state_dict", "load_state_dict", "zero_grad", "training"}
-    | {"register_buffer", "register_parameter", "register_module", "add_module", "get_submodule"}
-    | {"register_forward_hook", "register_forward_pre_hook", "extra_repr"}
-)
-"""What every nn.Module has (torch/nn/modules/module.py), so that no `__getattr__` is asked for it."""
 
 _FEW = 8
 """A base with more heirs than this is one of a library."""
@@ -94,8 +86,8 @@ def of_value(ev: Evaluation, owner: Value, name: str) -> Values:
             return based.inherited(ev, start, name) if found is None else found
         case File(path):
             return _of_file(ev, path, name)
-        case External(dotted):
-            return {External(f"{dotted}.{name}"): Tier.CERTAIN}
+        case External():
+            return ev.of_symbols(ev.project.members(owner, name))
         case Foreign(dotted) if dotted in LOADERS:
             return loaded(ev, name)
         case Foreign(dotted) if dotted == SOME_MODULE:
@@ -284,7 +276,9 @@ def _field(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Values:
         return EMPTY
     position = [key for key, _ in ev.project.class_(part).annotations].index(name)
     parts = []
-    for scope, site in flow.constructions(ev, ref):
+    for scope, site in (
+        site for one in abstract.made_for(ev.project, ref) for site in flow.constructions(ev, one)
+    ):
         given = next((value for key, value in site.call.keywords if key == name), None)
         if given is None and part == ref and position < len(site.call.arguments):
             given = site.call.arguments[position]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import MODULE_KEY, Function
+from dynamo_lint.index.facts import MODULE_KEY, Definition, Function
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.naming import LAMBDA, names_for
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Scope, Value, Values
 
@@ -19,6 +20,9 @@ _MOST = 200
 def by(ev: Evaluation, function: Function, scope: Scope) -> Values:
     """The functions and classes that the function decorates: it is called with each of them."""
     names = {function.qualname.rpartition(".")[2]}
+    if LAMBDA in names:  # `fuse = lambda f: torch.compile(f)`
+        around = ev.project.function(FunctionRef(scope.function.path, function.outer or MODULE_KEY))
+        names = set(names_for(Definition(scope.function.key), around))
     if function.outer not in (None, MODULE_KEY):  # `@factory(…)` calls the function that it returns
         outer = ev.project.files[scope.function.path].functions[function.outer or MODULE_KEY]
         names.add(outer.qualname.rpartition(".")[2])

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Expr, Function
-from dynamo_lint.regions.attributes import OF_MODULES, delegates
+from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
 from dynamo_lint.regions.edges import Edge
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Node, Tier
+from dynamo_lint.regions.modules import OF_MODULES
 from dynamo_lint.regions.values import EMPTY, Foreign, Instance, Scope, Value
 
 if TYPE_CHECKING:

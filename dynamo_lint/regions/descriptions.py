@@ -33,8 +33,13 @@ _LAZY = frozenset({"LazyCall"})
 _DEEPEST = 30
 
 
-def read_settings(file: FileFacts, settings: Table, described: Table, named: Table) -> None:
-    """What files that are no code say is to be built, by key and by what is called; and what they name."""
+def read_settings(file: FileFacts, settings: Table, described: Table, named: Table, nodes: Table) -> None:
+    """What files that are no code say is to be built, by key and by what is called; and what they name.
+
+    `nodes` are the names under which other files have what is stored under a key.
+    """
+    for key, name in _imported(file):
+        nodes[key].append(name)
     where = FunctionRef(file.path, MODULE_KEY)
     for key, text in file.named:
         named[key].append((where, text))
@@ -120,6 +125,18 @@ def _lazy(file: FileFacts) -> Iterator[Setting]:
     for function in file.functions.values():
         for name, node in _stored(function):
             yield from _calls(name, _copied(bound, node), imported, 1)
+
+
+def _imported(file: FileFacts) -> Iterator[tuple[str, str]]:
+    """The keys under which a file stores what it imports, and what that is called where it comes from."""
+    module = file.functions.get(MODULE_KEY)
+    if module is None:
+        return
+    imported = {b.name: b.value.name for b in module.bindings if isinstance(b.value, Import) and b.value.name}
+    for function in file.functions.values() if imported else ():
+        for key, node in _stored(function):
+            if key and node in imported:
+                yield key, imported[node]
 
 
 def _copied(bound: Mapping[str, Expr], name: str) -> Expr:

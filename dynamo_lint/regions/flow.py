@@ -23,7 +23,7 @@ from dynamo_lint.regions import (
     unnamed,
 )
 from dynamo_lint.regions.abstract import is_protocol, standing_for
-from dynamo_lint.regions.annotations import is_plain, typed
+from dynamo_lint.regions.annotations import as_overridden, is_plain, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
 from dynamo_lint.regions.project import Project, Symbol
@@ -74,7 +74,7 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
         choices.note(ev.project, passed)  # a table is filled with it
     if direct:
         more.append(hosted.handed(ev, parameter, scope))
-    found = ev.capped(union([default, passed, *more]))
+    found = ev.capped(union([default, passed, *more])) or as_overridden(ev.project, parameter, scope.function)
     if known:
         declared, meant = standing_for(ev.project, declared, found)
         found = {v: t for v, t in found.items() if v in meant or ev.holds_module(v)}

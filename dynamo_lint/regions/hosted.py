@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Name, Parameter
+from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Attribute, Call, Name, Parameter
 from dynamo_lint.regions import choices, commandlines, flow
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.rehearsals import in_tests
+from dynamo_lint.regions.settings import described
 from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, union
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def handed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
         choices.note(project, trained)  # the heirs of one are its variants
         return trained
     step = scope.function.key.rpartition(".")[2]
+    if parameter.name == "model" and step.startswith("on_") and any(b.endswith(_CALLBACKS) for b in bases):
+        return described(ev, Attribute(UNKNOWN, "model"), scope, anything=False)
     if parameter.name == "model" and step in _STEPS and any(base.endswith("Trainer") for base in bases):
         return ev.attributes({Instance(scope.receiver or owner): Tier.LIKELY}, "model")
     if parameter.name == "model" and step in commandlines.RUNS:

@@ -70,8 +70,8 @@ class ModuleFinder:
 
         The siblings of a script win, then packages by name, then a path that ends like the dotted name (a
         namespace package or a source root that is not the linted root), the nearest of several; then what
-        lies beside the scripts of a package; and last a path below the project's folder, which may be the
-        package that the first part names.
+        lies beside the scripts of a package, or above; and last a path below the project's folder, which may
+        be the package that the first part names.
         """
         tail = dotted.replace(".", "/")
         folder, slash, _ = importer.rpartition("/")
@@ -91,9 +91,30 @@ class ModuleFinder:
         if not named and sibling is not None and not outside and folder in self._run_in:
             return None if _imports(self._files[sibling], dotted) else sibling
         if not named and not outside:
-            own = self._own_folder.find(dotted)
+            own = self._above(tail, importer) or self._own_folder.find(dotted)
             return own if own != importer else None
         return max(named, key=lambda path: (_shared(path, importer), path), default=None)
+
+    def in_namespace(self, dotted: str, name: str) -> str | None:
+        """What `dotted.name` means after `import dotted.other`, of a folder at the top that is no package."""
+        if dotted.partition(".")[0] in _OUTSIDE or self._own_folder.at_top(dotted) is not None:
+            return None
+        return self._own_folder.at_top(f"{dotted}.{name}")
+
+    def _above(self, tail: str, importer: str) -> str | None:
+        """What lies beside a script above: its folder is on the path of all that it imports."""
+        folder = importer.rpartition("/")[0]
+        while folder:
+            folder = folder.rpartition("/")[0]
+            stem = f"{folder}/{tail}" if folder else tail
+            found = [path for path in (f"{stem}.py", f"{stem}/__init__.py") if path in self._files]
+            if (
+                folder in self._run_in
+                and found
+                and not _imports(self._files[found[0]], tail.replace("/", "."))
+            ):
+                return found[0]
+        return None
 
 
 def _imports(file: FileFacts, dotted: str) -> bool:

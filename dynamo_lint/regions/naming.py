@@ -208,6 +208,17 @@ def picked_from(value: Expr) -> list[Expr]:
     return []
 
 
+def classes_in(value: Expr) -> list[Expr]:
+    """The classes that a value is, as they are called: `nets.Net`, or `Small if few else Large`."""
+    match value:
+        case facts.Attribute(facts.Name(module), name) if name[:1].isupper() and module.islower():
+            return [value]
+        case facts.Choice(options):
+            named = [one for one in options if isinstance(one, facts.Name) and one.id[:1].isupper()]
+            return [*named, *(part for one in options for part in classes_in(one))]
+    return []
+
+
 def called_at_once(callee: Expr) -> list[Expr]:
     """What a callee without a name of its own runs: one of a dictionary, or what is compiled right there."""
     match callee:

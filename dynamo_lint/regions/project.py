@@ -94,7 +94,7 @@ class Project:
         self.own_stores = scopes.own_stores
         finder = ModuleFinder(files, OwnFolder(files, tables.named, scopes.global_bindings))
         self.find_module = finder.find
-        self._imported_module = finder.imported
+        self._imported_module, self._in_namespace = finder.imported, finder.in_namespace
         self._resolving: set[object] = set()
         self._in_stars: set[tuple[str, str]] = set()
         """Names that are looked for in the files that a star import names, and those files."""
@@ -261,7 +261,8 @@ class Project:
                 inner = self.find_module(f"{self.files[path].module}.{name}", path)
                 return (File(inner),) if inner else found or lazily.defined_below(self, path, name)
             case External(dotted):
-                return (External(f"{dotted}.{name}"),)
+                module = self._in_namespace(dotted, name)
+                return (External(f"{dotted}.{name}") if module is None else File(module),)
             case ClassRef():
                 where, values = self.member(owner, name)
                 if where is None:

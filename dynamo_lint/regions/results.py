@@ -25,6 +25,7 @@ from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
 from dynamo_lint.regions.compiling import compiled
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
+from dynamo_lint.regions.delayed import delayed
 from dynamo_lint.regions.evaluated import evaluated
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
@@ -119,6 +120,8 @@ def _of_callees(ev: Evaluation, callees: Values, call: Call, scope: Scope) -> Va
 def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Values:
     match callee:
         case ClassValue(ref):
+            if later := delayed(ev, ref, call, scope):
+                return later
             made = newly.made(ev, ref, call, scope)
             if (kind := containers.kind_of(ev.project, ref)) is None:
                 return made

@@ -46,12 +46,18 @@ class OwnFolder:
     def find(self, dotted: str) -> str | None:
         """The file that a dotted name means if its first part is a name of the project's folder."""
         first, _, rest = dotted.partition(".")
-        path = self._file(rest)
+        path = self.at_top(rest)
         if path is None:
             return None
         if first not in self._own:
             self._own[first] = self._is_own(first)
         return path if self._own[first] else None
+
+    def at_top(self, rest: str) -> str | None:
+        """The file of a dotted name below the folder that all code of the project is in."""
+        stem = f"{self._top}{rest.replace('.', '/')}"
+        found = (path for path in (f"{stem}.py", f"{stem}/__init__.py") if rest and path in self._files)
+        return next(found, None)
 
     def _is_own(self, name: str) -> bool:
         below = (folder for folder in self._folders if len(folder) >= len(self._top))
@@ -68,13 +74,8 @@ class OwnFolder:
             return self._is_module(rest) if rest else None
         if self._is_module(f"{rest}.{target.name}" if rest else target.name):
             return True
-        path = self._file(rest)
+        path = self.at_top(rest)
         return path is not None and (bool(self._files[path].stars) or target.name in self._bound(path))
 
     def _is_module(self, rest: str) -> bool:
-        return f"{self._top}{rest.replace('.', '/')}" in self._folders or self._file(rest) is not None
-
-    def _file(self, rest: str) -> str | None:
-        stem = f"{self._top}{rest.replace('.', '/')}"
-        found = (path for path in (f"{stem}.py", f"{stem}/__init__.py") if rest and path in self._files)
-        return next(found, None)
+        return f"{self._top}{rest.replace('.', '/')}" in self._folders or self.at_top(rest) is not None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from dynamo_lint.index.facts import Attribute, Call, CallSite, Constant, Expr, Name, Setting, Subscript
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import FunctionRef, Tier
-from dynamo_lint.regions.project import External, Symbol
+from dynamo_lint.regions.project import External, Project, Symbol
 from dynamo_lint.regions.texts import SPLITTERS
 from dynamo_lint.regions.values import EMPTY, ClassValue, Key, Scope, Value, Values, union
 
@@ -28,7 +28,7 @@ _BUILDING = ("instantiate", "call")
 _Completed = Mapping[Symbol, list[tuple[Scope, CallSite]]]
 _NOTHING: _Completed = {}
 _T = TypeVar("_T")
-_Rows = Iterable[tuple[FunctionRef, Setting]]
+_RowsOf = Iterable[tuple[FunctionRef, Setting]]
 
 
 def described(ev: Evaluation, asked: Expr, scope: Scope, *, anything: bool = True) -> Values:
@@ -36,10 +36,10 @@ def described(ev: Evaluation, asked: Expr, scope: Scope, *, anything: bool = Tru
 
     Where it names none, `anything`: of all that they build the modules that are no part of another.
     """
-    table, folder = ev.project.named("settings"), _folder(scope.function.path)
+    folder = _folder(scope.function.path)
     given = (value.name for value in ev.value(asked, scope) if isinstance(value, Key))
     names = dict.fromkeys(given) or dict.fromkeys(keys(ev, asked, scope))
-    found = [_under(ev, name, folder) for name in names if table.get(name)]
+    found = [_under(ev, name, folder) for name in names if _rows(ev.project, name)]
     if names:
         return found[0] if len(found) == 1 else ev.capped(union(found))
     if not anything:
@@ -145,8 +145,15 @@ def _of_name(ev: Evaluation, name: str, scope: Scope, depth: int) -> Iterator[st
 
 
 def _under(ev: Evaluation, name: str, folder: str) -> Values:
-    rows = ev.project.named("settings")[name]
+    rows = _rows(ev.project, name)
     return ev.ask(("settings", name, folder), lambda: _chosen(ev, _near(rows, folder)), EMPTY)
+
+
+def _rows(project: Project, name: str) -> Sequence[tuple[FunctionRef, Setting]]:
+    """What stands under a key, or is stored under it by a file that imports it."""
+    table = project.named("settings")
+    stored = dict.fromkeys(project.named("nodes").get(name, ()))
+    return [*table.get(name, ()), *(row for node in stored for row in table.get(node, ()))]
 
 
 def _folder(path: str) -> str:
@@ -163,7 +170,7 @@ def _near(rows: Sequence[tuple[FunctionRef, _T]], folder: str) -> Sequence[tuple
     return rows
 
 
-def _chosen(ev: Evaluation, rows: _Rows) -> Values:
+def _chosen(ev: Evaluation, rows: _RowsOf) -> Values:
     """What a key describes: the models that a configuration chooses from there are one choice."""
     made = _made(ev, rows)
     models = [value for value in made if ev.holds_module(value)]
@@ -176,5 +183,5 @@ def _outer(ev: Evaluation, folder: str) -> Values:
     return {v: tier for v, tier in _made(ev, _near(rows, folder)).items() if ev.holds_module(v)}
 
 
-def _made(ev: Evaluation, rows: _Rows) -> Values:
+def _made(ev: Evaluation, rows: _RowsOf) -> Values:
     return union((ev.value(one.call, Scope(where)) for where, one in rows), Tier.LIKELY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -120,10 +121,25 @@ def _any_of(ev: Evaluation, dotted: str, path: str) -> Values:
     """The modules that a text with open parts may name, or what all of those are asked for alike."""
     package, _, name = dotted.rpartition(".")
     found = _modules_like(ev.project, dotted, path)
-    if not found and "*" not in name:
-        inside: Values = {File(module): Tier.LIKELY for module in _modules_like(ev.project, package, path)}
-        return ev.attributes(inside, name)
+    if not found:
+        return _named_alike(ev, package, name, path)
     return {File(module): Tier.LIKELY for module in found}
+
+
+def _named_alike(ev: Evaluation, package: str, name: str, path: str) -> Values:
+    """What the modules like `tmix.tmix_*` have under a name like `TMix_*`: of each its own, if some do."""
+    modules: list[Value] = [File(module) for module in _modules_like(ev.project, package, path)]
+    own: list[Values] = []
+    last = re.compile(re.escape(package.rpartition(".")[2]).replace(r"\*", "(.+)"))
+    for module in modules:
+        meant = last.fullmatch(PurePosixPath(module.path).stem) if isinstance(module, File) else None
+        if meant is not None and meant.groups():
+            own.append(ev.attributes({module: Tier.LIKELY}, name.replace("*", meant[1])))
+    if not any(own):
+        inside: Values = dict.fromkeys(modules, Tier.LIKELY)
+        own = [ev.attributes(inside, one) for one in sorted(spelled_out(ev, inside, {name: Tier.LIKELY}))]
+    choices.note(ev.project, union(own))
+    return union(own)
 
 
 def _modules_like(project: Project, dotted: str, path: str) -> list[str]:

@@ -20,6 +20,7 @@ from dynamo_lint.regions.naming import (
     add_keys,
     called_at_once,
     called_name,
+    classes_in,
     compiled_in,
     given_back,
     handed_on,
@@ -93,7 +94,7 @@ def _aliases(
     for function in file.functions.values():
         everything: list[Binding | Store] = [*function.bindings, *function.stores]
         for bound in everything:
-            for item in picked_from(bound.value):
+            for item in (*picked_from(bound.value), *classes_in(bound.value)):
                 alias.add(last_name(item), bound.name)
             match bound.value:
                 case facts.Display("dict", items, keys):
@@ -355,7 +356,7 @@ READINGS = (
     Reading(("carrying", "carried to"), read_carried),
     Reading(("calling given",), read_called),
     Reading(("handed as", "handed at"), read_handed),
-    Reading(("settings", "described", "named in settings"), read_settings),
+    Reading(("settings", "described", "named in settings", "nodes"), read_settings),
     Reading(("configured", "typed"), read_configs),
 )
 
