@@ -145,3 +145,35 @@ def test_calls_of_other_tables_give_it_nothing(call: str) -> None:
 
 def test_what_is_put_into_another_table_is_not_compiled() -> None:
     assert not given("self.slow[size] = lambda model, x: model.draft(x)", "self.slow[size](self.model, x)")
+
+
+WAYS = """
+def outside(x): return x
+class Norm(nn.Module):
+    def __init__(self, kind=None):
+        super().__init__()
+        self.ways = {{"first": self.first, "second": self.second, "third": outside}}
+        self.kind = "first"
+        {more}
+    def first(self, x): return x
+    def second(self, x): return x
+    def forward(self, x): return self.ways[{index}](x)
+fast = torch.compile(Norm())
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "index", "expected"),
+    [
+        ("if kind in self.ways: self.kind = kind", "self.kind", {"Norm.first", "Norm.second"}),
+        ("if kind: self.kind = kind.lower()", "self.kind", {"Norm.first", "Norm.second"}),
+        ("pass", "self.kind", {"Norm.first"}),
+        ("if kind: self.kind = 'second'", "self.kind", {"Norm.first", "Norm.second"}),
+        ("if kind: self.other = kind", "self.kind", {"Norm.first"}),
+        ("if kind: self.kind = kind", "'second'", {"Norm.second"}),
+    ],
+)
+def test_a_text_that_an_attribute_may_hold_besides_others_picks_any_method_of_a_table(
+    more: str, index: str, expected: set[str]
+) -> None:
+    assert set(hot(WAYS.format(more=more, index=index))) == {"Norm.forward", *expected}

@@ -789,6 +789,21 @@ def main(x):
         model.fuse()
         model.net(x)
 """,
+    "a method out of a table by a text that is kept": """
+class Norm(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.ways = {"first": self.first, "second": self.second}
+        self.kind = kind if kind in self.ways else "first"
+    def first(self, x): return helper(x)
+    def second(self, x): return other(x)
+    def unused(self, x): return x
+    def forward(self, x): return self.ways[self.kind](x)
+kinds = ["none", "second"]
+fast = [torch.compile(Norm(kind)) for kind in kinds]
+def main(x):
+    for norm in fast: norm(x)
+""",
     "a module handed to one class and not to its sister": HANDING
     + """
 class Sister(nn.Module):

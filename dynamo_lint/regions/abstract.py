@@ -144,10 +144,8 @@ def heirs_of_abstract(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
     """
     key = ("heirs of abstract", ref)
     if key not in project.memo:
-        abstract = (
-            External("abc.ABC") in project.bases(ref) or _declares(project, ref) or _is_open(project, ref)
-        )
-        below = heirs(project, ref) if abstract else ()
+        abstract = External("abc.ABC") in project.bases(ref) or _declares(project, ref)
+        below = heirs(project, ref) if abstract or _is_open(project, ref) else ()
         project.memo[key] = below if len(below) <= _MAX_HEIRS else ()
     return project.memo[key]  # type: ignore[return-value]
 
@@ -171,14 +169,10 @@ def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:
 
 def _may_have(project: Project, ref: ClassRef, name: str) -> bool:
     """Whether a class has an attribute, or has a base outside the project that may."""
-    outside = not _KNOWN_BASES.issuperset(project.external_bases(ref))
-    own = name in OF_MODULES and project.is_module(ref)
-    return (
-        outside
-        or own
-        or name.startswith("__")
-        or any(_gives(project, part, name) for part in project.mro(ref))
-    )
+    if name.startswith("__") or not _KNOWN_BASES.issuperset(project.external_bases(ref)):
+        return True
+    of_every = name in OF_MODULES and project.is_module(ref)
+    return of_every or any(_gives(project, part, name) for part in project.mro(ref))
 
 
 def _gives(project: Project, ref: ClassRef, name: str) -> bool:

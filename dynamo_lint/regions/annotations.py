@@ -66,8 +66,9 @@ def as_overridden(project: Project, parameter: facts.Parameter, where: FunctionR
         method = project.method(base, name) if name != "__init__" else None
         for other in project.function(method).parameters if method is not None else ():
             if other.name == parameter.name and other.annotation is not None and method is not None:
-                said = typed(project, other.annotation, Scope(FunctionRef(method.path, MODULE_KEY)))
-                return union([said], Tier.LIKELY)
+                there = Scope(FunctionRef(method.path, MODULE_KEY))
+                plain = is_plain(project, other.annotation, there)
+                return EMPTY if plain else union([typed(project, other.annotation, there)], Tier.LIKELY)
     return EMPTY
 
 

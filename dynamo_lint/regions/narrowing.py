@@ -17,6 +17,7 @@ from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
     Foreign,
+    FunctionValue,
     Group,
     Held,
     Instance,
@@ -197,7 +198,7 @@ def _may_be_tuple(ev: Evaluation, value: Value, holds: bool) -> bool:
 def by_text(ev: Evaluation, owners: Values, index: Expr, scope: Scope) -> Values:
     """What containers hold under an index that is known to be one of some texts.
 
-    If it may be others too, any class of a table may be meant; what a function does says less of a model.
+    If it may be others too, any class or method of a table may be meant; another function says less.
     """
     names = ev.value(index, scope)
     texts = [name.value for name in names if isinstance(name, Text)]
@@ -206,15 +207,30 @@ def by_text(ev: Evaluation, owners: Values, index: Expr, scope: Scope) -> Values
     found = union(ev.item(owners, text) for text in texts)
     if not _is_open(ev, index, scope):
         return found
-    classes: Values = {v: tier for v, tier in ev.item(owners, None).items() if isinstance(v, ClassValue)}
-    return union([found, union([classes], Tier.LIKELY)])
+    rows = ev.item(owners, None)
+    others: Values = {v: tier for v, tier in rows.items() if isinstance(v, ClassValue) or _is_method(v)}
+    return union([found, union([others], Tier.LIKELY)])
+
+
+def _is_method(value: Value) -> bool:
+    return isinstance(value, FunctionValue) and value.receiver is not None
 
 
 def _is_open(ev: Evaluation, index: Expr, scope: Scope) -> bool:
-    """Whether a name may be other texts too: it is also bound to what only the run knows."""
-    local = ev.project.locals_of(scope.function).get(index.id) if isinstance(index, Name) else None
-    if local is None or local.parameter is not None:
-        return False
-    bound = local.bound
+    """Whether a name or an attribute may be other texts too: it also holds what only the run knows."""
+    bound = tuple(_bound(ev, index, scope))
     # A question, for it may depend on itself: `key = NEXT[key]`.
-    return ev.ask(("open", scope, index), lambda: not all(ev.value(v, scope) for v in bound), False)
+    return ev.ask(("open", scope, index), lambda: not all(ev.value(v, at) for v, at in bound), False)
+
+
+def _bound(ev: Evaluation, index: Expr, scope: Scope) -> Iterator[tuple[Expr, Scope]]:
+    match index:
+        case Name(name):
+            local = ev.project.locals_of(scope.function).get(name)
+            if local is not None and local.parameter is None:
+                yield from ((value, scope) for value in local.bound)
+        case Attribute(owner, name) if ev.project.is_self(owner, scope.function):
+            holder = scope.receiver or ev.project.owner(scope.function)
+            for part in ev.project.mro(holder) if holder is not None else ():
+                for where, store in ev.project.own_stores(part).get(name, ()):
+                    yield store.value, Scope(where, holder)
