@@ -804,6 +804,15 @@ fast = [torch.compile(Norm(kind)) for kind in kinds]
 def main(x):
     for norm in fast: norm(x)
 """,
+    "a closure that is kept in an attribute, and compiled there": """
+class Kept:
+    def __init__(self, compiles):
+        def step(x): return helper(x)
+        self.step = step
+        if compiles: self.step = torch.compile(self.step)
+kept = Kept(True)
+def main(x): kept.step(x)
+""",
     "a module handed to one class and not to its sister": HANDING
     + """
 class Sister(nn.Module):

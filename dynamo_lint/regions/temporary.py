@@ -44,12 +44,15 @@ def is_stored_later(
     """
     if not isinstance(compiled, facts.Attribute) or not closure.stands_in(where):
         return False
-    if any(
-        store.name == compiled.name and store.owner == compiled.value and compiled in walk(store.value)
-        for store in project.function(where).stores
-    ):
-        return True
     name = facts.Name(closure.key.rpartition(".")[2])
+    here = [
+        store
+        for store in project.function(where).stores
+        if store.name == compiled.name and store.owner == compiled.value
+    ]
+    put_there = any(store.value == name and store.line < line for store in here)
+    if not put_there and any(compiled in walk(store.value) for store in here):
+        return True
     stores = [store for store in project.function(where).stores if name in walk(store.value)]
     return bool(stores) and all(store.name == compiled.name and store.line > line for store in stores)
 
