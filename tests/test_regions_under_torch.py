@@ -813,6 +813,94 @@ class Kept:
 kept = Kept(True)
 def main(x): kept.step(x)
 """,
+    "what each heir of a configuration calls its target": """
+from dataclasses import dataclass, field
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+class Unused(nn.Module):
+    def forward(self, x): return other(x)
+@dataclass
+class Base:
+    target: type
+    def setup(self): return self.target(self)
+class Trainer:
+    def __init__(self, config): self.fast = torch.compile(config.net())
+@dataclass
+class TrainerConfig(Base):
+    target: type = field(default_factory=lambda: Trainer)
+    net: type = field(default_factory=lambda: Net)
+    unused: type = field(default_factory=lambda: Unused)
+trainer = TrainerConfig().setup()
+def main(x): trainer.fast(x)
+""",
+    "a field of a base that nobody makes": """
+from dataclasses import dataclass
+from typing import Callable
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+class Unused(nn.Module):
+    def forward(self, x): return other(x)
+@dataclass
+class Base:
+    build: Callable
+@dataclass
+class Config(Base):
+    unused: Callable = Unused
+def train(config: Base): return torch.compile(config.build())
+fast = train(Config(build=lambda: Net()))
+def main(x): fast(x)
+""",
+    "a parameter that only the overridden method annotates": """
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+class Model(nn.Module):
+    pass
+class Holding(Model):
+    def __init__(self):
+        super().__init__()
+        self.net, self.cold = Net(), Cold()
+class Cold(Model):
+    def forward(self, x): return other(x)
+class Callback:
+    def on_start(self, model: Model): pass
+class Compiling(Callback):
+    def on_start(self, model): model.net = torch.compile(model.net)
+model = Holding()
+def start(callbacks):
+    for callback in callbacks: callback.on_start(model)
+start([Callback(), Compiling()])
+def main(x): model.net(x), model.cold(x)
+""",
+    "a class by the name of a variable": """
+class Small(nn.Module):
+    def forward(self, x): return helper(x)
+class Large(nn.Module):
+    def forward(self, x): return other(x)
+class Cold(nn.Module):
+    def forward(self, x): return x
+class Around(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+    def forward(self, x): return self.net(x)
+class Beside(Around):
+    pass
+def build(few):
+    around = Around if few else Beside
+    return around(net=Small() if few else Large())
+fast = [torch.compile(build(few)) for few in (True, False)]
+cold = Cold()
+def main(x):
+    for one in fast: one(cold(x))
+""",
+    "a model that is asked for by its name": """
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+def plain(x): return other(x)
+def build(name): return globals()[name]()
+fast = torch.compile(build("Net"))
+def main(x): plain(fast(x))
+""",
     "a module handed to one class and not to its sister": HANDING
     + """
 class Sister(nn.Module):
@@ -1307,3 +1395,43 @@ def test_dynamo_translates_what_is_given_for_a_base_that_nobody_makes_and_so_the
         "Rotary.turn": "likely",
         "helper": "likely",
     }
+
+
+CONSTANT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.legacy = False
+    def forward(self, x):
+        if self.legacy: x = helper(x)
+        return other(x)
+def main(x): torch.compile(Net())(x)
+"""
+NAMED_ONE = """
+class Small(nn.Module):
+    def forward(self, x): return helper(x)
+class Large(nn.Module):
+    def forward(self, x): return other(x)
+def get(name):
+    if name == "small": return Small
+    if name == "large": return Large
+def main(x): torch.compile(get("".join(["lar", "ge"]))())(x)
+"""
+
+
+@NAMED
+@pytest.mark.parametrize(
+    ("source", "run", "kept_out"),
+    [
+        (CONSTANT, {"Net.forward", "other"}, {"helper"}),
+        (NAMED_ONE, {"Large.forward", "other"}, {"Small.forward", "helper"}),
+    ],
+    ids=["a constant", "a text"],
+)
+def test_dynamo_does_not_translate_what_a_constant_or_a_text_keeps_off_and_so_it_is_not_certain(
+    source: str, run: set[str], kept_out: set[str], tmp_path: Path
+) -> None:
+    assert translated(OURS + source, tmp_path) == run
+    found = hot(OURS + source)
+    assert set(found) == run | kept_out
+    assert {found[name] for name in kept_out} == {"likely"}

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from dynamo_lint.index.facts import Attribute, Call, Constant, Display, Expr, Name, Narrowed
+from dynamo_lint.index.walking import untested
 
 HAVING = "having"
 """The kind of a `Display` that lists attributes, any of which a value is shown to have, instead of types."""
@@ -43,9 +44,7 @@ def _left(value: Expr, tests: list[Narrowed]) -> Expr:
 
 def left_by(value: Expr, tests: list[Narrowed]) -> Expr:
     """A value as far as those of some tests that are about itself leave it."""
-    inner: Expr = value
-    while isinstance(inner, Narrowed):
-        inner = inner.value
+    inner = untested(value)
     left: Expr = value
     for fact in tests:
         if fact.value == inner:

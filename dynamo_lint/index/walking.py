@@ -31,6 +31,13 @@ def itself(value: Expr, methods: Collection[str]) -> Expr:
     return value
 
 
+def untested(value: Expr) -> Expr:
+    """An expression without what tests around it say of its value."""
+    while isinstance(value, facts.Narrowed):
+        value = value.value
+    return value
+
+
 def parts(expr: Expr) -> tuple[Expr, ...]:
     """The expressions right inside one."""
     match expr:

@@ -58,15 +58,16 @@ def is_plain(project: Project, annotation: Expr, scope: Scope) -> bool:
 
 def as_overridden(project: Project, parameter: facts.Parameter, where: FunctionRef) -> Values:
     """What the method that another overrides says of a parameter, which has no annotation here."""
-    owner = project.owner(where)
-    if owner is None or parameter.annotation is not None:
+    owner, name = project.owner(where), where.key.rpartition(".")[2]
+    if owner is None or parameter.annotation is not None or name == "__init__":
         return EMPTY
-    name = where.key.rpartition(".")[2]
     for base in project.mro(owner)[1:]:
-        method = project.method(base, name) if name != "__init__" else None
-        for other in project.function(method).parameters if method is not None else ():
-            if other.name == parameter.name and other.annotation is not None and method is not None:
-                there = Scope(FunctionRef(method.path, MODULE_KEY))
+        method = project.method(base, name)
+        if method is None:
+            continue
+        there = Scope(FunctionRef(method.path, MODULE_KEY))
+        for other in project.function(method).parameters:
+            if other.name == parameter.name and other.annotation is not None:
                 plain = is_plain(project, other.annotation, there)
                 return EMPTY if plain else union([typed(project, other.annotation, there)], Tier.LIKELY)
     return EMPTY

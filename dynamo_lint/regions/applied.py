@@ -17,13 +17,12 @@ from dynamo_lint.regions.values import Instance, Scope
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
+    from dynamo_lint.regions.flow import Called
 
 _CALLED_BY_FLEX = frozenset({"score_mod", "mask_mod"})
 """Parameters of torch's own that are functions (torch/nn/attention/flex_attention.py)."""
 _MOST = 200
 """Calls that may be of a module which are evaluated to see what they call."""
-
-Called = tuple[tuple[Scope, CallSite], ...]
 
 
 def handing(ev: Evaluation, parameter: Parameter, where: FunctionRef) -> Called:

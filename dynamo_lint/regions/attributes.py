@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -276,9 +277,8 @@ def _field(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Values:
         return EMPTY
     position = [key for key, _ in ev.project.class_(part).annotations].index(name)
     parts = []
-    for scope, site in (
-        site for one in abstract.made_for(ev.project, ref) for site in flow.constructions(ev, one)
-    ):
+    made = (flow.constructions(ev, one) for one in abstract.made_for(ev.project, ref))
+    for scope, site in chain.from_iterable(made):
         given = next((value for key, value in site.call.keywords if key == name), None)
         if given is None and part == ref and position < len(site.call.arguments):
             given = site.call.arguments[position]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Attribute, Call, Expr, Name, Narrowed
+from dynamo_lint.index.facts import Attribute, Call, Name
+from dynamo_lint.index.walking import untested
 from dynamo_lint.regions.flow import argument_for
 from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.regions.project import Project
@@ -41,7 +42,7 @@ def _calls_first(project: Project, ref: ClassRef) -> bool:
             for part in project.mro(ref)
             for name, stores in project.own_stores(part).items()
             if first
-            and any(at == init and _plain(store.value) == Name(first[0].name) for at, store in stores)
+            and any(at == init and untested(store.value) == Name(first[0].name) for at, store in stores)
         }
         project.memo[key] = (
             run is not None
@@ -55,10 +56,3 @@ def _calls_first(project: Project, ref: ClassRef) -> bool:
             )
         )
     return bool(project.memo[key])
-
-
-def _plain(value: Expr) -> Expr:
-    """A value without what tests say of it."""
-    while isinstance(value, Narrowed):
-        value = value.value
-    return value

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import MODULE_KEY, Display, Element, Expr, Name, Narrowed
-from dynamo_lint.index.walking import walk
+from dynamo_lint.index.facts import MODULE_KEY, Display, Element, Expr, Name
+from dynamo_lint.index.walking import untested, walk
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.receivers import each_heir
@@ -58,9 +58,7 @@ def of_itself(bound: Sequence[Expr], name: str, found: Values) -> Values:
     """What a name holds that is put into a list if it is none yet: `models = [models]`."""
     for value in bound:
         if isinstance(value, Display) and value.kind in ("list", "tuple") and len(value.items) == 1:
-            inner = value.items[0]
-            while isinstance(inner, Narrowed):
-                inner = inner.value
+            inner = untested(value.items[0])
             single: Values = {one: tier for one, tier in found.items() if not isinstance(one, Group)}
             if inner == Name(name) and single:
                 return union([found, {Group(value.kind, (freeze(single),)): Tier.CERTAIN}])

@@ -50,9 +50,10 @@ def _is_part(ev: Evaluation, model: Value, path: str) -> bool:
     """Whether a class of a module is what others there are made of, or others in the file it comes from."""
     if not isinstance(model, ClassValue):
         return False
-    sites = ev.project.calls_of(model.ref.name)
-    at_home = [where for where, _ in sites if where.path == model.ref.path]
-    return any(where.path == path for where, _ in sites) or any(map(ev.project.owner, at_home))
+    return any(
+        where.path == path or (where.path == model.ref.path and ev.project.owner(where) is not None)
+        for where, _ in ev.project.calls_of(model.ref.name)
+    )
 
 
 def _public(ev: Evaluation, path: str, imported: bool) -> list[Symbol]:

@@ -95,9 +95,8 @@ def _given(ev: Evaluation, ref: ClassRef, name: str, depth: int, *, defaults: bo
 def _said(ev: Evaluation, factory: FunctionRef, name: str, *, defaults: bool) -> frozenset[bool | None]:
     """What the calls of a function write out for a parameter that it hands to the constructor."""
     written = picked.written_out(ev, factory, name, strict=not defaults)
-    if written is None or not all(isinstance(one, bool | int | float) for one in written):
-        return frozenset({None})
-    return frozenset(bool(one) for one in written)
+    numbers = (Constant(one) if isinstance(one, int | float) else None for one in written or (None,))
+    return frozenset(map(_amount, numbers))
 
 
 def _amount(value: Expr | None) -> bool | None:

@@ -32,7 +32,8 @@ def handed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     if parameter.name not in (_TRAINED, "model") or (owner := project.owner(scope.function)) is None:
         return EMPTY
     bases = project.external_bases(owner)
-    if parameter.name == _TRAINED and any(base.endswith(_CALLBACKS) for base in bases):
+    is_callback = any(base.endswith(_CALLBACKS) for base in bases)
+    if parameter.name == _TRAINED and is_callback:
         direct = [ref for ref in project.derived_from("LightningModule") if not in_tests(ref.path)]
         found = dict.fromkeys(part for ref in direct for part in (ref, *heirs(project, ref)))
         if len(direct) > _FEW:
@@ -41,7 +42,7 @@ def handed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
         choices.note(project, trained)  # the heirs of one are its variants
         return trained
     step = scope.function.key.rpartition(".")[2]
-    if parameter.name == "model" and step.startswith("on_") and any(b.endswith(_CALLBACKS) for b in bases):
+    if parameter.name == "model" and step.startswith("on_") and is_callback:
         return described(ev, Attribute(UNKNOWN, "model"), scope, anything=False)
     if parameter.name == "model" and step in _STEPS and any(base.endswith("Trainer") for base in bases):
         return ev.attributes({Instance(scope.receiver or owner): Tier.LIKELY}, "model")

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from dynamo_lint.index.facts import FileFacts, Import
-from dynamo_lint.regions.rooted import OwnFolder
+from dynamo_lint.regions.rooted import OwnFolder, file_of
 
 _OUTSIDE = sys.stdlib_module_names | {"torch"}
 """Names that mean no file of a project, whatever lies beside the one that imports them."""
@@ -61,9 +61,7 @@ class ModuleFinder:
             return self.find(whole, importer), whole
         folders = importer.split("/")
         stem = "/".join([*folders[: max(len(folders) - level, 0)], *dotted.split(".")])
-        inside = level <= len(folders)
-        below = (path for path in (f"{stem}.py", f"{stem}/__init__.py") if inside and path in self._files)
-        return next(below, None), whole
+        return file_of(self._files, stem) if level <= len(folders) else None, whole
 
     def _find(self, dotted: str, importer: str) -> str | None:
         """Path of the project file that `import dotted` in `importer` means, or None for an outside module.
@@ -106,14 +104,10 @@ class ModuleFinder:
         folder = importer.rpartition("/")[0]
         while folder:
             folder = folder.rpartition("/")[0]
-            stem = f"{folder}/{tail}" if folder else tail
-            found = [path for path in (f"{stem}.py", f"{stem}/__init__.py") if path in self._files]
-            if (
-                folder in self._run_in
-                and found
-                and not _imports(self._files[found[0]], tail.replace("/", "."))
-            ):
-                return found[0]
+            found = file_of(self._files, f"{folder}/{tail}" if folder else tail)
+            own = found is not None and not _imports(self._files[found], tail.replace("/", "."))
+            if folder in self._run_in and own:
+                return found
         return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, Function, Store
-from dynamo_lint.index.walking import walk
+from dynamo_lint.index.walking import untested, walk
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 
 LAMBDA = "<lambda>"
@@ -23,14 +23,12 @@ def last_name(value: Expr) -> str:
 
 def called_name(callee: Expr) -> str:
     """What a call goes by: of a dictionary of functions its key, or its own name if the key is not known."""
-    while isinstance(callee, facts.Narrowed):  # `assert callable(block)`
-        callee = callee.value
-    match callee:
+    match untested(callee):  # `assert callable(block)`
         case facts.Subscript(_, facts.Constant(str() as key)):
             return key
         case facts.Subscript(table):
             return last_name(table)
-    return last_name(callee)
+    return last_name(untested(callee))
 
 
 def add_keys(value: Expr, found: set[str]) -> None:

@@ -48,7 +48,7 @@ _PASSING = COLLECTIONS | iterables.PASSING | {*MODULE_CONTAINERS, "SimpleNamespa
 def passes_on(dotted: str) -> bool:
     """Whether a call of something outside the project may give back what it is given."""
     last = dotted.rpartition(".")[2]
-    return dotted in _PASS_FIRST | _COMBINING or last in _PASSING or last in _WRAPPING
+    return dotted in _PASS_FIRST or dotted in _COMBINING or last in _PASSING or last in _WRAPPING
 
 
 def passed_through(dotted: str, arguments: tuple[Expr, ...], first: Expr | None) -> tuple[Expr, ...]:

@@ -20,8 +20,8 @@ from dynamo_lint.index.facts import (
     Element,
     Expr,
     Name,
-    Narrowed,
 )
+from dynamo_lint.index.walking import untested
 from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
@@ -135,9 +135,7 @@ def _given(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> Written
 
 def _written(ev: Evaluation, value: Expr, caller: Scope, strict: bool) -> Written | None:
     """What a call passes by one expression, if that is written out."""
-    while isinstance(value, Narrowed):
-        value = value.value
-    match value:
+    match untested(value):
         case Constant(text):
             return frozenset({text})
         case Name(other):

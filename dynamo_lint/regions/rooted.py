@@ -19,6 +19,11 @@ _RIGHT = 0.9
 """The part of them that has to be: what a build writes is not there yet."""
 
 
+def file_of(files: Collection[str], stem: str) -> str | None:
+    """The file of a module, or of a package, by its path without an ending."""
+    return next((path for path in (f"{stem}.py", f"{stem}/__init__.py") if path in files), None)
+
+
 class OwnFolder:
     """The files of a project by dotted names that start with a name of its folder."""
 
@@ -55,9 +60,7 @@ class OwnFolder:
 
     def at_top(self, rest: str) -> str | None:
         """The file of a dotted name below the folder that all code of the project is in."""
-        stem = f"{self._top}{rest.replace('.', '/')}"
-        found = (path for path in (f"{stem}.py", f"{stem}/__init__.py") if rest and path in self._files)
-        return next(found, None)
+        return file_of(self._files, f"{self._top}{rest.replace('.', '/')}") if rest else None
 
     def _is_own(self, name: str) -> bool:
         below = (folder for folder in self._folders if len(folder) >= len(self._top))

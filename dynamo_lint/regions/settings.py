@@ -28,7 +28,7 @@ _BUILDING = ("instantiate", "call")
 _Completed = Mapping[Symbol, list[tuple[Scope, CallSite]]]
 _NOTHING: _Completed = {}
 _T = TypeVar("_T")
-_RowsOf = Iterable[tuple[FunctionRef, Setting]]
+_Rows = Sequence[tuple[FunctionRef, Setting]]
 
 
 def described(ev: Evaluation, asked: Expr, scope: Scope, *, anything: bool = True) -> Values:
@@ -39,7 +39,7 @@ def described(ev: Evaluation, asked: Expr, scope: Scope, *, anything: bool = Tru
     folder = _folder(scope.function.path)
     given = (value.name for value in ev.value(asked, scope) if isinstance(value, Key))
     names = dict.fromkeys(given) or dict.fromkeys(keys(ev, asked, scope))
-    found = [_under(ev, name, folder) for name in names if _rows(ev.project, name)]
+    found = [_under(ev, name, rows, folder) for name in names if (rows := _rows(ev.project, name))]
     if names:
         return found[0] if len(found) == 1 else ev.capped(union(found))
     if not anything:
@@ -144,12 +144,11 @@ def _of_name(ev: Evaluation, name: str, scope: Scope, depth: int) -> Iterator[st
             yield from keys(ev, given, caller, depth)
 
 
-def _under(ev: Evaluation, name: str, folder: str) -> Values:
-    rows = _rows(ev.project, name)
+def _under(ev: Evaluation, name: str, rows: _Rows, folder: str) -> Values:
     return ev.ask(("settings", name, folder), lambda: _chosen(ev, _near(rows, folder)), EMPTY)
 
 
-def _rows(project: Project, name: str) -> Sequence[tuple[FunctionRef, Setting]]:
+def _rows(project: Project, name: str) -> _Rows:
     """What stands under a key, or is stored under it by a file that imports it."""
     table = project.named("settings")
     stored = dict.fromkeys(project.named("nodes").get(name, ()))
@@ -170,7 +169,7 @@ def _near(rows: Sequence[tuple[FunctionRef, _T]], folder: str) -> Sequence[tuple
     return rows
 
 
-def _chosen(ev: Evaluation, rows: _RowsOf) -> Values:
+def _chosen(ev: Evaluation, rows: _Rows) -> Values:
     """What a key describes: the models that a configuration chooses from there are one choice."""
     made = _made(ev, rows)
     models = [value for value in made if ev.holds_module(value)]
@@ -183,5 +182,5 @@ def _outer(ev: Evaluation, folder: str) -> Values:
     return {v: tier for v, tier in _made(ev, _near(rows, folder)).items() if ev.holds_module(v)}
 
 
-def _made(ev: Evaluation, rows: _RowsOf) -> Values:
+def _made(ev: Evaluation, rows: _Rows) -> Values:
     return union((ev.value(one.call, Scope(where)) for where, one in rows), Tier.LIKELY)
