@@ -12,7 +12,9 @@ pytest.importorskip("torch")
 
 import torch
 from torch import nn
+from torch.utils._traceback import shorten_filename
 
+from dynamo_lint.confirm.child import stacks
 from dynamo_lint.confirm.child.testimony import reply_to
 from dynamo_lint.confirm.child.witness import observe
 from dynamo_lint.confirm.launch import run
@@ -75,6 +77,17 @@ def sole(receipt: Receipt) -> Cause:
 
 def put(name, value, of=lambda block: block):
     return lambda block: setattr(of(block), name, value)
+
+
+@pytest.mark.parametrize("installed", ["/nowhere/torch", "{folder}/lib/torch", "{folder}"])
+def test_a_path_in_a_comment_is_found_again_wherever_torch_is_installed(installed, tmp_path, monkeypatch):
+    file = tmp_path / "model.py"
+    file.touch()
+    torch_at = Path(installed.format(folder=tmp_path))
+    shown = shorten_filename(str(file), base=str(torch_at.parent))
+    monkeypatch.setattr(stacks, "TORCH", torch_at)
+    (frame,) = stacks.stack_of(f"L['x'] == 1  # y = x + 1  # {shown}:3 in forward", {})
+    assert (frame.path, frame.line, frame.function) == (str(file), 3, "forward")
 
 
 @pytest.mark.parametrize(

@@ -96,5 +96,11 @@ def _search(node: ast.AST, code: CodeType, around: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _lengthened(path: str) -> str:
-    """Comments lose what a path shares with the folder that torch is installed in."""
-    return next((str(folder / path) for folder in TORCH.parents if (folder / path).is_file()), path)
+    """Comments lose what a path shares with the folder that torch is installed in, and the slash after it.
+
+    Of a path that shares the root alone, they lose a letter too (torch/utils/_traceback.py, shorten_filename).
+    """
+    first, _, rest = path.partition("/")
+    tops = (top for top in Path(TORCH.anchor).iterdir() if top.name[1:] == first)
+    whole = [*(folder / path for folder in TORCH.parents), *(top / rest for top in tops)]
+    return next((str(one) for one in whole if one.is_file()), path)
