@@ -98,7 +98,7 @@ def _search(node: ast.AST, code: CodeType, around: str) -> str:
 def _lengthened(path: str) -> str:
     """Comments lose what a path shares with the folder that torch is installed in, and the slash after it.
 
-    Of a path that shares the root alone, they lose a letter too (torch/utils/_traceback.py, shorten_filename).
+    Of one that shares the root alone, they lose a letter too (torch/utils/_traceback.py, shorten_filename).
     """
     first, _, rest = path.partition("/")
     tops = (top for top in Path(TORCH.anchor).iterdir() if top.name[1:] == first)
