@@ -240,6 +240,29 @@ def test_a_swap_of_modules_that_the_model_does_not_have_is_cold() -> None:
     assert set(hot(SWAPPED.format(kind="Conv2d"))) == {"Net.forward", "Head.forward"}
 
 
+def test_a_test_of_what_a_module_is_put_into_does_not_say_what_it_replaces() -> None:
+    assert set(
+        hot("""
+        class Tree(nn.Module):
+            def forward(self, x): return x
+        class Leaf(Tree): ...
+        class Extra(nn.Module):
+            def forward(self, x): return x
+        class Root(Tree):
+            def __init__(self):
+                super().__init__()
+                self.child = Leaf()
+            def forward(self, x): return self.child(x)
+        def put(tree: nn.Module, name):
+            if isinstance(tree, Tree):
+                setattr(tree, name, Extra())
+        root = Root()
+        put(root, "extra")
+        compiled = torch.compile(root)
+        """)
+    ) == {"Root.forward", "Tree.forward"}
+
+
 def test_a_registry_row_pairs_a_model_with_the_function_that_compiles_it() -> None:
     assert hot("""
         from dataclasses import dataclass

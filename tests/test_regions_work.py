@@ -111,6 +111,36 @@ def test_what_a_base_is_given_is_asked_once_for_all_its_heirs(asked: Asked) -> N
     assert many <= 8 * few * 1.2
 
 
+REPLACED = """
+class Quick(nn.Module):
+    def forward(self, x): return x
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {parts}
+class Model(Base):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(2, 2)
+    def forward(self, x): return self.head(x)
+def replace(model: Base):
+    for name, part in model.named_modules():
+        if isinstance(part, nn.Linear):
+            model.set_submodule(name, Quick())
+compiled = torch.compile(Model())
+"""
+
+
+def test_the_base_of_many_models_is_not_searched_for_what_is_replaced_in_them(asked: Asked) -> None:
+    heirs = "".join(f"class Model{i}(Base): ...\n" for i in range(9))
+    parts = [f"self.part{i} = make(kind{i})" for i in range(40)]
+    few, alone = asked({"m.py": REPLACED.format(parts="pass") + heirs})
+    many, beside = asked({"m.py": REPLACED.format(parts="\n        ".join(parts)) + heirs})
+    names = [{one.function.key for one in regions.hot} for regions in (alone, beside)]
+    assert names[0] == names[1] == {"Model.forward", "Quick.forward"}
+    assert many - few <= 40
+
+
 def test_a_hot_function_is_found_in_a_table_without_a_look_at_its_chain() -> None:
     class Step:
         __hash__ = None  # type: ignore[assignment]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr
+from dynamo_lint.index.walking import untested
 from dynamo_lint.regions import submodules
+from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import is_one_of
@@ -21,8 +24,8 @@ _MANY = 8
 """A helper that is given more classes of models than this may be applied to anything: it says nothing."""
 
 
-Swap = tuple[Values, Values]
-"""The types of the submodules that are swapped (empty if that is unknown), and for what."""
+Swap = tuple[frozenset[ClassRef], Values]
+"""The classes whose submodules are swapped, and for what."""
 
 
 class _Place(NamedTuple):
@@ -38,32 +41,43 @@ class _Place(NamedTuple):
 
 def swapped(ev: Evaluation, ref: ClassRef, held: Values) -> Values:
     """What may stand in an attribute of `ref` in the place of the modules it is known to hold."""
-    if not any(_may_be_swapped(ev, value) for value in held):
-        return EMPTY
+    order = ev.project.mro(ref)
     parts = []
-    for types, modules in swaps_in(ev, ref):
-        if not types:
-            parts.append(ev.guessed(modules))
-        elif any(is_one_of(ev, value, types) for value in held):
-            parts.append(union([modules], Tier.LIKELY))
+    for place in _fitting(ev, ref, held):
+        # The tests are known at once; whose submodules these are takes the modules of whole models.
+        owners, modules = _put(ev, place)
+        if not owners.isdisjoint(order):
+            parts.append(union([modules], Tier.LIKELY) if _types(ev, place) else ev.guessed(modules))
     return union(parts)
 
 
-def swaps_of(ev: Evaluation) -> tuple[tuple[frozenset[ClassRef], Swap], ...]:
+def _fitting(ev: Evaluation, ref: ClassRef, held: Values) -> Iterator[_Place]:
+    """The places that may swap something held by a class, as their tests tell."""
+    if any(_may_be_swapped(ev, value) for value in held):
+        for place in _places_in(ev, ref):
+            types = _types(ev, place)
+            if not types or any(is_one_of(ev, value, types) for value in held):
+                yield place
+
+
+def swaps_of(ev: Evaluation) -> Iterator[Swap]:
     """Every swap in the project, with the classes whose submodules it swaps."""
-    return tuple(_put(ev, place) for places in _places(ev).values() for place in places)
+    return (_put(ev, place) for places in _places(ev).values() for place in places if _counts(ev, place))
 
 
-def swaps_in(ev: Evaluation, ref: ClassRef) -> tuple[Swap, ...]:
-    """The swaps of submodules of a class, or of a base of it, that the project has."""
+def _places_in(ev: Evaluation, ref: ClassRef) -> tuple[_Place, ...]:
+    """The places that may swap submodules of a class."""
     key = ("swaps in", ref)
     known = ev.project.memo.get(key)
     if known is None:
-        order = ev.project.mro(ref)
-        placed = (place for part in (*order, None) for place in _places(ev).get(part, ()))
-        found = (_put(ev, place) for place in placed)
-        known = ev.project.memo[key] = tuple(put for owners, put in found if not owners.isdisjoint(order))
+        placed = (place for part in (*ev.project.mro(ref), None) for place in _places(ev).get(part, ()))
+        known = ev.project.memo[key] = tuple(place for place in placed if _counts(ev, place))
     return known  # type: ignore[return-value]
+
+
+def _counts(ev: Evaluation, place: _Place) -> bool:
+    """Whether a test says what is swapped; else that would only be assumed."""
+    return bool(ev.guesses or _types(ev, place))
 
 
 def _may_be_swapped(ev: Evaluation, value: object) -> bool:
@@ -97,7 +111,7 @@ def _all(ev: Evaluation) -> dict[ClassRef | None, list[_Place]]:
     return found
 
 
-def _put(ev: Evaluation, place: _Place) -> tuple[frozenset[ClassRef], Swap]:
+def _put(ev: Evaluation, place: _Place) -> Swap:
     """What a place puts where: the classes whose submodules it swaps, none if that may be any."""
     key = ("swaps at", id(place.site))
     known = ev.project.memo.get(key)
@@ -106,7 +120,7 @@ def _put(ev: Evaluation, place: _Place) -> tuple[frozenset[ClassRef], Swap]:
     return known  # type: ignore[return-value]
 
 
-def _put_at(ev: Evaluation, place: _Place) -> tuple[frozenset[ClassRef], Swap]:
+def _put_at(ev: Evaluation, place: _Place) -> Swap:
     nothing: frozenset[ClassRef] = frozenset()
     plain = ev.without_swaps()  # so that asking ends
     values = plain.value(place.value, place.scope)
@@ -114,15 +128,16 @@ def _put_at(ev: Evaluation, place: _Place) -> tuple[frozenset[ClassRef], Swap]:
         v: tier for v, tier in values.items() if isinstance(v, Instance) and ev.project.is_module(v.ref)
     }
     if not modules:
-        return nothing, (EMPTY, EMPTY)
-    types = _types(ev, place.site, place.scope)
+        return nothing, EMPTY
     owners = {v.ref for v in plain.value(place.owner, place.scope) if isinstance(v, Instance)}
     if len(owners) > _MANY:
-        return nothing, (types, modules)
-    if types and place.deep:
-        below = [submodules.descendants(plain, one) for one in owners]
+        return nothing, modules
+    if place.deep and _types(ev, place):
+        # What the base of many models holds itself is next to nothing of what stands below each of them.
+        known = [owner for owner in owners if len(heirs(ev.project, owner)) <= _MANY]
+        below = [submodules.descendants(plain, owner) for owner in known]
         owners |= {v.ref for part in below for v in part if isinstance(v, Instance)}
-    return frozenset(owners), (types, modules)
+    return frozenset(owners), modules
 
 
 def _calls_itself(ev: Evaluation, where: FunctionRef) -> bool:
@@ -139,6 +154,11 @@ def _owner(site: CallSite, position: int | None) -> Expr | None:
     return function.value if isinstance(function, facts.Attribute) else None
 
 
-def _types(ev: Evaluation, site: CallSite, scope: Scope) -> Values:
-    """What the swapped submodule is tested to be."""
-    return union(typed(ev.project, fact.types, scope) for fact in site.narrowed if fact.holds)
+def _types(ev: Evaluation, place: _Place) -> Values:
+    """What the swapped submodule is tested to be; a test of what it is put into says nothing of it."""
+    key = ("swapped types", id(place.site))
+    known = ev.project.memo.get(key)
+    if known is None:
+        shown = (fact for fact in place.site.narrowed if fact.holds and fact.value != untested(place.owner))
+        known = ev.project.memo[key] = union(typed(ev.project, fact.types, place.scope) for fact in shown)
+    return known  # type: ignore[return-value]

@@ -308,9 +308,8 @@ class Reach:
     def _swapped_names(self) -> Iterator[str]:
         """Attributes in which other code puts instances of the classes."""
         ev = evaluation_of(self._project)
-        for owners, (types, values) in swaps_of(ev) if self._classes else ():
-            mine = any(isinstance(value, Instance) and value.ref in self._classes for value in values)
-            if not mine or not (types or ev.guesses):
+        for owners, values in swaps_of(ev) if self._classes else ():
+            if not any(isinstance(value, Instance) and value.ref in self._classes for value in values):
                 continue
             for owner in owners:
                 for below in (owner, *heirs(self._project, owner)):
