@@ -372,7 +372,7 @@ def _attributes(
                 root = origins.root(hot, read.load.place, key)
                 if root in ROOTS:
                     reads[key].append(ReadSite(hot, read.load.position, read.use))
-                    if between.changes(key):
+                    if between.changes(key, initial):
                         roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
     return tuple(
         AttributeState(
