@@ -374,6 +374,8 @@ class FileFacts:
     markers: tuple[Marker, ...] = ()
     error: tuple[int, str] | None = None
     """Line and message if the file could not be read or parsed; then nothing else is known."""
+    compiles: bool = False
+    """Its text has the word `compile`, if only of a regular expression: no other can name torch.compile."""
     is_code: bool = True
     """It is Python: else it is a configuration, which has no definitions."""
     settings: tuple[Setting, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tokenize
 import warnings
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from dynamo_lint.index.markers import find_markers
 from dynamo_lint.index.modules import is_script
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
 
+_COMPILES = re.compile(r"\bcompile\b")
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -47,7 +49,8 @@ def summarize(
         return FileFacts(path, module, is_package, error=(1, "is nested too deeply to be read"))
     except tokenize.TokenError as error:
         return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
-    return FileFacts(path, module, is_package, is_script(tree), functions, classes, stars, markers)
+    script, compiles = is_script(tree), _COMPILES.search(text) is not None
+    return FileFacts(path, module, is_package, script, functions, classes, stars, markers, compiles=compiles)
 
 
 class _Reader:
@@ -352,20 +355,16 @@ class _Reader:
         positional = [*arguments.posonlyargs, *arguments.args]
         defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
         defaults += arguments.defaults
-        found = [
-            facts.Parameter(
-                arg.arg, "positional", annotation(arg.annotation), read(default) if default else None
-            )
-            for arg, default in zip(positional, defaults, strict=True)
-        ]
+
+        def parameter(arg: ast.arg, kind: str, default: ast.expr | None) -> facts.Parameter:
+            given = annotation(arg.annotation)
+            return facts.Parameter(arg.arg, kind, given, read(default) if default else None)
+
+        found = [parameter(arg, "positional", d) for arg, d in zip(positional, defaults, strict=True)]
         if arguments.vararg:
             found.append(facts.Parameter(arguments.vararg.arg, "vararg"))
-        found += [
-            facts.Parameter(
-                arg.arg, "keyword", annotation(arg.annotation), read(default) if default else None
-            )
-            for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        ]
+        by_name = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        found += [parameter(arg, "keyword", default) for arg, default in by_name]
         if arguments.kwarg:
             found.append(facts.Parameter(arguments.kwarg.arg, "kwarg"))
         return tuple(found)

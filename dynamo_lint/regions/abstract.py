@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import islice
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
@@ -159,11 +160,12 @@ def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:
     key = ("holders", ref, name)
     if key not in project.memo:
         below = () if _may_have(project, ref, name) else heirs(project, ref)
-        found = [heir for heir in below if any(_gives(project, part, name) for part in project.mro(heir))]
         # The base of all modules of a project is handed about as any: one sort is meant, or nobody knows.
         many = project.is_module(ref) and len(below) > _MAX_HOLDERS
-        known = len(found) <= _MAX_HOLDERS and not (many and len(found) > 1)
-        project.memo[key] = tuple(found) if known else ()
+        most = 1 if many else _MAX_HOLDERS
+        having = (heir for heir in below if any(_gives(project, part, name) for part in project.mro(heir)))
+        found = tuple(islice(having, most + 1))
+        project.memo[key] = found if len(found) <= most else ()
     return project.memo[key]  # type: ignore[return-value]
 
 

@@ -32,6 +32,8 @@ _COMPILE = Attribute(Name("torch"), "compile")
 
 def read_carried(file: FileFacts, carrying: dict[str, list[Any]], carried_to: dict[str, list[Any]]) -> None:
     """The names that torch.compile has in a file, and the functions that give it or are given it."""
+    if not file.compiles:
+        return
     names: set[str] = set()
     handed: set[tuple[str, int | None]] = set()
     for class_ in file.classes.values():

@@ -157,12 +157,14 @@ def _stored(function: Function) -> Iterator[tuple[str, str]]:
     This is how hydra's ConfigStore is told of a choice (hydra/core/config_store.py).
     """
     for site in function.calls:
+        if terminal_name(site.call.function) != "store":
+            continue
         keywords = dict(site.call.keywords)
-        match terminal_name(site.call.function), keywords.get("node"):
-            case "store", Name(node):
-                places = [keywords.get("package"), keywords.get("group")]
-                texts = [p.value for p in places if isinstance(p, Constant) and isinstance(p.value, str)]
-                yield texts[0].replace("/", ".").rpartition(".")[2] if texts else "", node
+        node = keywords.get("node")
+        if isinstance(node, Name):
+            places = [keywords.get("package"), keywords.get("group")]
+            texts = [p.value for p in places if isinstance(p, Constant) and isinstance(p.value, str)]
+            yield texts[0].replace("/", ".").rpartition(".")[2] if texts else "", node.id
 
 
 def _calls(name: str, value: Expr, lazy: set[str], depth: int) -> Iterator[Setting]:

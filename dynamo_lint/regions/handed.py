@@ -34,20 +34,21 @@ def read_handed(file: FileFacts, handed_as: Table, handed_at: Table) -> None:
     for key, function in file.functions.items():
         where = function_ref(file.path, key)
         for site in function.calls:
-            names = {word for word, value in site.call.keywords if not isinstance(value, Constant)}
-            names.update(value.id for value in site.call.arguments if isinstance(value, Name))
-            for name in sorted(filter(None, names)):
-                handed_as[name].append((where, site))
-            for place, value in enumerate(site.call.arguments):
+            call = site.call
+            if not (call.arguments or call.keywords):
+                continue
+            names = [word for word, value in call.keywords if word and not isinstance(value, Constant)]
+            for place, value in enumerate(call.arguments):
+                if isinstance(value, Name):
+                    names.append(value.id)
                 if isinstance(value, Definition) or (isinstance(value, Name) and value.id in functions):
                     handed_at[str(place)].append((where, site))
+            for name in dict.fromkeys(names):
+                handed_as[name].append((where, site))
 
 
 def _defines(file: FileFacts, value: Expr) -> bool:
     """Whether a name is bound to a function, or imported: what from, only the whole project knows."""
-    match value:
-        case Definition(key):
-            return key in file.functions
-        case Import(_, str() as name):
-            return name.islower()
-    return False
+    if isinstance(value, Definition):
+        return value.key in file.functions
+    return isinstance(value, Import) and value.name is not None and value.name.islower()

@@ -62,7 +62,10 @@ def _uses(function: Function, names: frozenset[str]) -> Iterator[tuple[Expr, int
             wanted = _BUILTINS.get(callee.id, ())
             if not names.isdisjoint(wanted):
                 yield from ((argument, site.call.line, wanted) for argument in site.call.arguments)
-    seen: set[tuple[Expr, bool]] = set()
+    # `*args` is a tuple and `**kwargs` a dictionary, whatever is in them.
+    rest = {p.name for p in function.parameters if p.kind in ("vararg", "kwarg")}
+    plain = rest.difference(binding.name for binding in function.bindings)
+    seen: set[tuple[Expr, bool]] = {(facts.Name(name), loop) for name in plain for loop in (True, False)}
     for whole, line in lined:
         for part in walk(whole):
             match part:

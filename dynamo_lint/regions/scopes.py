@@ -21,7 +21,7 @@ from dynamo_lint.index.facts import (
 )
 from dynamo_lint.regions.itempath import ANY_ITEM, item_path, key_of, nested
 from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.naming import mentioned_in, set_globally
+from dynamo_lint.regions.naming import is_replaced, mentioned_in, set_globally
 from dynamo_lint.regions.notes import Noted, Notes
 from dynamo_lint.regions.shapes import Shapes, Told
 
@@ -213,6 +213,9 @@ def global_bindings(file: FileFacts) -> dict[str, list[Expr]]:
             for binding in function.bindings:
                 if function.key == MODULE_KEY or binding.name in function.globals:
                     table.setdefault(binding.name, []).append(binding.value)
+    for name, values in table.items():
+        if len(values) > 1 and is_replaced(file, name, values):
+            del values[:-1]
     return table
 
 

@@ -106,9 +106,10 @@ def _handed(project: Project) -> dict[str, set[str]]:
     table: dict[str, set[str]] = {}
     for callee, place, parameter in project.screened("calling given", lambda _: True):
         for _, site in project.calls_of(callee):
-            given = dict(site.call.keywords).get(parameter, facts.UNKNOWN)
             if place < len(site.call.arguments):
                 given = site.call.arguments[place]
+            else:
+                given = next((g for word, g in site.call.keywords if word == parameter), facts.UNKNOWN)
             if name := last_name(given):
                 table.setdefault(name, set()).add(parameter)
     return table

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, Store
+from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, FileFacts
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.carried import read_carried
 from dynamo_lint.regions.descriptions import read_configs, read_settings
@@ -20,20 +20,13 @@ from dynamo_lint.regions.naming import (
     add_keys,
     called_at_once,
     called_name,
-    classes_in,
-    compiled_in,
-    given_back,
-    handed_on,
     is_plain,
-    kept_by_classes,
     kept_in,
     last_name,
     loaded_by,
-    mentions,
-    originals,
-    picked_from,
     texts_in,
 )
+from dynamo_lint.regions.renaming import Names, read_aliases, read_called_as, read_names
 from dynamo_lint.regions.scopes import global_bindings, method_kind, own_names
 
 Table = dict[str, list[Any]]
@@ -51,7 +44,7 @@ def _uses(
     file: FileFacts, calls: Table, passed: Table, stores: Table, keywords: Table, texts: Table, results: Table
 ) -> None:
     """What the bodies of all functions say of names."""
-    keyword_of, text_of = _Names(), _Names()
+    keyword_of, text_of = Names(), Names()
     for key, function in file.functions.items():
         ref = function_ref(file.path, key)
         for site in function.calls:
@@ -84,44 +77,6 @@ def _uses(
             stores[store.name].append((ref, store))
     keyword_of.put_into(keywords)
     text_of.put_into(texts)
-
-
-def _aliases(
-    file: FileFacts, aliases: Table, rows: Table, lookups: Table, compiled: Table, held: Table
-) -> None:
-    """What names are bound to: a name, what is called with it, or a dictionary that has it or gives it."""
-    alias, row, lookup, made = _Names(), _Names(), _Names(), _Names()
-    for function in file.functions.values():
-        everything: list[Binding | Store] = [*function.bindings, *function.stores]
-        for bound in everything:
-            for item in (*picked_from(bound.value), *classes_in(bound.value)):
-                alias.add(last_name(item), bound.name)
-            match bound.value:
-                case facts.Display("dict", items, keys):
-                    for key, item in zip(keys, items, strict=False):
-                        if isinstance(item, facts.Name | facts.Attribute):
-                            row.add(last_name(item), bound.name)
-                            row.add(last_name(item), key or bound.name)
-                case facts.Subscript(table) | facts.Call(facts.Attribute(table, "get")):
-                    lookup.add(last_name(table), bound.name)
-                case (
-                    facts.Name(original)
-                    | facts.Call(_, (facts.Name(original), *_))
-                    | facts.Typed(facts.Subscript(facts.Name("type" | "Type"), facts.Name(original)))
-                ):
-                    alias.add(original, bound.name)
-            for original in compiled_in(bound.value):
-                made.add(original, bound.name)
-        if method_kind(function) == "property":
-            for original in given_back(function):
-                alias.add(original, function.qualname.rpartition(".")[2])
-    for ref, name, value, where in kept_by_classes(file):
-        alias.add(last_name(value), name)
-        held[last_name(value)].append((ref, name, value, function_ref(file.path, where)))
-    made.put_into(compiled)
-    alias.put_into(aliases)
-    row.put_into(rows)
-    lookup.put_into(lookups)
 
 
 def _loaded(file: FileFacts, loaded: Table) -> None:
@@ -179,23 +134,6 @@ def _derived(file: FileFacts, derived: Table) -> None:
         for base in class_.bases:
             name = last_name(base.value if isinstance(base, facts.Subscript) else base)
             derived[imported.get(name, name)].append(ClassRef(file.path, key))
-
-
-def _names_of(file: FileFacts, others: Table, imported: Table) -> None:
-    """Under which other names something is bound, and what is imported by its name."""
-    names: set[str] = set()
-    found = _Names()
-    for function in file.functions.values():
-        for binding in function.bindings:
-            for name in originals(binding.value):
-                found.add(name, binding.name)
-            if isinstance(binding.value, facts.Import) and binding.value.name:
-                names.add(binding.value.name)
-        for callee in handed_on(function):
-            for name in originals(callee):
-                found.add(name, function.qualname.rpartition(".")[2])
-    found.put_into(others)
-    _all(imported, names)
 
 
 def _imports(file: FileFacts, imports: Table) -> None:
@@ -307,25 +245,6 @@ def _rebound(file: FileFacts, rebound: Table, foreign: Table, items: Table) -> N
                     items[name].append((where, store))
 
 
-def _called_as(file: FileFacts, called_as: Table) -> None:
-    """Names under which something may be called: `block_fn=Block`, `layer_type = Block`, `[Block, …]`."""
-    found = _Names()
-    for function in file.functions.values():
-        pairs: list[tuple[str, Expr, int]] = [
-            (binding.name, binding.value, 3)
-            for binding in function.bindings
-            if not isinstance(binding.value, facts.Import | facts.Definition)
-        ]
-        pairs += [(store.name, store.value, 2) for store in function.stores]
-        pairs += [(one.name, one.default, 1) for one in function.parameters if one.default is not None]
-        for site in function.calls:
-            pairs += [(keyword, value, 1) for keyword, value in site.call.keywords if keyword is not None]
-        for name, value, depth in pairs:
-            for mentioned in mentions(value, depth):
-                found.add(mentioned, name)
-    found.put_into(called_as)
-
-
 def _listed(file: FileFacts, listed: Table) -> None:
     """The lists and tables that a file binds at its top level, by each name in them."""
     for values in global_bindings(file).values():
@@ -338,20 +257,20 @@ def _listed(file: FileFacts, listed: Table) -> None:
 
 READINGS = (
     Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
-    Reading(("aliases", "rows", "lookups", "compiled methods", "held by classes"), _aliases),
+    Reading(("aliases", "rows", "lookups", "compiled methods", "held by classes"), read_aliases),
     Reading(("known",), _known),
     Reading(("loaded",), _loaded),
     Reading(("definitions", "defined", "methods", "top"), _defined),
     Reading(("decorated", "properties"), _decorated),
     Reading(("derived",), _derived),
-    Reading(("others", "imported"), _names_of),
+    Reading(("others", "imported"), read_names),
     Reading(("imports",), _imports),
     Reading(("callers", "within"), _callers),
     Reading(("methods called", "names called", "else called"), _callees),
     Reading(("keyword names",), _keyword_names),
     Reading(("bodies", "plain methods", "annotations", "globals", "kept", "nested"), _slots),
     Reading(("rebound", "foreign", "items"), _rebound),
-    Reading(("called as",), _called_as),
+    Reading(("called as",), read_called_as),
     Reading(("listed",), _listed),
     Reading(("carrying", "carried to"), read_carried),
     Reading(("calling given",), read_called),
@@ -372,20 +291,6 @@ def _is_method(file: FileFacts, binding: Binding) -> bool:
             own = function.qualname.rpartition(".")[2]
             return own == binding.name and method_kind(function) != "property"
     return False
-
-
-class _Names:
-    """Names by name: each counts once, in whatever order a file has them."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, set[str]] = {}
-
-    def add(self, name: str, other: str) -> None:
-        self._found.setdefault(name, set()).add(other)
-
-    def put_into(self, table: Table) -> None:
-        for name, others in self._found.items():
-            table[name] += sorted(others)
 
 
 def _all(table: Table, names: set[str]) -> None:
