@@ -31,14 +31,14 @@ from dynamo_lint.regions import (
 )
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.beforehand import with_passed
-from dynamo_lint.regions.filling import filled_elsewhere
+from dynamo_lint.regions.filling import filled_elsewhere, kept_as
 from dynamo_lint.regions.hanging import hung_on_unknown
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import gives_more
 from dynamo_lint.regions.narrowing import by_key, by_text, is_keyed, narrow
 from dynamo_lint.regions.project import COMPILE, External, File, Project, Symbol
 from dynamo_lint.regions.questions import NEARBY, Questions
-from dynamo_lint.regions.receivers import names_own, receiver
+from dynamo_lint.regions.receivers import depends_on_class, receiver
 from dynamo_lint.regions.scopes import Local
 from dynamo_lint.regions.settled import is_settled
 from dynamo_lint.regions.values import (
@@ -163,7 +163,9 @@ class Evaluation:
                 own = keywords.under(self, owner, index, scope) if isinstance(index, str) else None
                 if own is not None:
                     return own
-                return self.item(self.value(owner, scope), index)
+                found = self.item(self.value(owner, scope), index)
+                kept = None if found else kept_as(self.project, owner, scope.function)
+                return found if kept is None else self.item(self.value(kept, scope), index)
             case facts.Subscript(owner, index):
                 return self._items(self.value(owner, scope), index, scope)
             case facts.Element(iterable):
@@ -293,7 +295,7 @@ class Evaluation:
             told = receiver(self.project, local.parameter, scope) if given is None else dict(given)
             if told or given is not None:
                 return told  # nothing to remember
-            if not names_own(self.project, local.parameter, scope):
+            if not depends_on_class(self.project, local.parameter, scope):
                 scope = Scope(scope.function)  # whatever `self` is, the same calls pass the same
 
         def compute() -> Values:

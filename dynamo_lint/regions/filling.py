@@ -1,4 +1,7 @@
-"""What other files put into a table of a file: `from registry import TABLE; TABLE["net"] = Net`."""
+"""What is put into a table elsewhere than where it is read.
+
+In other files, `from registry import TABLE; TABLE["net"] = Net`, or by way of the attribute that has it too.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,18 @@ def filled_elsewhere(
     for where, store in project.items_stored(name):
         if where.path != path and File(path) in _sources(project, store.owner, name, where):
             yield where, key_of(store), store.value
+
+
+def kept_as(project: Project, table: Expr, where: FunctionRef) -> Attribute | None:
+    """The attribute of `self` that has a local table as well: `self.config = config`, which others fill."""
+    owner = project.owner(where)
+    if not isinstance(table, Name) or owner is None or table.id not in project.locals_of(where):
+        return None
+    for store in project.function(where).stores:
+        shared = store.value == table or store.value in project.locals_of(where)[table.id].bound
+        if shared and isinstance(store.owner, Name) and project.is_self(store.owner, where):
+            return Attribute(store.owner, store.name)
+    return None
 
 
 def _sources(project: Project, owner: Expr, name: str, where: FunctionRef) -> Iterable[object]:

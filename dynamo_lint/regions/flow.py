@@ -18,6 +18,7 @@ from dynamo_lint.regions import (
     decorated,
     hosted,
     keywords,
+    registered,
     registries,
     settings,
     unnamed,
@@ -27,7 +28,7 @@ from dynamo_lint.regions.annotations import as_overridden, is_plain, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
 from dynamo_lint.regions.project import Project, Symbol
-from dynamo_lint.regions.receivers import receiver
+from dynamo_lint.regions.receivers import may_run_for, receiver
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -93,6 +94,8 @@ def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     found: Values = EMPTY
     told = 0
     for caller, site in handing_over(ev, parameter, scope.function):
+        if not may_run_for(ev.project, scope, caller, site.call):
+            continue
         passed = passed_by(ev, parameter, scope.function, caller, site)
         # Once, though it be one of a table; functions are each meant, as the rows of a table are.
         told += not passed.keys() <= found.keys() and not all(isinstance(v, FunctionValue) for v in passed)
@@ -190,6 +193,7 @@ def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
     names, constructed = _called(ev.project, ref)
     wanted: set[ClassRef | FunctionRef] = {ref, *constructed}
     found = dict.fromkeys(registries.configured(ev, _in_order(wanted)))
+    found |= dict.fromkeys(registered.building(ev.project, _in_order(wanted)))
     for called in sorted(names):
         found |= dict.fromkeys(_calls_to(ev, called, wanted))
     found |= dict.fromkeys(unnamed.by_owner(ev.project, constructed))

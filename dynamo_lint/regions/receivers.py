@@ -1,8 +1,8 @@
-"""What `self` and `cls` are, and which annotations mean something else for each class that inherits them."""
+"""What `self` and `cls` are, which calls are made for them, and what annotations mean to each heir."""
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import Expr, Name, Parameter
+from dynamo_lint.index.facts import Attribute, Call, Expr, Name, Parameter
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import nested
@@ -23,6 +23,54 @@ def receiver(project: Project, parameter: Parameter, scope: Scope) -> Values:
     return {ClassValue(ref) if kind == "classmethod" else Instance(ref): Tier.CERTAIN}
 
 
+def may_run_for(project: Project, scope: Scope, caller: Scope, call: Call) -> bool:
+    """Whether a call may run a method for what `self` is there: a sibling's `super().method()` does not.
+
+    That of a mixin does, if some class has both.
+    """
+    owner, own = project.owner(caller.function), scope.receiver
+    if owner is None or own is None or not _hands_up(call):
+        return True
+    if owner in project.mro(own) or own in project.mro(owner):
+        return True
+    return any(owner in project.mro(heir) for heir in heirs(project, own))
+
+
+def depends_on_class(project: Project, parameter: Parameter, scope: Scope) -> bool:
+    """Whether what a parameter holds depends on what `self` is, beyond the calls that pass it.
+
+    An heir may have its own of a class that annotates it, and passes what it likes by `super().__init__(…)`.
+    """
+    if scope.receiver is None:
+        return False
+    if _names_own(project, parameter, scope):
+        return True
+    owner, name = project.owner(scope.function), scope.function.key.rpartition(".")[2]
+    return owner is not None and owner != scope.receiver and _is_handed_up(project, owner, name)
+
+
+def _is_handed_up(project: Project, owner: ClassRef, name: str) -> bool:
+    """Whether some class below one hands over to its method by `super()`."""
+    key = ("handed up", owner, name)
+    if key not in project.memo:
+        own = (project.method(heir, name) for heir in heirs(project, owner))
+        project.memo[key] = any(
+            _hands_up(site.call, name)
+            for ref in own
+            if ref is not None and project.owner(ref) != owner
+            for site in project.function(ref).calls
+        )
+    return bool(project.memo[key])
+
+
+def _hands_up(call: Call, name: str | None = None) -> bool:
+    """Whether a call is `super().name(…)`."""
+    match call.function:
+        case Attribute(Call(Name("super")), method):
+            return name is None or method == name
+    return False
+
+
 def each_heir(project: Project, value: Expr, where: FunctionRef) -> Values:
     """The classes that `__init_subclass__` puts into a table: it runs for each one below its own.
 
@@ -37,7 +85,7 @@ def each_heir(project: Project, value: Expr, where: FunctionRef) -> Values:
     return {ClassValue(heir): Tier.LIKELY for heir in heirs(project, owner)}
 
 
-def names_own(project: Project, parameter: Parameter, scope: Scope) -> bool:
+def _names_own(project: Project, parameter: Parameter, scope: Scope) -> bool:
     """Whether a parameter is annotated with a class inside that of `self`: an heir may have its own."""
     return parameter.annotation is not None and any(
         nested(project, part, scope.receiver) for part in walk(parameter.annotation)

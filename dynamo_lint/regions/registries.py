@@ -8,15 +8,25 @@ told by the call, or by configurations in Python: `cfg.model` is what one has as
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr, Import, Name
+from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, File, Project, Symbol
+from dynamo_lint.regions.registered import (
+    BUILDING,
+    HELD,
+    Place,
+    given_to,
+    of_sort,
+    place_of,
+    registers,
+    registrations,
+)
 from dynamo_lint.regions.rehearsals import is_for_tests
 from dynamo_lint.regions.settings import keys as keys_of
 from dynamo_lint.regions.values import (
@@ -40,38 +50,22 @@ if TYPE_CHECKING:
 
 _GETTING = frozenset({"get", "get_class", "lookup", "__getitem__"})
 """Methods of registries that give what was registered."""
-_BUILDING = frozenset(
-    {"build", "create", "make", "instantiate", "from_config", "_from_config", "from_pretrained"}
-)
-"""Methods of registries that give an instance of it."""
-METHODS = _GETTING | _BUILDING
+METHODS = _GETTING | BUILDING
 _MAKING = frozenset({"get", "create", "build", "make", "load"})
 """How functions of libraries begin that make what was registered: timm's `create_model`, fms' `get_model`."""
-_REGISTER = "register_"
 CLASS = "Registry"
 """What the classes of libraries end in whose instances are registries."""
 _MAPPING = "_model_mapping"
 """Where an auto class of transformers keeps its registry (transformers/models/auto/auto_factory.py)."""
-_DEEPEST = 8
-"""How many imports a registry may go through."""
-
-
-class _Place(NamedTuple):
-    """What a registry is known by: the line that makes it, or a name outside the project."""
-
-    path: str
-    name: str
-
-
 _Entry = tuple[str, "ClassRef | FunctionRef"]
 """Something registered, and its name."""
-_Registering = tuple[Expr, "ClassRef | FunctionRef | Scope"]
-"""A decorator and what it decorates, or a call and where it stands."""
 
 
 def built(ev: Evaluation, call: Call, callee: Attribute, owners: Values, scope: Scope) -> Values:
     """What a method of a registry gives: of what the project registers there, what the call names."""
-    by_name = _place(ev.project, callee.value, scope.function.path, scope.function.key)
+    by_name = place_of(ev.project, callee.value, scope.function.path, scope.function.key)
+    if by_name is not None and by_name.path == HELD and not _are_own(ev.project, owners):
+        by_name = None
     places = {place for owner in owners if (place := _of_value(ev.project, owner)) is not None}
     if by_name is not None:
         places.add(by_name)
@@ -81,6 +75,8 @@ def built(ev: Evaluation, call: Call, callee: Attribute, owners: Values, scope: 
     named = _named(ev, call, scope)
     chosen = [ref for name, ref in entries if name in named or ref in named]
     found = [_given(ev, ref, itself=callee.name in _GETTING) for ref in chosen or [ref for _, ref in entries]]
+    if by_name is not None and by_name.path == HELD and not any(found):  # what has the models is made so
+        found = [ev.returns(ref, None) for _, ref in entries if isinstance(ref, FunctionRef)]
     if not chosen:
         choices.note(ev.project, (made for _, ref in entries for made in _given(ev, ref, itself=False)))
     return union(found, Tier.LIKELY)
@@ -93,7 +89,7 @@ def made_by_library(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Va
     another, for the library has models of its own.
     """
     verb, _, sort = dotted.rpartition(".")[2].partition("_")
-    entries = _entered(ev, {_of_sort(dotted, sort)}, scope) if verb in _MAKING and sort else []
+    entries = _entered(ev, {of_sort(dotted, sort)}, scope) if verb in _MAKING and sort else []
     if not entries:
         return EMPTY
     configured = isinstance(next(iter(arguments_of(call)), facts.UNKNOWN), Attribute | facts.Subscript)
@@ -105,7 +101,7 @@ def made_by_library(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Va
     return found
 
 
-def _entered(ev: Evaluation, places: set[_Place], scope: Scope) -> list[_Entry]:
+def _entered(ev: Evaluation, places: set[Place], scope: Scope) -> list[_Entry]:
     """What is registered in some registries, as a function has it: what a test registers is for that test."""
     entries = [entry for place in sorted(places) for entry in _registered(ev, place)]
     return [(n, ref) for n, ref in entries if not is_for_tests(ref.path, scope.function.path)]
@@ -203,130 +199,58 @@ def configured(ev: Evaluation, wanted: Iterable[Symbol]) -> Iterator[tuple[Scope
             continue
         definition = project.class_(ref) if isinstance(ref, ClassRef) else project.function(ref)
         for decorator in definition.decorators:
-            if _registers(terminal_name(decorator) or ""):
+            if registers(terminal_name(decorator) or ""):
                 for name in _names(decorator, ref):
                     yield from ((Scope(at), site) for at, site in project.named("typed").get(name, ()))
 
 
-def _of_value(project: Project, owner: Value) -> _Place | None:
+def _of_value(project: Project, owner: Value) -> Place | None:
     """The registry that a value is: an auto class of transformers, or one of the project with a mapping."""
     match owner:
         case External(dotted):
-            return _Place("", dotted)
+            return Place("", dotted)
         case Kept(path, line):
-            return _Place(path, str(line))
+            return Place(path, str(line))
         case ClassValue(ref):
             mapping = project.class_bindings(ref).get(_MAPPING, ())
-            inner = (_place(project, one.value, ref.path, MODULE_KEY) for one in mapping)
+            inner = (place_of(project, one.value, ref.path, MODULE_KEY) for one in mapping)
             return next((place for place in inner if place is not None), None)
     return None
 
 
-def _registered(ev: Evaluation, place: _Place) -> tuple[_Entry, ...]:
+def _registered(ev: Evaluation, place: Place) -> tuple[_Entry, ...]:
     nothing: tuple[_Entry, ...] = ()
     return ev.ask(("registered", place), lambda: tuple(dict.fromkeys(_entries(ev, place))), nothing)
 
 
-def _entries(ev: Evaluation, place: _Place) -> Iterator[_Entry]:
-    project = ev.project
-    key = "registering"
-    if key not in project.memo:
-        project.memo[key] = _registering(project)
-    known: dict[_Place, list[_Registering]] = project.memo[key]  # type: ignore[assignment]
-    for call, where in known.get(place, ()):
+def _entries(ev: Evaluation, place: Place) -> Iterator[_Entry]:
+    for call, where in registrations(ev.project).get(place, ()):
         if not isinstance(where, Scope):
             yield from ((name, where) for name in _names(call, where))
             continue
-        for argument in _arguments(call):
+        for argument in given_to(call):
             if not isinstance(argument, Constant | facts.Unknown):
                 for value in ev.value(argument, where):
                     if isinstance(value, ClassValue | FunctionValue):
                         yield from ((name, value.ref) for name in _names(call, value.ref))
 
 
-def _registering(project: Project) -> dict[_Place, list[_Registering]]:
-    """What registers something, by registry: decorators with what they decorate, calls with their scope."""
-    found: dict[_Place, list[_Registering]] = {}
-    for ref, decorator in project.screened("decorated", _registers):
-        callee = decorator.function if isinstance(decorator, Call) else decorator
-        definition = project.class_(ref) if isinstance(ref, ClassRef) else project.function(ref)
-        for place in _registered_in(project, callee, ref.path, definition.outer or MODULE_KEY):
-            found.setdefault(place, []).append((decorator, ref))
-    for where, site in project.screened("calls", _registers):
-        for place in _registered_in(project, site.call.function, where.path, where.key):
-            found.setdefault(place, []).append((site.call, Scope(where, project.owner(where))))
-    return found
-
-
-def _registered_in(project: Project, callee: Expr, path: str, key: str) -> Iterator[_Place]:
-    """The registries that a call or a decorator adds to: the object that it is a method of, or a library."""
-    place = _place(project, callee.value, path, key) if isinstance(callee, Attribute) else None
-    if place is not None:
-        yield place
-    if (terminal_name(callee) or "").startswith(_REGISTER):
-        for symbol in project.symbols(callee, path, key):
-            if isinstance(symbol, External):
-                yield _of_sort(symbol.dotted, symbol.dotted.rpartition(_REGISTER)[2])
-
-
-def _of_sort(dotted: str, sort: str) -> _Place:
-    """What a library keeps of one sort, from wherever in it the functions are imported."""
-    return _Place("", f"{dotted.partition('.')[0]}:{sort}")
-
-
 def _names(registering: Expr, ref: ClassRef | FunctionRef) -> list[str]:
     """Under which names something is registered: those that the call gives, or else its own."""
     texts = [
-        part.value for value in _arguments(registering) for part in walk(value) if isinstance(part, Constant)
+        part.value for value in given_to(registering) for part in walk(value) if isinstance(part, Constant)
     ]
     return [text for text in texts if isinstance(text, str)] or [ref.key.split("#")[0].rpartition(".")[2]]
 
 
-def _arguments(registering: Expr) -> tuple[Expr, ...]:
-    """What a call is given; nothing for a bare decorator."""
-    return arguments_of(registering) if isinstance(registering, Call) else ()
+def _are_own(project: Project, owners: Values) -> bool:
+    """Whether values are registries of the project's own classes: objects that something registers with."""
+    classes = [value.ref for value in owners if isinstance(value, Instance)]
+    return bool(classes) and not any(
+        project.is_module(ref) or not any(map(registers, _methods(project, ref))) for ref in classes
+    )
 
 
-def _registers(name: str) -> bool:
-    return name.startswith("register")
-
-
-def _place(project: Project, expr: Expr, path: str, key: str) -> _Place | None:
-    """The registry that an expression names; None for what is no global name, or a definition of ours."""
-    for symbol in project.symbols(expr, path, key):
-        return _Place("", symbol.dotted) if isinstance(symbol, External) else None
-    match expr:
-        case Name(name):
-            return _global(project, name, path, key)
-        case Attribute(owner, name):
-            files = (s for s in project.symbols(owner, path, key) if isinstance(s, File))
-            return next((_global(project, name, file.path, MODULE_KEY) for file in files), None)
-    return None
-
-
-def _global(project: Project, name: str, path: str, key: str) -> _Place | None:
-    home = project.home_of(name, FunctionRef(path, key))
-    if home.key != MODULE_KEY:
-        local = project.locals_of(home)[name]
-        imported = [value for value in local.bound if isinstance(value, Import)]
-        source = _imported(project, imported, path) if local.parameter is None else None
-        return _global(project, source[1], source[0], MODULE_KEY) if source is not None else None
-    for _ in range(_DEEPEST):
-        bound = project.global_bindings(path).get(name, [])
-        imported = [value for value in bound if isinstance(value, Import)]
-        if not imported:
-            return next((_Place(path, str(v.line)) for v in bound if isinstance(v, Call)), None)
-        source = _imported(project, imported, path)
-        if source is None or source == (path, name):
-            return None
-        path, name = source
-    return None
-
-
-def _imported(project: Project, values: list[Import], path: str) -> tuple[str, str] | None:
-    """The file and the name there that is imported."""
-    for value in values:
-        for source in project.imported_modules(value, path):
-            if isinstance(source, File) and value.name is not None:
-                return source.path, value.name
-    return None
+def _methods(project: Project, ref: ClassRef) -> Iterator[str]:
+    for part in project.mro(ref):
+        yield from project.class_bindings(part)
