@@ -52,7 +52,7 @@ def compiled_if(
         fact
         for test, holds in tests
         for fact in flags(test, holds, answers)
-        if not any(Name(one.name) == fact.value and one.line > test.lineno for one in bindings)
+        if not any(Name(one.name) == _root(fact) and one.line > test.lineno for one in bindings)
     ]
     if not facts:
         return call
@@ -61,6 +61,10 @@ def compiled_if(
         function = Attribute(left_by(function.value, facts), function.name)
     arguments = tuple(left_by(argument, facts) for argument in call.arguments)
     return Call(function, arguments, call.keywords, call.line)
+
+
+def _root(fact: Narrowed) -> Expr:
+    return fact.value.value if isinstance(fact.value, Attribute) else fact.value
 
 
 def is_switch(parameter: Parameter) -> bool:
@@ -89,6 +93,15 @@ def ranges(test: ast.expr, first: int, last: int, own: str, holds: bool) -> Iter
                 yield first, last, attribute, fact.holds
 
 
+def _named(owner: ast.expr) -> Iterator[Expr]:
+    """The object that is asked, as the facts have it: a name, or an attribute of one."""
+    match owner:
+        case ast.Name(id=name):
+            yield Name(name)
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            yield Attribute(Name(name), attribute)
+
+
 def flags(test: ast.expr, holds: bool, answers: Mapping[str, ast.expr] = _NONE) -> Iterator[Narrowed]:
     """The attributes of names that are on or off where a test holds, or where it does not."""
     match test:
@@ -103,10 +116,10 @@ def flags(test: ast.expr, holds: bool, answers: Mapping[str, ast.expr] = _NONE) 
             yield Narrowed(Name(name), Display(FLAG, (Constant(attribute),)), holds)
         case ast.Call(
             func=ast.Name(id="getattr"),
-            args=[ast.Name(id=name), ast.Constant(value=str() as attribute), ast.Constant(value=default)],
+            args=[owner, ast.Constant(value=str() as attribute), ast.Constant(value=default)],
         ):
             known = (Constant(attribute), Constant(bool(default)))
-            yield Narrowed(Name(name), Display(FLAG, known), holds)
+            yield from (Narrowed(one, Display(FLAG, known), holds) for one in _named(owner))
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             yield from flags(inner, not holds, answers)
         case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:

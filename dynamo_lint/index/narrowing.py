@@ -97,7 +97,10 @@ def tested(test: ast.expr) -> str | None:
     match test:
         case ast.Call(func=ast.Name(id="isinstance" | "hasattr"), args=[ast.Name(id=name), _]):
             return name
-        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=name), _, ast.Constant()]):
+        case ast.Call(
+            func=ast.Name(id="getattr"),
+            args=[ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name)), _, ast.Constant()],
+        ):
             return name
         case ast.BoolOp(values=values):
             names = {tested(value) for value in values}

@@ -32,7 +32,7 @@ from dynamo_lint.regions.rehearsals import is_rehearsal
 from dynamo_lint.regions.roots import Root, at_best_likely, is_tried
 from dynamo_lint.regions.selecting import is_chosen
 from dynamo_lint.regions.shown import shown_of
-from dynamo_lint.regions.targets import Target, compiled_in_place, steps_of, targets_of
+from dynamo_lint.regions.targets import Target, compiled_in_place, has_own_compile, steps_of, targets_of
 from dynamo_lint.regions.temporary import is_stored_later
 from dynamo_lint.regions.values import (
     ClassValue,
@@ -214,6 +214,8 @@ class _Search:
         if self._project.symbols(target, where.path, where.key):  # `re`
             return []
         ev, scope = evaluation_of(self._project), Scope(where, self._project.owner(where))
+        if not compiled and has_own_compile(self._project, ev.value(target, scope)):
+            return []
         found = self._roots(scope, site, "library", target, inlaid(ev, target, scope))
         return found if isinstance(found, list) else []
 

@@ -16,7 +16,6 @@ _PASS_FIRST = frozenset(
         "functools.partial",
         "copy.deepcopy",
         "copy.copy",
-        "torch.jit.script",
         "torch.nn.DataParallel",
         "torch.nn.parallel.DataParallel",
         "torch.nn.parallel.DistributedDataParallel",

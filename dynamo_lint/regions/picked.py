@@ -65,7 +65,9 @@ def assigned(ev: Evaluation, name: str, local: Local, scope: Scope) -> Values:
         return found
     asked = [_is_asked_for(ev, scope.function, line, strict=True) for line in local.lines]
     if all(asked):
-        return found
+        rows = ev.project.function(scope.function).picked
+        open_ = any(first <= line <= last for first, last, _, _ in rows for line in local.lines)
+        return at_best(found, Tier.LIKELY) if open_ else found
     left = [value for value, wanted in zip(local.bound, asked, strict=True) if wanted]
     return union([ev.assigned(name, left, scope), ev.guessed(found)])
 

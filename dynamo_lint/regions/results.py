@@ -16,6 +16,7 @@ from dynamo_lint.regions import (
     keywords,
     listing,
     newly,
+    picked,
     records,
     registries,
     submodules,
@@ -234,6 +235,9 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
 def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope, owner: Expr = facts.UNKNOWN) -> Values:
     """`getattr(owner, name)`, by the texts that the name is known to be."""
     texts = {v.value: tier for v, tier in ev.value(name, scope).items() if isinstance(v, Text)}
+    if isinstance(name, facts.Name) and not texts:  # declared as `str`, it is followed nowhere else
+        written = picked.written_out(ev, scope.function, name.id, strict=False) or ()
+        texts = {text: Tier.LIKELY for text in written if isinstance(text, str)}
     if isinstance(name, facts.Attribute):  # a configuration field: any text it is given anywhere
         texts |= {text: Tier.LIKELY for text in ev.project.texts_of(name.name) if text not in texts}
     texts = spelled_out(ev, owners, texts)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Constant, Definition, Display, Element, Expr, Function, Narrowed
+from dynamo_lint.index.facts import Constant, Definition, Display, Element, Expr, Function, Name, Narrowed
 from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.regions.having import is_known, is_set_by_methods, may_have
 from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import Group, Instance, Value, Values, freeze
+from dynamo_lint.regions.values import Group, Instance, Scope, Value, Values, freeze
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -23,7 +23,7 @@ Shown = tuple[tuple[str, bool], ...]
 
 def by_flag(ev: Evaluation, values: Values, types: Expr, holds: bool) -> Values:
     """The values whose attribute is on, or off: likely where several may pass and nothing tells."""
-    verdicts = {value: _truth(ev.project, value, types) for value in values}
+    verdicts = {value: _truth(ev, value, types) for value in values}
     left = {value for value in values if verdicts[value] in (None, holds)}
     several = sum(isinstance(value, Instance) for value in values) > 1
     return {
@@ -61,11 +61,11 @@ def contradicts(project: Project, shown: Shown, ref: ClassRef, function: Functio
     )
 
 
-def _truth(project: Project, value: Value, types: Expr) -> bool | None:
+def _truth(ev: Evaluation, value: Value, types: Expr) -> bool | None:
     """Whether an attribute of an instance is on, as far as its class tells."""
     if not isinstance(value, Instance):
         return None
-    name = _name(types)
+    project, name = ev.project, _name(types)
     order = project.mro(value.ref)
     if any(key == name for part in order for key, _ in project.class_(part).annotations):
         return None
@@ -77,9 +77,21 @@ def _truth(project: Project, value: Value, types: Expr) -> bool | None:
         return None
     body = next((found for part in order if (found := project.class_bindings(part).get(name))), [])
     held = [binding.value for binding in body]
-    stored = [store.value for part in order for _, store in project.own_stores(part).get(name, ())]
-    truths = {_is_on(one) for one in (*held, *stored)}
+    stores = [one for part in order for one in project.own_stores(part).get(name, ())]
+    truths = {_is_on(one) for one in held}
+    for where, store in stores:
+        on = _is_on(store.value)
+        truths.add(_is_given(ev, Scope(where, value.ref), store.value) if on is None else on)
     return truths.pop() if len(truths) == 1 else None
+
+
+def _is_given(ev: Evaluation, scope: Scope, value: Expr) -> bool | None:
+    """True for what a constructor cannot be called without, where all that it is given are objects."""
+    local = ev.project.locals_of(scope.function).get(value.id) if isinstance(value, Name) else None
+    if local is None or local.parameter is None or local.parameter.default is not None or local.bound:
+        return None
+    found = ev.value(value, scope)
+    return True if found and all(isinstance(one, Instance) for one in found) else None
 
 
 def _is_on(value: Expr) -> bool | None:

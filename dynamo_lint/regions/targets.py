@@ -114,17 +114,22 @@ def steps_of(
     return tuple(Target(step, ref, max(tier, Tier.LIKELY)) for step in steps if step is not None)
 
 
+def has_own_compile(project: Project, values: Values) -> bool:
+    """Whether a class of the project says itself what `.compile()` does: that is found there."""
+    return any(isinstance(v, Instance) and project.method(v.ref, "compile") is not None for v in values)
+
+
 def compiled_in_place(project: Project, values: Values) -> Values:
     """What of a `.compile()` receiver is known to be an `nn.Module` that inherits the method.
 
     A pipeline of a library compiles each of its layers, functions too.
     """
     found: dict[Value, Tier] = {}
+    if has_own_compile(project, values):
+        return {}
     pipeline = any(isinstance(value, Foreign) and wraps(value.dotted) for value in values)
     for value, tier in values.items():
         match value:
-            case Instance(ref) if project.method(ref, "compile"):
-                return {}  # its own method: whatever that compiles is found there
             case Instance(ref) if project.is_module(ref):
                 sure = is_surely_module(project, ref)
                 found[value] = tier if sure else max(tier, Tier.LIKELY)
