@@ -331,3 +331,31 @@ def test_an_object_with_a_compile_of_its_own_compiles_what_that_compiles() -> No
 
 def test_a_compile_of_its_own_that_does_something_else_compiles_nothing() -> None:
     assert hot(PIPELINE.format(own="def compile(self): self.pattern = 1")) == {}
+
+
+OFFERED = """
+class Block(nn.Module):
+    def forward(self, x): return x
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block()])
+    {decorator}
+    def compile_blocks(self):
+        for block in self.blocks: block.compile()
+    def forward(self, x): return self.blocks[0](x)
+{use}
+"""
+
+
+@pytest.mark.parametrize("decorator", ["", "@override"])
+def test_what_a_method_compiles_that_nothing_calls_is_likely_at_best(decorator: str) -> None:
+    assert hot(OFFERED.format(decorator=decorator, use="")) == {"Block.forward": "likely"}
+
+
+@pytest.mark.parametrize(
+    ("decorator", "use"),
+    [("", "Net().compile_blocks()"), ("@hook", ""), ("", "run(compile=Net.compile_blocks)")],
+)
+def test_what_a_method_compiles_that_something_runs_is_certain(decorator: str, use: str) -> None:
+    assert hot(OFFERED.format(decorator=decorator, use=use)) == {"Block.forward": "certain"}

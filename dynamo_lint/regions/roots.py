@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.regions.evaluate import evaluation_of
+from dynamo_lint.regions.flow import call_sites
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.rehearsals import in_tests, is_trial
+from dynamo_lint.regions.rehearsals import in_tests, is_kept, is_trial
 from dynamo_lint.regions.shown import Shown
 from dynamo_lint.regions.targets import Target
 
@@ -37,6 +40,15 @@ def at_best_likely(root: Root) -> Root:
 
 
 def is_tried(project: Project, root: Root) -> bool:
-    """Whether a test or a trial compiles something: that shows what users may do, and no more."""
+    """Whether a test or a trial compiles something, or a method that nobody calls: it is for users to do."""
     trial = root.site is not None and is_trial(project, root.site, root.entry.line)
-    return trial or in_tests(root.entry.path)
+    return trial or in_tests(root.entry.path) or (root.site is not None and _is_offered(project, root.site))
+
+
+def _is_offered(project: Project, where: FunctionRef) -> bool:
+    """Whether a method is there for others to have something compiled: `compile_layers`, called nowhere."""
+    function, name = project.function(where), where.key.rpartition(".")[2]
+    if function.owner is None or "compile" not in name:
+        return False
+    decorators = [one for one in function.decorators if terminal_name(one) != "override"]
+    return not is_kept(project, name, decorators) and not call_sites(evaluation_of(project), where)
