@@ -26,6 +26,12 @@ _TAKES_CLASS = re.compile(rb"[\[(][\"']class[\"']")
 """`config["class"]`: beside `import_module(…)` it builds what YAML describes as well."""
 _TAKES_APART = re.compile(rb"\.r?(split|partition)\([\"'][.:@][\"']")
 """`module, name = text.split("@")`: beside `import_module(…)` too, for the text may stand in YAML."""
+_BY_NAME = re.compile(
+    rb"getattr\(\s*(?!self\b)\w+\s*,\s*(str\()?\w*(cfg|conf|config|args|opt)\w*[.\[]"
+    rb"|__import__\(\w+,\s*fromlist|import_module\(f[\"']"
+)
+"""`getattr(losses, cfg.loss.name)`, or a module imported so: which one is said in YAML, as a rule."""
+_OF_NAMING = (b"getattr(", b"__import__(", b"import_module(f")
 _LOCATING = (b"pydoc.locate(", b"utils.get_class(")
 """What does both for a program."""
 _SIZE = 16
@@ -69,5 +75,7 @@ def _builds(source: bytes) -> bool:
     if any(word in source for word in _OF_BUILDING) and _BUILDING.search(source) is not None:
         return True
     if any(word in source for word in _LOCATING):
+        return True
+    if any(word in source for word in _OF_NAMING) and _BY_NAME.search(source) is not None:
         return True
     return b"import_module(" in source and any(one.search(source) for one in (_TAKES_CLASS, _TAKES_APART))

@@ -382,3 +382,5 @@ class FileFacts:
     """What a configuration says is to be built."""
     named: tuple[tuple[str, str], ...] = ()
     """The definitions that a configuration names, `pkg.mod:Net`, each after the key that it stands under."""
+    words: tuple[tuple[str, str], ...] = ()
+    """What else a configuration says in single words, each after its key: `name: resnet`."""

@@ -42,6 +42,14 @@ _NAMES = re.compile(rb"\w[.:@][A-Z]\w*[\"']?\s*([,\]}#]|$)", re.MULTILINE)
 _INSTANTIATE = Import("hydra.utils", "instantiate")
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{0,15})?([eE][-+]?[0-9]{1,2})?")
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
+_WORD = re.compile(
+    r"""(?:^|[{,\s])["']?([A-Za-z_]\w*)["']?[ \t]*:"""
+    r"""[ \t]*["']?([A-Za-z_][\w.]*)["']?[ \t]*(?=[,}\]#\r\n]|$)""",
+    re.MULTILINE,
+)
+"""`name: resnet`, in a line of its own, in braces, or in JSON: it takes no parser to see such."""
+_PLAIN_WORDS = frozenset({"true", "false", "null", "none", "yes", "no", "on", "off"})
+_MOST_WORDS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +70,9 @@ def summarize_settings(path: str, source: bytes) -> FileFacts:
             why = f"cannot be read: {error}".partition("\n")[0]
             return FileFacts(path, path, functions=top, is_code=False, error=(1, why))
         return FileFacts(path, path, functions=top, is_code=False, settings=rows)
+    words = _words(source)
     if not (any(key in source for key in _KEYS) or _NAMES.search(source)):
-        return FileFacts(path, path, functions=top, is_code=False)
+        return FileFacts(path, path, functions=top, is_code=False, words=words)
     import yaml  # type: ignore[import-untyped]  # late: few projects build anything from such files
 
     try:
@@ -74,7 +83,18 @@ def summarize_settings(path: str, source: bytes) -> FileFacts:
         why = f"cannot be read as YAML: {error}".partition("\n")[0]
         return FileFacts(path, path, functions=top, is_code=False, error=(1, why))
     named = tuple(dict.fromkeys(writer.named))
-    return FileFacts(path, path, functions=top, is_code=False, settings=rows, named=named)
+    return FileFacts(path, path, functions=top, is_code=False, settings=rows, named=named, words=words)
+
+
+def _words(source: bytes) -> tuple[tuple[str, str], ...]:
+    """The keys that have a single word for a value, with it: of many, the first."""
+    found: dict[tuple[str, str], None] = {}
+    for key, word in _WORD.findall(source.decode(errors="replace")):
+        if word.lower() not in _PLAIN_WORDS:
+            found[key, word] = None
+            if len(found) == _MOST_WORDS:
+                break
+    return tuple(found)
 
 
 def _names(path: str) -> tuple[str, ...]:

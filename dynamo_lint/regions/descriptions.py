@@ -54,6 +54,12 @@ def read_settings(file: FileFacts, settings: Table, described: Table, named: Tab
             described[terminal_name(callee) or ""].append((where, CallSite(call)))
 
 
+def read_words(file: FileFacts, words: Table) -> None:
+    """What configurations say in single words, by key."""
+    for key, word in file.words:
+        words[key].append(word)
+
+
 def read_configs(file: FileFacts, configured: Table, typed: Table) -> None:
     """The dictionaries of a Python file that name what a registry holds: by their keys, and by that name."""
     module = file.functions.get(MODULE_KEY)

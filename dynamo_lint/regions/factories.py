@@ -46,6 +46,13 @@ def _offered(ev: Evaluation, path: str, imported: bool) -> Values:
     return makers if len(different) <= _MANY else ev.guessed(makers)
 
 
+def models_of(ev: Evaluation, path: str) -> Values:
+    """The module classes of a file that are no parts of others in it."""
+    classes = (one for one in _public(ev, path, imported=False) if isinstance(one, ClassRef))
+    found: Values = {ClassValue(one): Tier.LIKELY for one in classes if ev.project.is_module(one)}
+    return {value: tier for value, tier in found.items() if not _is_part(ev, value, path)} or found
+
+
 def _is_part(ev: Evaluation, model: Value, path: str) -> bool:
     """Whether a class of a module is what others there are made of, or others in the file it comes from."""
     if not isinstance(model, ClassValue):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.index.facts import Name
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.containers import pairs
-from dynamo_lint.regions.factories import offered
+from dynamo_lint.regions.factories import models_of, offered
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.project import File
 from dynamo_lint.regions.values import Value, Values, each, union
@@ -21,9 +21,10 @@ _MANY = 32
 """A package with more modules than this is no list of models."""
 
 
-def members(ev: Evaluation, owners: Values, *, named: bool = True) -> Values:
+def members(ev: Evaluation, owners: Values, *, named: bool = True, only_classes: bool = False) -> Values:
     """What a module offers, with its names or without: which of it is picked, only the run knows."""
-    found = union(offered(ev, owner.path) for owner in owners if isinstance(owner, File))
+    kind = models_of if only_classes else offered
+    found = union(kind(ev, owner.path) for owner in owners if isinstance(owner, File))
     choices.note(ev.project, found)
     return (pairs(found) if named else each(found)) if found else {}
 

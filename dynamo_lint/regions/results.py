@@ -35,7 +35,7 @@ from dynamo_lint.regions.modules import SELF_RETURNING
 from dynamo_lint.regions.outside import run_by
 from dynamo_lint.regions.passing import COLLECTIONS, passed_through
 from dynamo_lint.regions.project import COMPILE, External, File
-from dynamo_lint.regions.settings import named_in_settings
+from dynamo_lint.regions.settings import named_in_settings, said
 from dynamo_lint.regions.texts import (
     LOADERS,
     LOCATORS,
@@ -83,6 +83,9 @@ DISABLERS = frozenset(
     }
 )
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model", "unwrap_model"})
+_IS_CLASS = "inspect.isclass"
+_IMPORT = "builtins.__import__"
+"""Gives the very module only if it is told that something is wanted from it."""
 _ENGINE = "deepspeed.initialize"
 """Gives, before other things, an engine that stands for the model it is given, also when it is compiled."""
 
@@ -164,8 +167,10 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     if dotted in BUILDERS:
         description = first or dict(call.keywords).get("config")
         return built(ev, description, scope) if description is not None else EMPTY
-    if dotted in LOCATORS and first is not None:
-        meant = located(ev, ev.value(first, scope), scope.function.path)
+    whole = dotted == _IMPORT and ("fromlist" in dict(call.keywords) or len(call.arguments) > 3)
+    if (dotted in LOCATORS or whole) and first is not None:
+        names = union([ev.value(first, scope), said(ev, first, scope)])
+        meant = located(ev, names, scope.function.path)
         return meant or named_in_settings(ev, first, scope)
     if dotted == "types.MethodType" and len(call.arguments) == 2:
         return _bound_to(ev, ev.value(call.arguments[0], scope), call.arguments[1], scope)
@@ -184,7 +189,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     if (record := records.of_library(ev, dotted, call, scope)) is not None:
         return record
     if dotted == listing.MEMBERS and first is not None:
-        return listing.members(ev, ev.value(first, scope))
+        only = External(_IS_CLASS) in ev.value(next(iter(call.arguments[1:]), facts.UNKNOWN), scope)
+        return listing.members(ev, ev.value(first, scope), only_classes=only)
     if dotted in records.FIELDS:
         return _default(ev, call, scope)
     if dotted == "torch.nn.Module":
@@ -240,6 +246,8 @@ def named(ev: Evaluation, owners: Values, name: Expr, scope: Scope, owner: Expr 
         texts = {text: Tier.LIKELY for text in written if isinstance(text, str)}
     if isinstance(name, facts.Attribute):  # a configuration field: any text it is given anywhere
         texts |= {text: Tier.LIKELY for text in ev.project.texts_of(name.name) if text not in texts}
+    if not texts and any(isinstance(owner, File) for owner in owners):
+        texts = {word.value: tier for word, tier in said(ev, name, scope).items() if isinstance(word, Text)}
     texts = spelled_out(ev, owners, texts)
     found = union([at_best(ev.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
     if texts:
@@ -290,7 +298,7 @@ def _of_method(
             case Text(text) if method.name in SPLITTERS:
                 parts.append(at_best(parts_of(text, method.name, call), tier))
             case Text(text) if method.name == "format":
-                parts.append(worded(text))
+                parts.append(worded(ev.project, text, scope.function.path))
             case FunctionValue() if method.name == "__get__" and call.arguments:
                 parts.append(_bound_to(ev, {owner: tier}, call.arguments[0], scope))
             case Foreign() if method.name in records.PARSERS:

@@ -7,12 +7,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from dynamo_lint.index.facts import Attribute, Call, CallSite, Constant, Expr, Name, Setting, Subscript
+from dynamo_lint.index.facts import (
+    Attribute,
+    Call,
+    CallSite,
+    Constant,
+    Display,
+    Element,
+    Expr,
+    Name,
+    Setting,
+    Subscript,
+)
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project, Symbol
 from dynamo_lint.regions.texts import SPLITTERS
-from dynamo_lint.regions.values import EMPTY, ClassValue, Key, Scope, Value, Values, union
+from dynamo_lint.regions.values import EMPTY, ClassValue, Key, Scope, Text, Value, Values, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -20,7 +31,9 @@ if TYPE_CHECKING:
 _MOST = 40
 """More models than this under one key are a library: its users choose."""
 _DEEPEST = 5
-_COPYING = frozenset({"copy.deepcopy", "copy.copy", "omegaconf.OmegaConf.to_container"})
+_COPYING = frozenset(
+    {"copy.deepcopy", "copy.copy", "omegaconf.OmegaConf.to_container", "builtins.str", "builtins.dict"}
+)
 
 _BUILDING = ("instantiate", "call")
 """What the functions of hydra that build from descriptions are called."""
@@ -64,6 +77,13 @@ def named_in_settings(ev: Evaluation, asked: Expr, scope: Scope) -> Values:
                 found[ClassValue(ref)] = Tier.LIKELY
     choices.note(ev.project, found)
     return ev.capped(found)
+
+
+def said(ev: Evaluation, asked: Expr, scope: Scope) -> Values:
+    """The single words that the configurations of a program have under the key that an expression takes."""
+    words = ev.project.named("words")
+    found = {word for key in keys(ev, asked, scope) for word in words.get(key, ())} if words else set()
+    return {Text(word): Tier.LIKELY for word in sorted(found)}
 
 
 def of_group(ev: Evaluation, path: str, name: str) -> Values:
@@ -116,6 +136,10 @@ def keys(ev: Evaluation, asked: Expr, scope: Scope, depth: int = 0) -> Iterator[
                 yield from keys(ev, first, scope, depth)
         case Name(name) if depth < _DEEPEST:
             yield from _of_name(ev, name, scope, depth + 1)
+        case Element(inner):
+            yield from keys(ev, inner, scope, depth)
+        case Display("list" | "tuple", items):
+            yield from (key for item in items for key in keys(ev, item, scope, depth))
         case _ if (key := key_of(asked)) is not None:
             yield key
 

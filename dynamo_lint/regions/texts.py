@@ -80,10 +80,10 @@ def imported(ev: Evaluation, name: Expr, scope: Scope) -> Values:
     return located(ev, ev.value(name, scope), path)
 
 
-def worded(text: str) -> Values:
+def worded(project: Project, text: str, path: str) -> Values:
     """What a text is with parts that only the run knows: `"models.{}".format(name)`."""
     known = _OPEN.sub("*", text)
-    return {Text(known): Tier.CERTAIN} if "*" in known else EMPTY
+    return {Text(_placed(project, known, path)): Tier.CERTAIN} if "*" in known else EMPTY
 
 
 def spelled_out(ev: Evaluation, owners: Values, texts: dict[str, Tier]) -> dict[str, Tier]:
@@ -145,10 +145,10 @@ def _named_alike(ev: Evaluation, package: str, name: str, path: str) -> Values:
 def _modules_like(project: Project, dotted: str, path: str) -> list[str]:
     key = ("modules like", dotted, path)
     if key not in project.memo:
-        file = project.files[path]
-        if dotted.startswith("."):
-            package = file.module if file.is_package else file.module.rpartition(".")[0]
-            dotted = f"{package}.{dotted.lstrip('.')}"
+        dotted = _placed(project, dotted, path)
+        if meant := _said(project, dotted, path):
+            project.memo[key] = meant
+            return meant
         text = re.escape(dotted).replace(r"\*", r"[^.]+")
         whole, tail = re.compile(text), re.compile(rf"(.*\.)?{text}")
         code = [(other.module, at) for at, other in project.files.items() if other.is_code]
@@ -158,6 +158,27 @@ def _modules_like(project: Project, dotted: str, path: str) -> list[str]:
         found = found or [at for _, at in code if tail.fullmatch(at.removesuffix(".py").replace("/", "."))]
         project.memo[key] = sorted(found) if len(found) <= choices.MOST else []
     return project.memo[key]  # type: ignore[return-value]
+
+
+def _placed(project: Project, text: str, path: str) -> str:
+    """The whole name of a module that is meant from a file on: of `f"{__package__}.layers.{kind}"`, say."""
+    if not text.startswith(".") or "*" not in text:
+        return text
+    file = project.files[path]
+    package = file.module if file.is_package else file.module.rpartition(".")[0]
+    return f"{package}.{text.lstrip('.')}"
+
+
+def _said(project: Project, dotted: str, path: str) -> list[str]:
+    """The modules that a text with one open part names by the words of configurations, if any does."""
+    key = "words of configurations"
+    if key not in project.memo:
+        project.memo[key] = frozenset(project.screened("words", lambda _: True))
+    words: frozenset[str] = project.memo[key]  # type: ignore[assignment]
+    whole = fnmatch.filter(words, dotted)
+    named = (project.find_module(one, path) for one in (*whole, *(dotted.replace("*", w) for w in words)))
+    found = sorted({module for module in named if module is not None}) if dotted.count("*") == 1 else []
+    return found if len(found) <= choices.MOST else []
 
 
 def by_class_name(ev: Evaluation, owner: Expr, names: Iterable[str], scope: Scope) -> Values:

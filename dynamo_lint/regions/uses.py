@@ -11,7 +11,7 @@ from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, FileFacts
 from dynamo_lint.index.walking import walk
 from dynamo_lint.regions.carried import read_carried
-from dynamo_lint.regions.descriptions import read_configs, read_settings
+from dynamo_lint.regions.descriptions import read_configs, read_settings, read_words
 from dynamo_lint.regions.handed import read_called, read_handed
 from dynamo_lint.regions.itempath import item_path, key_of
 from dynamo_lint.regions.later import LATER, called_later
@@ -277,6 +277,7 @@ READINGS = (
     Reading(("handed as", "handed at"), read_handed),
     Reading(("settings", "described", "named in settings", "nodes"), read_settings),
     Reading(("configured", "typed"), read_configs),
+    Reading(("words",), read_words),
 )
 
 
