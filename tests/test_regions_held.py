@@ -359,3 +359,77 @@ def test_what_a_method_compiles_that_nothing_calls_is_likely_at_best(decorator: 
 )
 def test_what_a_method_compiles_that_something_runs_is_certain(decorator: str, use: str) -> None:
     assert hot(OFFERED.format(decorator=decorator, use=use)) == {"Block.forward": "certain"}
+
+
+MODES = """
+class Net(nn.Module):
+    def forward(self, x):
+        {body}
+    def learn(self, x): return x
+    def infer(self, x): return x
+    def always(self, x): return x
+Net().compile()
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if self.training: x = self.learn(x)\n        else: x = self.infer(x)\n        return self.always(x)",
+        "x = self.always(x)\n        if not self.training: return self.infer(x)\n        return self.learn(x)",
+    ],
+)
+def test_what_runs_only_out_of_training_is_likely_at_best(body: str) -> None:
+    found = hot(MODES.format(body=body))
+    assert found.pop("Net.infer") == "likely"
+    assert found == dict.fromkeys(("Net.forward", "Net.learn", "Net.always"), "certain")
+
+
+OPERATOR = """
+from torch.library import infer_schema
+def kernel(x): return helper(x)
+def helper(x): return x
+@torch.compile
+def run(x):
+    infer_schema(kernel, mutates_args=())
+    return x
+"""
+
+
+def test_a_function_that_an_operator_is_made_of_is_not_traced() -> None:
+    assert set(hot(OPERATOR)) == {"run"}
+
+
+def test_a_function_that_another_library_is_given_is_traced() -> None:
+    assert set(hot(OPERATOR.replace("torch.library", "torch.utils.checkpoint"))) == {
+        "run",
+        "kernel",
+        "helper",
+    }
+
+
+DIFFUSERS = """
+from diffusers import FluxPipeline, FluxTransformer2DModel
+class Processor:
+    def __call__(self, attn, x): return x
+class Other:
+    def __call__(self, attn, x): return x
+class Wrapper(FluxTransformer2DModel):
+    def __init__(self):
+        super().__init__()
+        self.processor = Other()
+        for block in self.transformer_blocks:
+            block.attn.processor = Processor()
+    def forward(self, x):
+        for block in self.transformer_blocks: x = block(x)
+        return x
+def main(path):
+    pipe = FluxPipeline.{made}(path, transformer=Wrapper.from_pretrained(path), width=2)
+    pipe.transformer = torch.compile(pipe.transformer)
+"""
+
+
+@pytest.mark.parametrize("made", ["from_pretrained", "from_single_file"])
+def test_a_pipeline_keeps_what_it_is_made_of_and_runs_the_processors_it_is_given(made: str) -> None:
+    expected = {"Wrapper.forward", "Processor.__call__"} if made == "from_pretrained" else set()
+    assert set(hot(DIFFUSERS.format(made=made))) == expected

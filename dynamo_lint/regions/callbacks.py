@@ -24,6 +24,8 @@ _FLEX = "torch.nn.attention.flex_attention.flex_attention"
 _MASK_MAKERS = ("create_block_mask", "create_mask")
 _MOST_MASKS = 40
 """A library with more mask functions than this offers them to its users."""
+_OPERATORS = ("torch.library.", "torch._library.", "torch._custom_op.")
+"""Where operators are made of functions: Dynamo looks into no operator."""
 _HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
 """What of `builtins` and `torch` itself calls the functions that it is given."""
 
@@ -49,7 +51,7 @@ def calls_back(dotted: str) -> bool:
         return name in _HIGHER_ORDER
     if package == "functools":
         return name == "reduce"
-    if dotted in DISABLERS or name in _RESHAPING:
+    if dotted in DISABLERS or name in _RESHAPING or dotted.startswith(_OPERATORS):
         return False
     return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops", "inspect")
 

@@ -11,11 +11,12 @@ from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.outside import composing
 from dynamo_lint.regions.project import External
 from dynamo_lint.regions.submodules import children
-from dynamo_lint.regions.values import EMPTY, Scope, Values, union
+from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
+_PROCESSOR = "processor"
 _WITHOUT_FORWARD = ("ModuleList", "ModuleDict", "LightningModule", "DataModule")
 """Classes of libraries that leave the forward to others, or have no use for one."""
 
@@ -36,6 +37,27 @@ def _composed(ev: Evaluation, ref: ClassRef) -> Values:
     if ev.project.is_container(ref):  # a Sequential runs whatever is put into it
         handed.append(children(ev, ref))
     return union(handed, Tier.LIKELY)
+
+
+def processors(ev: Evaluation, ref: ClassRef) -> Values:
+    """What a class of ours gives the library's parts of it to run: `block.attn.processor = Processor()`.
+
+    A module of diffusers calls it (diffusers/models/attention_processor.py: Attention.forward).
+    """
+    project = ev.project
+    if not inherits_code(project, ref):
+        return EMPTY
+    inits = {init for part in project.mro(ref) if (init := project.method(part, "__init__")) is not None}
+    given = union(
+        [
+            ev.value(store.value, Scope(init, ref))
+            for init in sorted(inits)
+            for store in project.function(init).stores
+            if store.name == _PROCESSOR and not project.is_self(store.owner, init)
+        ],
+        Tier.LIKELY,
+    )
+    return {value: tier for value, tier in given.items() if isinstance(value, Instance)}
 
 
 def _constructions(ev: Evaluation, ref: ClassRef) -> list[tuple[Call, Scope]]:

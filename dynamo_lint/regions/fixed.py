@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import CallSite, Constant, Expr, Name
+from dynamo_lint.index.facts import CallSite, Constant, Expr, Function, Name
 from dynamo_lint.regions import picked
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.flow import argument_for, constructions
 from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
-from dynamo_lint.regions.shown import stays
+from dynamo_lint.regions.shown import MODE, stays
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -29,7 +29,12 @@ def sureness(ev: Evaluation, method: FunctionRef, ref: ClassRef | None, site: Ca
         return None
     if site.optional or (ref is not None and _contradicts(ev, ref, method, site.call.line, defaults=True)):
         return Tier.LIKELY
-    return Tier.CERTAIN
+    return Tier.LIKELY if _is_for_evaluation(ev.project.function(method), site.call.line) else Tier.CERTAIN
+
+
+def _is_for_evaluation(function: Function, line: int) -> bool:
+    """Whether a line runs only where a module is not in training: few programs compile it for that too."""
+    return any(first <= line <= last and flag == MODE and not on for first, last, flag, on in function.flags)
 
 
 def _contradicts(ev: Evaluation, ref: ClassRef, method: FunctionRef, line: int, *, defaults: bool) -> bool:

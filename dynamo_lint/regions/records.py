@@ -79,7 +79,21 @@ def of_library(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Values 
         return {v: tier for v, tier in elements(rows).items() if isinstance(v, Instance)}
     if dotted.rpartition(".")[2] in _OPEN and not dotted.startswith("builtins."):
         return _opened(ev, call, scope)
-    return None
+    return _pipeline(ev, dotted, call, scope)
+
+
+def _pipeline(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Values | None:
+    """A pipeline of diffusers with the modules of ours that it is made of, which it keeps by name
+    (diffusers/pipelines/pipeline_utils.py: register_modules)."""
+    if not dotted.removesuffix(".from_pretrained").endswith("Pipeline"):
+        return None
+    given = [(name, ev.value(value, scope)) for name, value in call.keywords if name is not None]
+    parts = [(name, found) for name, found in given if any(map(ev.holds_module, found))]
+    if not parts:
+        return None
+    return {
+        Group("tuple", tuple(freeze(found) for _, found in parts), tuple(n for n, _ in parts)): Tier.LIKELY
+    }
 
 
 def _named_tuple(call: Call) -> Values:

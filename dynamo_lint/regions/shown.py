@@ -14,7 +14,7 @@ from dynamo_lint.regions.values import Group, Instance, Scope, Value, Values, fr
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
-_SWITCHED = "training"
+MODE = "training"
 """What `train()` and `eval()` set."""
 
 Shown = tuple[tuple[str, bool], ...]
@@ -110,7 +110,7 @@ def stays(project: Project, ref: ClassRef, name: str) -> bool:
     """Whether class bodies and constructors set an attribute, and nothing else does or computes it."""
     order = project.mro(ref)
     bound = [one for part in order for one in project.class_bindings(part).get(name, ())]
-    if name == _SWITCHED or any(isinstance(one.value, Definition) for one in bound):
+    if name == MODE or any(isinstance(one.value, Definition) for one in bound):
         return False
     own = is_set_by_methods(project, ref, name)
     return bool(own or bound) and all(at.key.endswith(".__init__") for at, _ in project.stores_of(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dynamo_lint.index.facts import Attribute, Expr
-from dynamo_lint.regions.composed import composed
+from dynamo_lint.regions.composed import composed, processors
 from dynamo_lint.regions.evaluate import Evaluation, evaluation_of
 from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -75,6 +75,9 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
                     if forward is None and isinstance(value, Instance):
                         for target in _run_by_library(project, value, tier):
                             add(target.function, target.receiver, target.tier)
+                    given = processors(evaluation_of(project), ref) if isinstance(value, Instance) else {}
+                    for target in targets_of(project, given):
+                        add(target.function, target.receiver, max(tier, target.tier))
                     for stored in _put_in_place(project, value):
                         add(stored.ref, stored.receiver, max(tier, Tier.LIKELY))
             case FunctionValue(ref, receiver):
