@@ -265,10 +265,9 @@ class Expressions:
             tuple([(word.arg, read(word.value)) for word in node.keywords]) if node.keywords else (),
             node.lineno,
         )
-        loops, given = bool(scope.loops), scope.given()
-        site = facts.CallSite(
-            call, scope.eager, None, loops, (), (), scope.context, given, scope.is_optional()
-        )
+        given, optional = scope.here()
+        loops = bool(scope.loops)
+        site = facts.CallSite(call, scope.eager, None, loops, (), (), scope.context, given, optional)
         if "compile" in name:
             condition, call = condition_of(scope.conditions, node), compiled_where(call, scope.narrowed)
             call = compiled_if(call, scope.tests(), scope.bindings, scope.answered())

@@ -66,6 +66,8 @@ class FunctionScope:
     """The tests around, and whether they hold here."""
     passed: list[ast.If] = field(default_factory=list)
     """What the code before has left by: the tests do not hold here."""
+    asked: tuple[tuple[object, ...] | None, tuple[tuple[str, ...], bool]] = (None, ((), False))
+    """Where the tests were asked last, and what they said; what stands there is kept, and so its identity."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
     keys: dict[str, tuple[Expr, str]] = field(default_factory=dict)
@@ -85,24 +87,36 @@ class FunctionScope:
         """The tests around and those that were left by before, each with whether it holds here."""
         return [*self.conditions, *((one.test, False) for one in self.passed)]
 
-    def given(self) -> tuple[str, ...]:
+    def here(self) -> tuple[tuple[str, ...], bool]:
+        """What the tests say of a call where the walk stands: `given` and `optional` of its `CallSite`.
+
+        They say the same until a test begins or ends, and most lines have several calls.
+        """
+        if not (self.conditions or self.passed):
+            return (), False
+        around = self.conditions[-1] if self.conditions else None
+        before = self.passed[-1] if self.passed else None
+        at = (around, len(self.conditions), before, len(self.passed))
+        known, answer = self.asked
+        if known is None or any(one is not other for one, other in zip(at, known, strict=True)):
+            answer = self._given(), self._is_optional()
+            self.asked = at, answer
+        return answer
+
+    def _given(self) -> tuple[str, ...]:
         """The names that tests have shown not to be None where the walk stands.
 
         Those that are no parameters may be switches, which are tested for themselves, and left by early.
         """
-        if not (self.conditions or self.passed):
-            return ()
         given = [parameter.name for parameter in self.parameters]
         shown = not_none(self.tests(), or_true=True)
         return (*not_none(self.conditions), *(name for name in shown if name not in given))
 
-    def is_optional(self) -> bool:
+    def _is_optional(self) -> bool:
         """Whether the walk stands where it comes only with some parameter left at None, or after it is given.
 
         What is refused (`if bias is not None: raise`) is shown of no call that matters.
         """
-        if not (self.conditions or self.passed):
-            return False
         left = [(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)]
         shown = {*not_none([*self.conditions, *left], none=True), *not_none(left)}
         return any(one.name in shown for one in self.parameters)

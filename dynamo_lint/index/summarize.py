@@ -49,7 +49,7 @@ def summarize(
         return FileFacts(path, module, is_package, error=(1, "is nested too deeply to be read"))
     except tokenize.TokenError as error:
         return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
-    script, compiles = is_script(tree), _COMPILES.search(text) is not None
+    script, compiles = is_script(tree), "compile" in text and _COMPILES.search(text) is not None
     return FileFacts(path, module, is_package, script, functions, classes, stars, markers, compiles=compiles)
 
 
