@@ -433,3 +433,31 @@ def main(path):
 def test_a_pipeline_keeps_what_it_is_made_of_and_runs_the_processors_it_is_given(made: str) -> None:
     expected = {"Wrapper.forward", "Processor.__call__"} if made == "from_pretrained" else set()
     assert set(hot(DIFFUSERS.format(made=made))) == expected
+
+
+HELPER = """
+class Generator(nn.Module):
+    def forward(self, x): return x
+class Discriminator(nn.Module):
+    def forward(self, x): return x
+class Model:
+    def __init__(self, opt):
+        self.generator = self.prepare(Generator(), {on})
+        self.discriminator = self.prepare(Discriminator(){off})
+    def prepare(self, net, compile=False):
+        net = net.to("cuda")
+        if compile:
+            net = torch.compile(net)
+        return net
+"""
+
+
+@pytest.mark.parametrize("on", ["True", "compile=opt.compile"])
+@pytest.mark.parametrize("off", ["", ", False", ", compile=False"])
+def test_a_helper_compiles_what_those_calls_give_it_that_turn_it_on(on: str, off: str) -> None:
+    assert set(hot(HELPER.format(on=on, off=off))) == {"Generator.forward"}
+
+
+@pytest.mark.parametrize("off", [", opt.more", ", *opt", ", **opt"])
+def test_a_helper_may_compile_for_calls_of_which_only_the_run_knows(off: str) -> None:
+    assert set(hot(HELPER.format(on="True", off=off))) == {"Generator.forward", "Discriminator.forward"}

@@ -84,6 +84,7 @@ PARTS = {
         ("model: {name: one}", {"One.step"}),
         ("model: {name: one}\nother: {name: two}", {"One.step", "Two.step"}),
         ("model: {name: lib.nets.two}", {"Two.step"}),
+        ("two:\n  width: 3\nmodel: {name: one}", {"One.step", "Two.step"}),
     ],
 )
 def test_a_module_that_is_imported_by_name_is_one_that_configurations_say(
@@ -106,10 +107,11 @@ def test_a_module_that_is_imported_by_name_is_one_that_configurations_say(
     ("text", "expected"),
     [
         ("name: resnet", (("name", "resnet"),)),
-        ("net:\n  - {name: resnet, size: 3}", (("name", "resnet"),)),
+        ("net: 1\nlist:\n  - {name: resnet, size: 3}", (("name", "resnet"), ("", "list"))),
         ('{"name": "nets.resnet"}', (("name", "nets.resnet"),)),
         ("name: 'resnet'  # the usual", (("name", "resnet"),)),
         ("name: a b\nsize: 3\non: true\nother: ~", ()),
+        ("resnet:\n  depth: 3\nvit: &vit\n  depth: 4", (("", "resnet"), ("", "vit"))),
         ("name: resnet\nname: resnet", (("name", "resnet"),)),
     ],
 )
@@ -119,4 +121,4 @@ def test_words_are_read_without_a_parser(text: str, expected: tuple[tuple[str, s
 
 def test_of_a_file_full_of_words_the_first_are_read() -> None:
     text = "\n".join(f"key{number}: word" for number in range(2000))
-    assert len(summarize_settings("a.yaml", text.encode()).words) == 500
+    assert len(summarize_settings("a.yaml", text.encode()).words) == 1000

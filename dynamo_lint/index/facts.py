@@ -383,4 +383,5 @@ class FileFacts:
     named: tuple[tuple[str, str], ...] = ()
     """The definitions that a configuration names, `pkg.mod:Net`, each after the key that it stands under."""
     words: tuple[tuple[str, str], ...] = ()
-    """What else a configuration says in single words, each after its key: `name: resnet`."""
+    """What else a configuration says in single words, each after its key: `name: resnet`; after none, keys
+    that have a table: `resnet:`."""

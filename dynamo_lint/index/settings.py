@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from dynamo_lint.index import packaging
@@ -48,8 +49,10 @@ _WORD = re.compile(
     re.MULTILINE,
 )
 """`name: resnet`, in a line of its own, in braces, or in JSON: it takes no parser to see such."""
+_TABLE = re.compile(r"""^[ \t]*["']?([A-Za-z_]\w*)["']?[ \t]*:[ \t]*(?:[&{#].*)?\r?$""", re.MULTILINE)
+"""`resnet:`, over a table of its own."""
 _PLAIN_WORDS = frozenset({"true", "false", "null", "none", "yes", "no", "on", "off"})
-_MOST_WORDS = 500
+_MOST_WORDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +90,11 @@ def summarize_settings(path: str, source: bytes) -> FileFacts:
 
 
 def _words(source: bytes) -> tuple[tuple[str, str], ...]:
-    """The keys that have a single word for a value, with it: of many, the first."""
-    found: dict[tuple[str, str], None] = {}
-    for key, word in _WORD.findall(source.decode(errors="replace")):
-        if word.lower() not in _PLAIN_WORDS:
-            found[key, word] = None
-            if len(found) == _MOST_WORDS:
-                break
-    return tuple(found)
+    """The keys that have a single word for a value, with it, and those of tables, under no key: the first."""
+    text = source.decode(errors="replace")
+    rows = chain(_WORD.findall(text), (("", key) for key in _TABLE.findall(text)))
+    words = dict.fromkeys(row for row in rows if row[1].lower() not in _PLAIN_WORDS)
+    return tuple(islice(words, _MOST_WORDS))
 
 
 def _names(path: str) -> tuple[str, ...]:

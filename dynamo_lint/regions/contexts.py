@@ -11,6 +11,7 @@ from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions import settings
 from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passed_by
+from dynamo_lint.regions.leftoff import leaves_out
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.registries import METHODS
@@ -96,11 +97,18 @@ def bound(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> tuple[Valu
     return (callee,)
 
 
-def by_call(ev: Evaluation, where: FunctionRef, receiver: ClassRef | None) -> Iterator[Scope]:
-    """The scope of a function as each single call makes it, as far as its annotations leave that open."""
+def by_call(
+    ev: Evaluation, where: FunctionRef, receiver: ClassRef | None, line: int | None = None
+) -> Iterator[Scope]:
+    """The scope of a function as each single call makes it, as far as its annotations leave that open.
+
+    Of a line, only as those calls make it that run the line: not those that leave off what turns it on.
+    """
     function = ev.project.function(where)
     opened = [p for p in function.parameters if not is_settled(ev, p, where)]
     for caller, site in call_sites(ev, where):
+        if line is not None and leaves_out(ev.project, where, site.call, line):
+            continue
         passed = ((p.name, ev.capped(passed_by(ev, p, where, caller, site))) for p in opened)
         given = tuple((name, freeze(union([values], Tier.LIKELY))) for name, values in passed if values)
         if given:

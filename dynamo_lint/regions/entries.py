@@ -22,9 +22,10 @@ from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.inlaid import inlaid
+from dynamo_lint.regions.leftoff import varies
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
 from dynamo_lint.regions.modules import inherits_code
-from dynamo_lint.regions.naming import called_name
+from dynamo_lint.regions.naming import goes_by
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
@@ -32,7 +33,15 @@ from dynamo_lint.regions.rehearsals import is_rehearsal
 from dynamo_lint.regions.roots import Root, at_best_likely, is_tried
 from dynamo_lint.regions.selecting import is_chosen
 from dynamo_lint.regions.shown import shown_of
-from dynamo_lint.regions.targets import Target, compiled_in_place, has_own_compile, steps_of, targets_of
+from dynamo_lint.regions.targets import (
+    Target,
+    compiled_argument,
+    compiled_in_place,
+    has_own_compile,
+    is_some_module,
+    steps_of,
+    targets_of,
+)
 from dynamo_lint.regions.temporary import is_stored_later
 from dynamo_lint.regions.values import (
     ClassValue,
@@ -115,7 +124,7 @@ class _Search:
 
     def may_compile(self, callee: Expr, _path: str = "") -> bool:
         """Whether what is called has a name that compiles."""
-        return _name(callee) in self.names
+        return goes_by(callee) in self.names
 
     def decorated_ones(self) -> Iterator[FunctionRef | ClassRef]:
         """The functions and classes with a decorator that may compile them, by its name."""
@@ -124,7 +133,7 @@ class _Search:
 
     def compiles(self, callee: Expr, path: str, function: str) -> bool:
         """Whether calling `callee` (or decorating with it) compiles something."""
-        name = _name(callee)
+        name = goes_by(callee)
         if isinstance(callee, facts.Call) and _switched_off(callee):  # gives back what it is given
             return False
         if name == "partial" and isinstance(callee, facts.Call) and callee.arguments:
@@ -165,7 +174,7 @@ class _Search:
         if site.context is not None and terminal_name(site.context) == CONVENTION:
             return self._in_context(where, site)
         site = mapped(site) if "map" in self._carriers else site
-        name = _name(site.call.function)
+        name = goes_by(site.call.function)
         if (
             name is None
             or name not in self.names
@@ -186,6 +195,10 @@ class _Search:
             more = {root.entry.target: root for root in self._inlaid(where, site, name)}
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
             return self._hanging(where, site, name)  # blocks of a model that nothing says the class of
+        if more and varies(evaluation_of(self._project), where, site.call.line):
+            given = {parameter.name for parameter in self._project.function(where).parameters}
+            if depends_on(self._deciding(where, site.call, name), self._project.function(where), given):
+                return list(more.values())
         known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}
         return [
             *(root for root in found if root.entry.target in known),
@@ -208,7 +221,7 @@ class _Search:
     def _inlaid(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a site compiles of ours that code puts into a module of a library."""
         compiled = self.compiles(site.call.function, where.path, where.key)
-        target = _argument(site.call, 0) if compiled else getattr(site.call.function, "value", None)
+        target = compiled_argument(site.call, 0) if compiled else getattr(site.call.function, "value", None)
         if target is None or not (compiled or name == "compile") or (site.unused and compiled):
             return []
         if self._project.symbols(target, where.path, where.key):  # `re`
@@ -258,7 +271,7 @@ class _Search:
             found: dict[str, Root] = {}
             ev = evaluation_of(self._project)
             fresh = ev.anew()
-            for scope in by_call(ev, where, self._project.owner(where)):
+            for scope in by_call(ev, where, self._project.owner(where), site.call.line):
                 roots = self._compiled(scope, site, name, fresh)
                 for root in roots if isinstance(roots, list) else ():
                     if root.entry.tier < Tier.ASSUMED:
@@ -288,7 +301,7 @@ class _Search:
         if position is None and self.compiles(site.call.function, where.path, where.key):
             position = 0
         if position is not None:
-            argument = _argument(site.call, position)
+            argument = compiled_argument(site.call, position)
             if argument is None:
                 return []
             found = self._roots(scope, site, "call", argument, before(ev, argument, scope, site.call))
@@ -367,34 +380,19 @@ class _Search:
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
         outside = all(isinstance(v, Foreign | External | Compiled) for v in values)
-        if values and outside and not _bare_module(values):
+        if values and outside and not is_some_module(values):
             self._outside.append((where, site))
             return []  # compiled, but defined outside the project: only what it is given is hot
         empty = [v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)]
         if empty and all(inherits_code(self._project, ref) for ref in empty):
             return []  # its forward is that of a library
         maker = maker_of(self._project, where, target)
-        why = reason(maker, bare=_bare_module(values), empty=empty)
+        why = reason(maker, bare=is_some_module(values), empty=empty)
         meant = () if empty else candidates(self._project, where, target)
         lacks = "forward" if empty else "code" if maker and maker not in BUILDERS else ""
         others = () if lacks or meant else examples(self._project, where)
         return Unresolved(where.path, line, describe(site.call), why, meant, others, lacks)
 
 
-def _name(callee: Expr) -> str | None:
-    """What a call goes by; of a table of functions its own name, or the key."""
-    return called_name(callee) if isinstance(callee, facts.Subscript) else terminal_name(callee)
-
-
 def _switched_off(call: facts.Call) -> bool:
     return ("disable", facts.Constant(True)) in call.keywords
-
-
-def _argument(call: facts.Call, position: int) -> Expr | None:
-    if position < len(call.arguments):
-        return call.arguments[position]
-    return next((value for name, value in call.keywords if name in ("model", "module", "fn")), None)
-
-
-def _bare_module(values: Values) -> bool:
-    return any(isinstance(v, Foreign) and v.dotted.endswith("Module") for v in values)

@@ -32,6 +32,11 @@ def called_name(callee: Expr) -> str:
     return last_name(callee)
 
 
+def goes_by(callee: Expr) -> str | None:
+    """What a call goes by; of a table of functions its own name, or the key."""
+    return called_name(callee) if isinstance(callee, facts.Subscript) else terminal_name(callee)
+
+
 def add_keys(value: Expr, found: set[str]) -> None:
     """The keys of a literal dict: `ModuleDict({"a": …}).a`."""
     if isinstance(value, facts.Display):

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from dynamo_lint.index.facts import Call, Constant, Element
 from dynamo_lint.regions.edges import Edge
 from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.flow import argument_for
+from dynamo_lint.regions.leftoff import NOTHING
 from dynamo_lint.regions.model import FunctionRef, Node, Tier
 from dynamo_lint.regions.origins import givers
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.switches import starts_off
-
-NOTHING: frozenset[str] = frozenset()
-_OFF = (Constant(False), Constant(None))
 
 
 def if_given(
@@ -36,17 +32,6 @@ def if_given(
         asked = [] if edge.needs else [givers(ev, where, one, entered) for one in optional]
         known = next((one for one in asked if one is not None), None)
         yield from (likely,) if known is None else (replace(likely, needs=one) for one in known)
-
-
-def left_off(project: Project, target: FunctionRef, call: Call) -> frozenset[str]:
-    """The switches of a function that a call leaves off: `scale(x)` of `forward(self, x, update=False)`."""
-    function = project.function(target)
-    asked = {name for _, _, name, wanted in function.picked if wanted[0] is True}
-    if not asked or any(isinstance(one, Element) for one in call.arguments) or (None in dict(call.keywords)):
-        return NOTHING
-    left = (one for one in function.parameters if (argument_for(one, function, call) or one.default) in _OFF)
-    known = project.locals_of(target)
-    return frozenset(one.name for one in left if one.name in asked and not known[one.name].bound)
 
 
 class Switches:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dynamo_lint.index.facts import Attribute, Expr
+from dynamo_lint.index.facts import Attribute, Call, Expr
 from dynamo_lint.regions.composed import composed, processors
 from dynamo_lint.regions.evaluate import Evaluation, evaluation_of
 from dynamo_lint.regions.flow import ENOUGH
@@ -115,6 +115,18 @@ def steps_of(
         return ()
     steps = (project.method(ref, name) for name in _STEPS)
     return tuple(Target(step, ref, max(tier, Tier.LIKELY)) for step in steps if step is not None)
+
+
+def compiled_argument(call: Call, position: int) -> Expr | None:
+    """What a call compiles that compiles its argument at some position, or by its name."""
+    if position < len(call.arguments):
+        return call.arguments[position]
+    return next((value for name, value in call.keywords if name in ("model", "module", "fn")), None)
+
+
+def is_some_module(values: Values) -> bool:
+    """Whether values are modules of which nothing else is known."""
+    return any(isinstance(v, Foreign) and v.dotted.endswith("Module") for v in values)
 
 
 def has_own_compile(project: Project, values: Values) -> bool:

@@ -25,9 +25,10 @@ from dynamo_lint.regions.gradients import without_gradients
 from dynamo_lint.regions.handing import handed, using
 from dynamo_lint.regions.helpers import as_given, by_caller
 from dynamo_lint.regions.hooks import hooks_of
+from dynamo_lint.regions.leftoff import NOTHING, left_off
 from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Node, Tier
 from dynamo_lint.regions.operators import replaced
-from dynamo_lint.regions.optional import NOTHING, Switches, if_given, left_off
+from dynamo_lint.regions.optional import Switches, if_given
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.origins import origins
 from dynamo_lint.regions.project import External, Project
