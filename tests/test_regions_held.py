@@ -461,3 +461,41 @@ def test_a_helper_compiles_what_those_calls_give_it_that_turn_it_on(on: str, off
 @pytest.mark.parametrize("off", [", opt.more", ", *opt", ", **opt"])
 def test_a_helper_may_compile_for_calls_of_which_only_the_run_knows(off: str) -> None:
     assert set(hot(HELPER.format(on="True", off=off))) == {"Generator.forward", "Discriminator.forward"}
+
+
+GRAPHS = """
+class Net(nn.Module):
+    def forward(self, x): return self.step(x)
+    def step(self, x, capture=True):
+        if not capture or x.is_cpu:
+            return self.plain(x)
+        return self.captured(x)
+    def plain(self, x): return x
+    def captured(self, x): return x
+    def run(self, x, quiet, other):
+        graphs = self.can()
+        step = torch.compile(self.step, disable={disable})
+        return step(x, {passed})
+    def can(self): return True
+"""
+PLAIN = {"Net.step", "Net.plain"}
+
+
+@pytest.mark.parametrize("disable", ["graphs", "graphs or quiet"])
+@pytest.mark.parametrize("passed", ["graphs", "capture=graphs"])
+def test_what_runs_only_where_compiling_is_disabled_is_not_compiled(disable: str, passed: str) -> None:
+    assert set(hot(GRAPHS.format(disable=disable, passed=passed))) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("disable", "passed"),
+    [
+        ("quiet", "graphs"),
+        ("graphs", "other"),
+        ("graphs", "not graphs"),
+        ("graphs", ""),
+        ("not graphs", "graphs"),
+    ],
+)
+def test_another_switch_than_that_which_disables_compiling_says_nothing(disable: str, passed: str) -> None:
+    assert set(hot(GRAPHS.format(disable=disable, passed=passed))) == {*PLAIN, "Net.captured"}

@@ -22,7 +22,7 @@ from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.inlaid import inlaid
-from dynamo_lint.regions.leftoff import varies
+from dynamo_lint.regions.leftoff import off_with, varies
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
 from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.naming import goes_by
@@ -376,7 +376,8 @@ class _Search:
                 entry = Entry(where.path, line, idiom, id_of(value), tier, regional, site.condition, count)
                 module = value.ref if isinstance(value, Instance) else None
                 shown = shown_of(target) if module is not None else ()
-                roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where, shown))
+                off = off_with(self._project, where, site.call, targets[0].function)
+                roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where, shown, off))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
         outside = all(isinstance(v, Foreign | External | Compiled) for v in values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Call, Constant, Element
+from dynamo_lint.index.facts import Call, Choice, Constant, Element, Name
 from dynamo_lint.regions.flow import argument_for, call_sites
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.project import Project
@@ -25,6 +25,23 @@ def left_off(project: Project, target: FunctionRef, call: Call) -> frozenset[str
     left = (one for one in function.parameters if (argument_for(one, function, call) or one.default) in _OFF)
     known = project.locals_of(target)
     return frozenset(one.name for one in left if one.name in asked and not known[one.name].bound)
+
+
+def off_with(project: Project, where: FunctionRef, call: Call, target: FunctionRef) -> frozenset[str]:
+    """The switches that calls of what is compiled leave off, because that is what disables compiling.
+
+    `step = torch.compile(step, disable=graphs)`, and then `step(x, capture=graphs)`: where it is compiled at
+    all, nothing is captured.
+    """
+    disabling = next((value for word, value in call.keywords if word == "disable"), None)
+    options = disabling.options if isinstance(disabling, Choice) else (disabling,)
+    flags = [one for one in options if isinstance(one, Name)]
+    function = project.function(where)
+    names = [Name(one.name) for one in function.bindings if one.value == call]
+    calls = [site.call for site in function.calls if site.call.function in names] if flags else []
+    parameters = project.function(target).parameters if calls else ()
+    passed = {one.name: [argument_for(one, project.function(target), c) for c in calls] for one in parameters}
+    return frozenset(name for name, given in passed.items() if all(value in flags for value in given))
 
 
 def varies(ev: Evaluation, where: FunctionRef, line: int) -> bool:

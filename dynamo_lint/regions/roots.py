@@ -30,6 +30,8 @@ class Root:
     """The function around the call that compiles, if it is one."""
     shown: Shown = ()
     """What tests around that call show of the attributes of the module."""
+    off: frozenset[str] = frozenset()
+    """Switches of the function that are off wherever it is compiled."""
 
 
 def at_best_likely(root: Root) -> Root:

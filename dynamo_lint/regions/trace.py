@@ -139,7 +139,7 @@ class _Walk:
                 if not may_meet(self._project, root.entry.path, root.site, target.function):
                     continue
                 step = Step(root.entry.path, root.entry.line, root.symbol, here)
-                visit = Visit(target.tier, (step,), 1 << index, index, compiled=True)
+                visit = Visit(target.tier, (step,), 1 << index, index, compiled=True, off=root.off)
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
             if root.module is not None:
                 step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
