@@ -68,6 +68,7 @@ def test_what_makes_something_for_a_registry_may_be_registered_from_elsewhere() 
     "held",
     [
         "model.register_forward_hook(lambda *given: Other())",  # of a module that is a registry of nothing
+        "self.parts.register_forward_hook(lambda *given: Other())",
         'kept = {}\n        kept["other"] = Other()',
     ],
 )

@@ -17,6 +17,7 @@ from dynamo_lint.regions.project import External, File, Project, Symbol
 from dynamo_lint.regions.values import Scope
 
 _REGISTER = "register_"
+_OF_MODULES = ("_hook", "_buffer", "_parameter")
 BUILDING = frozenset(
     {"build", "create", "make", "instantiate", "from_config", "_from_config", "from_pretrained"}
 )
@@ -119,8 +120,8 @@ def of_sort(dotted: str, sort: str) -> Place:
 
 
 def registers(name: str) -> bool:
-    """Whether what is called so puts something into a registry."""
-    return name.startswith("register")
+    """Whether what is called so puts something into a registry; a module's hooks and buffers are in none."""
+    return name.startswith("register") and not name.endswith(_OF_MODULES)
 
 
 def given_to(registering: Expr) -> tuple[Expr, ...]:
