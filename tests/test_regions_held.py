@@ -500,3 +500,22 @@ def test_what_runs_only_where_compiling_is_disabled_is_not_compiled(disable: str
 )
 def test_another_switch_than_that_which_disables_compiling_says_nothing(disable: str, passed: str) -> None:
     assert set(hot(GRAPHS.format(disable=disable, passed=passed))) == {*PLAIN, "Net.captured"}
+
+
+TRAINER = """
+from hydra.utils import instantiate
+class Net(nn.Module):
+    def forward(self, x): return x
+def main(cfg):
+    trainer = instantiate(cfg.trainer, model=Net(), {given})
+"""
+
+
+@pytest.mark.parametrize("given", ["compile_config={}", "compile_config={} if cfg.fast else None"])
+def test_a_trainer_of_composer_that_a_configuration_describes_compiles_its_model(given: str) -> None:
+    assert hot(TRAINER.replace("{given}", given)) == {"Net.forward": "likely"}
+
+
+@pytest.mark.parametrize("given", ["compile_config=None", "compile=True", ""])
+def test_what_else_a_configuration_describes_compiles_nothing(given: str) -> None:
+    assert hot(TRAINER.replace("{given}", given)) == {}

@@ -30,12 +30,14 @@ _PLUGGED = frozenset({"dynamo_backend", "backend"})
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer"})
 _COMPILE_CONFIG = frozenset({"compile_config"})
 """Unless it is None, Composer's Trainer compiles the forward of its model (composer/trainer/trainer.py)."""
+_INSTANTIATE = "instantiate"
+"""How hydra makes such a Trainer that a configuration describes: no other is given a `compile_config`."""
 _BLOCK_MASK = "create_block_mask"
 """With `_compile=True` it compiles itself, and with itself the mask function that it is given
 (torch/nn/attention/flex_attention.py)."""
 _PREPARING = frozenset({"prepare", "prepare_model"})
 NAMES = frozenset(
-    {REPEATED_BLOCKS, "compile_regions", "support_torch_compile", "jit_fuser", _BLOCK_MASK}
+    {REPEATED_BLOCKS, "compile_regions", "support_torch_compile", "jit_fuser", _BLOCK_MASK, _INSTANTIATE}
     | _TRAINERS
     | _PREPARING
 )
@@ -68,6 +70,10 @@ def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[V
             if homes & {"transformers", "trl"}:
                 switched = _says(_made(ev.project, _ARGUMENTS, scope), _SWITCHES)
             if model is not None and switched:
+                return union([ev.value(model, scope)], Tier.LIKELY), False
+        case facts.Name(name) | facts.Attribute(_, name) if name == _INSTANTIATE:
+            model = next((value for key, value in call.keywords if key == "model"), None)
+            if model is not None and _says([call], _COMPILE_CONFIG):
                 return union([ev.value(model, scope)], Tier.LIKELY), False
         case facts.Attribute(_, name) if name in _PREPARING and call.arguments:
             makers = _makers(ev, call.function.value, scope)
