@@ -459,6 +459,21 @@ def test_a_helper_compiles_what_those_calls_give_it_that_turn_it_on(on: str, off
     assert set(hot(HELPER.format(on=on, off=off))) == {"Generator.forward"}
 
 
+def test_what_a_helper_compiles_of_self_is_that_of_its_own_class_whatever_others_leave_off() -> None:
+    found = hot("""
+        class Net(nn.Module):
+            def prepare(self, fast=False):
+                if fast: self.run = torch.compile(self.run)
+            def run(self, x): return x
+        class Below(Net):
+            def run(self, x): return x
+        Net().prepare(True)
+        Net().prepare()
+        Below().prepare(True)
+    """)
+    assert set(found) == {"Net.run", "Below.run"}
+
+
 @pytest.mark.parametrize("off", [", opt.more", ", *opt", ", **opt"])
 def test_a_helper_may_compile_for_calls_of_which_only_the_run_knows(off: str) -> None:
     assert set(hot(HELPER.format(on="True", off=off))) == {"Generator.forward", "Discriminator.forward"}
@@ -502,6 +517,11 @@ def test_another_switch_than_that_which_disables_compiling_says_nothing(disable:
     assert set(hot(GRAPHS.format(disable=disable, passed=passed))) == {*PLAIN, "Net.captured"}
 
 
+def test_a_class_that_gives_its_parts_itself_to_run_ends() -> None:
+    own = DIFFUSERS.format(made="from_pretrained").replace("= Processor()", "= Wrapper()")
+    assert set(hot(own)) == {"Wrapper.forward"}
+
+
 TRAINER = """
 from hydra.utils import instantiate
 class Net(nn.Module):
@@ -514,6 +534,11 @@ def main(cfg):
 @pytest.mark.parametrize("given", ["compile_config={}", "compile_config={} if cfg.fast else None"])
 def test_a_trainer_of_composer_that_a_configuration_describes_compiles_its_model(given: str) -> None:
     assert hot(TRAINER.replace("{given}", given)) == {"Net.forward": "likely"}
+
+
+def test_a_trainer_that_something_else_makes_is_not_known() -> None:
+    code = TRAINER.replace("{given}", "compile_config={}").replace("hydra.utils", "elsewhere")
+    assert hot(code) == {}
 
 
 @pytest.mark.parametrize("given", ["compile_config=None", "compile=True", ""])

@@ -1250,6 +1250,138 @@ stack = nn.Sequential(Block(), Block())
 stack.compile(backend="eager")
 def main(x): stack(x)
 """,
+    "what torch.jit has scripted, and what it has not": """
+class Scripted(nn.Module):
+    def forward(self, x): return x * 2
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scripted = torch.jit.script(Scripted())
+    def forward(self, x): return helper(self.scripted(x))
+fast = torch.compile(M())
+def main(x): fast(x)
+""",
+    "what a sibling hands to the base of both": """
+class One(nn.Module):
+    def forward(self, x): return helper(x)
+class Two(nn.Module):
+    def forward(self, x): return other(x)
+class Base(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+    def forward(self, x): return self.part(x)
+class Left(Base):
+    def __init__(self): super().__init__(One())
+class Right(Base):
+    def __init__(self): super().__init__(Two())
+eager, fast = Right(), torch.compile(Left())
+def main(x): fast(eager(x))
+""",
+    "registries that an object holds": """
+class Factory:
+    def __init__(self): self.makers = {}
+    def register_maker(self, name, maker): self.makers[name] = maker
+    def create(self, name, **given): return self.makers[name](**given)
+class Part(nn.Module):
+    def forward(self, x): return helper(x)
+class Net(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+    def forward(self, x): return self.part(x)
+class Unused(nn.Module):
+    def forward(self, x): return other(x)
+class Runner:
+    def __init__(self):
+        self.nets = Factory()
+        self.nets.register_maker("net", lambda part: Net(part))
+        self.parts = Factory()
+        self.parts.register_maker("part", lambda: Part())
+        self.others = Factory()
+        self.others.register_maker("other", lambda: Unused())
+    def run(self, x):
+        net = self.nets.create("net", part=self.parts.create("part"))
+        return torch.compile(net)(self.others.create("other")(x))
+def main(x): Runner().run(x)
+""",
+    "a class whose name means another at the end of its file": """
+class Other(nn.Module):
+    def forward(self, x): return helper(x)
+class Net(nn.Module):
+    def forward(self, x): return other(x)
+def main(x): torch.compile(Net())(x)
+Net = Other
+""",
+    "an object with a compile of its own": """
+class Block(nn.Module):
+    def forward(self, x): return helper(x)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block()])
+    def forward(self, x): return self.blocks[0](other(x))
+class Run:
+    def __init__(self):
+        self.net: Net = Net()
+        self.compile()
+    def compile(self):
+        for block in self.net.blocks: block.compile(backend="eager")
+def main(x): Run().net(x)
+""",
+    "a helper that only some calls have compile": """
+class One(nn.Module):
+    def forward(self, x): return helper(x)
+class Two(nn.Module):
+    def forward(self, x): return other(x)
+def prepare(net, compile=False):
+    if compile: net = torch.compile(net)
+    return net
+def main(x): prepare(One(), compile=True)(prepare(Two())(x))
+""",
+    "what runs only where compiling is disabled": """
+class Net(nn.Module):
+    def step(self, x, capture=True):
+        if not capture: return helper(x)
+        return other(x)
+    def run(self, x, graphs):
+        step = torch.compile(self.step, disable=graphs)
+        return step(x, capture=graphs)
+def main(x): Net().run(Net().run(x, True), False)
+""",
+    "a method that callers name in words": """
+class Layer(nn.Module):
+    def norm(self, x): return helper(x)
+    def unused(self, x): return other(x)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+    def forward(self, x): return self.run("norm", x)
+    def run(self, method: str, x): return getattr(self.layer, method)(x)
+fast = torch.compile(Net())
+def main(x): fast(x)
+""",
+    "a table that self has as well": """
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+class Agent:
+    def __init__(self, config):
+        self.config = config
+        self.load()
+        self.net = torch.compile(config["net"])
+    def load(self): self.config["net"] = Net()
+def main(x): Agent({}).net(other(x))
+""",
+    "a function that an operator is made of": """
+from torch.library import infer_schema
+def kernel(x: torch.Tensor) -> torch.Tensor: return other(x)
+def step(x):
+    infer_schema(kernel, mutates_args=())
+    return helper(x)
+fast = torch.compile(step)
+def main(x): fast(x)
+""",
     "a model that is handed over as a protocol": """
 from typing import Protocol
 class Layered(Protocol):

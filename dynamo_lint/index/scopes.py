@@ -67,7 +67,7 @@ class FunctionScope:
     passed: list[ast.If] = field(default_factory=list)
     """What the code before has left by: the tests do not hold here."""
     asked: tuple[tuple[object, ...] | None, tuple[tuple[str, ...], bool]] = (None, ((), False))
-    """Where the tests were asked last, and what they said; what stands there is kept, and so its identity."""
+    """Where the tests were asked last, and what they said."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
     keys: dict[str, tuple[Expr, str]] = field(default_factory=dict)
@@ -97,11 +97,9 @@ class FunctionScope:
         around = self.conditions[-1] if self.conditions else None
         before = self.passed[-1] if self.passed else None
         at = (around, len(self.conditions), before, len(self.passed))
-        known, answer = self.asked
-        if known is None or any(one is not other for one, other in zip(at, known, strict=True)):
-            answer = self._given(), self._is_optional()
-            self.asked = at, answer
-        return answer
+        if self.asked[0] != at:  # syntax trees are equal if they are the same
+            self.asked = at, (self._given(), self._is_optional())
+        return self.asked[1]
 
     def _given(self) -> tuple[str, ...]:
         """The names that tests have shown not to be None where the walk stands.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Call, Expr, Name
 from dynamo_lint.regions import flow
+from dynamo_lint.regions.inlaid import PROCESSOR
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.outside import composing
@@ -16,7 +17,6 @@ from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, union
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
-_PROCESSOR = "processor"
 _WITHOUT_FORWARD = ("ModuleList", "ModuleDict", "LightningModule", "DataModule")
 """Classes of libraries that leave the forward to others, or have no use for one."""
 
@@ -39,25 +39,22 @@ def _composed(ev: Evaluation, ref: ClassRef) -> Values:
     return union(handed, Tier.LIKELY)
 
 
-def processors(ev: Evaluation, ref: ClassRef) -> Values:
+def processors(ev: Evaluation, ref: ClassRef) -> list[ClassRef]:
     """What a class of ours gives the library's parts of it to run: `block.attn.processor = Processor()`.
 
     A module of diffusers calls it (diffusers/models/attention_processor.py: Attention.forward).
     """
     project = ev.project
     if not inherits_code(project, ref):
-        return EMPTY
+        return []
     inits = {init for part in project.mro(ref) if (init := project.method(part, "__init__")) is not None}
     given = union(
-        [
-            ev.value(store.value, Scope(init, ref))
-            for init in sorted(inits)
-            for store in project.function(init).stores
-            if store.name == _PROCESSOR and not project.is_self(store.owner, init)
-        ],
-        Tier.LIKELY,
+        ev.value(store.value, Scope(init, ref))
+        for init in sorted(inits)
+        for store in project.function(init).stores
+        if store.name == PROCESSOR and not project.is_self(store.owner, init)
     )
-    return {value: tier for value, tier in given.items() if isinstance(value, Instance)}
+    return [value.ref for value in given if isinstance(value, Instance)]
 
 
 def _constructions(ev: Evaluation, ref: ClassRef) -> list[tuple[Call, Scope]]:

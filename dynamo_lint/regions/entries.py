@@ -22,7 +22,7 @@ from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.inlaid import inlaid
-from dynamo_lint.regions.leftoff import off_with, varies
+from dynamo_lint.regions.leftoff import is_disabled, off_with, varies
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
 from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.naming import goes_by
@@ -134,7 +134,7 @@ class _Search:
     def compiles(self, callee: Expr, path: str, function: str) -> bool:
         """Whether calling `callee` (or decorating with it) compiles something."""
         name = goes_by(callee)
-        if isinstance(callee, facts.Call) and _switched_off(callee):  # gives back what it is given
+        if isinstance(callee, facts.Call) and is_disabled(callee):  # gives back what it is given
             return False
         if name == "partial" and isinstance(callee, facts.Call) and callee.arguments:
             name = terminal_name(callee.arguments[0])  # `@partial(torch.compile, dynamic=True)`
@@ -175,12 +175,7 @@ class _Search:
             return self._in_context(where, site)
         site = mapped(site) if "map" in self._carriers else site
         name = goes_by(site.call.function)
-        if (
-            name is None
-            or name not in self.names
-            or _switched_off(site.call)
-            or forwards(self._project, where)
-        ):
+        if name is None or name not in self.names or is_disabled(site.call) or forwards(self._project, where):
             return []
         if not self._may_compile(where, site.call, name):
             return []
@@ -195,10 +190,9 @@ class _Search:
             more = {root.entry.target: root for root in self._inlaid(where, site, name)}
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
             return self._hanging(where, site, name)  # blocks of a model that nothing says the class of
-        if more and varies(evaluation_of(self._project), where, site.call.line):
-            given = {parameter.name for parameter in self._project.function(where).parameters}
-            if depends_on(self._deciding(where, site.call, name), self._project.function(where), given):
-                return list(more.values())
+        varying = more and varies(evaluation_of(self._project), where, site.call.line)
+        if varying and self._is_given(where, self._deciding(where, site.call, name)):
+            return list(more.values())
         known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}
         return [
             *(root for root in found if root.entry.target in known),
@@ -266,8 +260,7 @@ class _Search:
             for heir in heirs_that_run(self._project, where):
                 inherited = self._compiled(Scope(where, heir), site, name)
                 yield from map(at_best_likely, inherited if isinstance(inherited, list) else ())
-        given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
-        if depends_on(deciding, function, given):
+        if self._is_given(where, deciding):
             found: dict[str, Root] = {}
             ev = evaluation_of(self._project)
             fresh = ev.anew()
@@ -278,6 +271,12 @@ class _Search:
                         found.setdefault(root.entry.target, root)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()
+
+    def _is_given(self, where: FunctionRef, deciding: tuple[Expr, ...]) -> bool:
+        """Whether what decides comes from the callers, `self` aside."""
+        function = self._project.function(where)
+        given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
+        return depends_on(deciding, function, given)
 
     def _deciding(self, where: FunctionRef, call: facts.Call, name: str) -> tuple[Expr, ...]:
         """The parts of a call that decide what it compiles: none of `re.compile(pattern)`'s arguments."""
@@ -393,7 +392,3 @@ class _Search:
         lacks = "forward" if empty else "code" if maker and maker not in BUILDERS else ""
         others = () if lacks or meant else examples(self._project, where)
         return Unresolved(where.path, line, describe(site.call), why, meant, others, lacks)
-
-
-def _switched_off(call: facts.Call) -> bool:
-    return ("disable", facts.Constant(True)) in call.keywords

@@ -31,7 +31,8 @@ _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer"})
 _COMPILE_CONFIG = frozenset({"compile_config"})
 """Unless it is None, Composer's Trainer compiles the forward of its model (composer/trainer/trainer.py)."""
 _INSTANTIATE = "instantiate"
-"""How hydra makes such a Trainer that a configuration describes: no other is given a `compile_config`."""
+"""How hydra makes such a Trainer that a configuration describes (hydra/_internal/instantiate): nothing else
+is given a `compile_config`."""
 _BLOCK_MASK = "create_block_mask"
 """With `_compile=True` it compiles itself, and with itself the mask function that it is given
 (torch/nn/attention/flex_attention.py)."""
@@ -60,20 +61,16 @@ def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[V
             switch = next((value for key, value in call.keywords if key == "_compile"), facts.Constant(False))
             if switch != facts.Constant(False) and call.arguments:
                 return ev.value(call.arguments[0], scope), False
-        case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS:
+        case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
             model = next((value for key, value in call.keywords if key == "model"), None)
-            if model is None and call.arguments:
+            if model is None and call.arguments and name in _TRAINERS:
                 model = call.arguments[0]
             symbols = ev.project.symbols(call.function, scope.function.path, scope.function.key)
             homes = {str(getattr(symbol, "dotted", "")).partition(".")[0] for symbol in symbols}
-            switched = "composer" in homes and _says([call], _COMPILE_CONFIG)
+            switched = bool(homes & {"composer", "hydra"}) and _says([call], _COMPILE_CONFIG)
             if homes & {"transformers", "trl"}:
                 switched = _says(_made(ev.project, _ARGUMENTS, scope), _SWITCHES)
             if model is not None and switched:
-                return union([ev.value(model, scope)], Tier.LIKELY), False
-        case facts.Name(name) | facts.Attribute(_, name) if name == _INSTANTIATE:
-            model = next((value for key, value in call.keywords if key == "model"), None)
-            if model is not None and _says([call], _COMPILE_CONFIG):
                 return union([ev.value(model, scope)], Tier.LIKELY), False
         case facts.Attribute(_, name) if name in _PREPARING and call.arguments:
             makers = _makers(ev, call.function.value, scope)

@@ -37,7 +37,7 @@ _DEEPEST = 4
 _WHOLE = ("forward", "__call__")
 _PROCESSORS = ("set_attn_processor", "set_processor")
 """How modules of diffusers are given what they call (diffusers/models/attention_processor.py)."""
-_PROCESSOR = "processor"
+PROCESSOR = "processor"
 _MOVING = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_"})
 
 _Place = tuple[Scope, Expr]
@@ -93,7 +93,7 @@ def _ours(ev: Evaluation, store: Store, scope: Scope) -> Values:
     values = ev.value(store.value, scope)
     if store.name in _WHOLE:
         return functions_in(values)
-    return _called(ev, values) if store.name == _PROCESSOR else _modules(ev, values)
+    return _called(ev, values) if store.name == PROCESSOR else _modules(ev, values)
 
 
 def _modules(ev: Evaluation, values: Values) -> Values:

@@ -27,6 +27,11 @@ def left_off(project: Project, target: FunctionRef, call: Call) -> frozenset[str
     return frozenset(one.name for one in left if one.name in asked and not known[one.name].bound)
 
 
+def is_disabled(call: Call) -> bool:
+    """Whether a call that would compile something says that it does not: `torch.compile(f, disable=True)`."""
+    return ("disable", Constant(True)) in call.keywords
+
+
 def off_with(project: Project, where: FunctionRef, call: Call, target: FunctionRef) -> frozenset[str]:
     """The switches that calls of what is compiled leave off, because that is what disables compiling.
 
@@ -52,7 +57,11 @@ def varies(ev: Evaluation, where: FunctionRef, line: int) -> bool:
 
 def leaves_out(project: Project, target: FunctionRef, call: Call, line: int) -> bool:
     """Whether a line of a function runs only with a switch on that a call leaves off."""
-    off = left_off(project, target, call)
+    return is_off(project, target, left_off(project, target, call), line)
+
+
+def is_off(project: Project, target: FunctionRef, off: frozenset[str], line: int) -> bool:
+    """Whether a line of a function runs only with a switch on that is one of those that are off."""
     return any(
         first <= line <= last and name in off and wanted[0] is True
         for first, last, name, wanted in (project.function(target).picked if off else ())

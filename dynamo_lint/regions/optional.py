@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dynamo_lint.regions.edges import Edge
 from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.leftoff import NOTHING
+from dynamo_lint.regions.leftoff import NOTHING, is_off
 from dynamo_lint.regions.model import FunctionRef, Node, Tier
 from dynamo_lint.regions.origins import givers
 from dynamo_lint.regions.project import Project
@@ -57,14 +57,7 @@ class Switches:
 
     def holds_back(self, node: Node, edge: Edge) -> bool:
         """Whether an edge has to wait: it stands where some switch is on that all calls leave off."""
-        off = self._off.get(node)
-        if not off:
-            return False
-        picked = self._project.function(node.function).picked
-        held = any(
-            first <= edge.line <= last and name in off and wanted[0] is True
-            for first, last, name, wanted in picked
-        )
+        held = is_off(self._project, node.function, self._off.get(node, NOTHING), edge.line)
         if held:
             self._waiting.setdefault(node, []).append(edge)
         return held

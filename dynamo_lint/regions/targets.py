@@ -75,9 +75,11 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
                     if forward is None and isinstance(value, Instance):
                         for target in _run_by_library(project, value, tier):
                             add(target.function, target.receiver, target.tier)
-                    given = processors(evaluation_of(project), ref) if isinstance(value, Instance) else {}
-                    for target in targets_of(project, given):
-                        add(target.function, target.receiver, max(tier, target.tier))
+                    for given in processors(evaluation_of(project), ref):
+                        # Not what these have in turn: a class may give itself.
+                        add(call_of(project, given), given, max(tier, Tier.LIKELY))
+                        if project.is_module(given):
+                            add(project.method(given, "forward"), given, max(tier, Tier.LIKELY))
                     for stored in _put_in_place(project, value):
                         add(stored.ref, stored.receiver, max(tier, Tier.LIKELY))
             case FunctionValue(ref, receiver):

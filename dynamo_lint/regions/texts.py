@@ -171,13 +171,15 @@ def _placed(project: Project, text: str, path: str) -> str:
 
 def _said(project: Project, dotted: str, path: str) -> list[str]:
     """The modules that a text with one open part names by the words of configurations, if any does."""
+    if dotted.count("*") != 1:
+        return []
     key = "words of configurations"
     if key not in project.memo:
         project.memo[key] = frozenset(project.screened("words", lambda _: True))
     words: frozenset[str] = project.memo[key]  # type: ignore[assignment]
     whole = fnmatch.filter(words, dotted)
     named = (project.find_module(one, path) for one in (*whole, *(dotted.replace("*", w) for w in words)))
-    found = sorted({module for module in named if module is not None}) if dotted.count("*") == 1 else []
+    found = sorted({module for module in named if module is not None})
     return found if len(found) <= choices.MOST else []
 
 
