@@ -1,4 +1,4 @@
-"""What a module runs whose forward is a library's: the modules that the library's constructor was handed."""
+"""What a library's code runs in a class of ours: the modules and processors that it was handed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Registries whose code is a library's: mmengine's and fvcore's `Registry`, the auto classes of transformers,
-and what lies behind two functions of a library, such as timm's `register_model` and `create_model`.
+"""What registries give: those of the project, mmengine's and fvcore's, the auto classes of transformers, and
+what lies behind two functions of a library, such as timm's `register_model` and `create_model`.
 
 What they hold is told by what the project registers: with a decorator, or by a call. Which of it is meant is
 told by the call, or by configurations in Python: `cfg.model` is what one has as `model = dict(type="Net")`.

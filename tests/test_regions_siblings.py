@@ -1,0 +1,67 @@
+"""Regions: what a class hands up by `super()` is for its own instances, and not for its siblings."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs import hot
+
+SIBLINGS = """
+class One(nn.Module):
+    def forward(self, x): return x
+class Two(nn.Module):
+    def forward(self, x): return x
+class Base(nn.Module):
+    def keep(self, part): self.part = part
+    def forward(self, x): return self.part(x)
+class Left(Base):
+    def __init__(self):
+        super().__init__()
+        self.keep(One())
+    def keep(self, part): super().keep(part)
+class Right(Base):
+    def __init__(self):
+        super().__init__()
+        self.keep(Two())
+    def keep(self, part): super().keep(part)
+{compiled}
+"""
+
+
+def test_what_a_sibling_hands_on_to_their_base_is_not_for_this_class() -> None:
+    found = hot(SIBLINGS.format(compiled="net = torch.compile(Left())"))
+    assert set(found) == {"Base.forward", "One.forward"}
+
+
+CONSTRUCTED = """
+class One(nn.Module):
+    def forward(self, x): return x
+class Two(nn.Module):
+    def forward(self, x): return x
+class Base(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+    def forward(self, x): return self.part(x)
+class Left(Base):
+    def __init__(self): {up}.__init__(One())
+class Right(Base):
+    def __init__(self): super().__init__(Two())
+class Plain(Base): pass
+net = torch.compile({made})
+"""
+
+
+@pytest.mark.parametrize("up", ["super()", "super(Left, self)"])
+def test_what_a_sibling_gives_the_constructor_of_their_base_is_not_for_this_class(up: str) -> None:
+    assert set(hot(CONSTRUCTED.format(up=up, made="Left()"))) == {"Base.forward", "One.forward"}
+
+
+def test_what_others_give_the_constructor_of_a_base_is_not_for_a_class_without_its_own() -> None:
+    assert set(hot(CONSTRUCTED.format(up="super()", made="Plain(One())"))) == {"Base.forward", "One.forward"}
+
+
+@pytest.mark.parametrize("heirs", ["Left, Right", "Right, Left"])
+def test_what_a_mixin_hands_on_is_for_the_class_that_it_is_mixed_into(heirs: str) -> None:
+    both = f"class Both({heirs}): pass\nnet = torch.compile(Both())"
+    assert {"Base.forward", "One.forward", "Two.forward"} <= set(hot(SIBLINGS.format(compiled=both)))
