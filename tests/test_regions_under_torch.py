@@ -1382,6 +1382,17 @@ def step(x):
 fast = torch.compile(step)
 def main(x): fast(x)
 """,
+    "a model that is only ever trained": """
+class M(nn.Module):
+    def forward(self, x):
+        if self.training:
+            return helper(x)
+        return other(x)
+net = torch.compile(M(), backend="eager")
+def main(x):
+    net.train()
+    net(x)
+""",
     "a model that is handed over as a protocol": """
 from typing import Protocol
 class Layered(Protocol):

@@ -27,6 +27,7 @@ from dynamo_lint.regions.helpers import as_given, by_caller
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.leftoff import NOTHING, left_off
 from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Node, Tier
+from dynamo_lint.regions.modes import never_runs
 from dynamo_lint.regions.operators import replaced
 from dynamo_lint.regions.optional import Switches, if_given
 from dynamo_lint.regions.options import RegionOptions
@@ -35,7 +36,6 @@ from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
 from dynamo_lint.regions.replacing import called
 from dynamo_lint.regions.roots import Root
-from dynamo_lint.regions.shown import contradicts
 from dynamo_lint.regions.targets import of_few, targets_of
 from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
 from dynamo_lint.regions.wrapping import is_within, is_wrapped, wrappers
@@ -121,7 +121,7 @@ class _Walk:
             for edge in edges:
                 if self._switches.holds_back(node, edge):
                     continue
-                if self._is_kept_out(node, edge, roots[visit.first]):
+                if never_runs(self._project, roots[visit.first], node, edge.line):
                     self._kept_out.setdefault(node, []).append(edge)
                 elif edge.needs is None or edge.needs in hot:
                     known.append(met(edge, hot))
@@ -219,13 +219,6 @@ class _Walk:
                 if target is not None and entries & ~target.entries:
                     target.entries |= entries
                     pending.append(edge.target)
-
-    def _is_kept_out(self, node: Node, edge: Edge, root: Root) -> bool:
-        """Whether the site that compiles a module does so only where a branch of its methods does not run."""
-        if not root.shown or node.receiver is None or node.receiver != root.module:
-            return False
-        function = self._project.function(node.function)
-        return contradicts(self._project, root.shown, node.receiver, function, edge.line)
 
     # --- what a function calls --------------------------------------------------------------------------
 
