@@ -207,3 +207,33 @@ def test_a_loop_over_a_table_of_the_file_chooses_no_module_that_somebody_hands_i
                 return torch.compile(part)
     """
     assert hot(source) == {}
+
+
+ROWS = """
+from dataclasses import dataclass
+class Plain(nn.Module):
+    def forward(self, x): return x
+class Gated(nn.Module):
+    def forward(self, x): return x
+ROWS = {{"plain": Plain, "gated": Gated}}
+@dataclass
+class Config:
+    dim: int
+    row: str = "plain"
+class Net(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.row = ROWS[config.row]()
+    def forward(self, x): return self.row(x)
+net = torch.compile(Net(Config({given})))
+"""
+
+
+@pytest.mark.parametrize("given", ["8, row=args.row", "8, args.row"])
+def test_a_field_that_is_passed_what_only_the_run_knows_may_be_any_key_of_a_table(given: str) -> None:
+    assert set(hot(ROWS.format(given=given))) == {"Net.forward", "Plain.forward", "Gated.forward"}
+
+
+@pytest.mark.parametrize("given", ["8", 'dim=args.dim, row="plain"'])
+def test_a_field_that_is_known_picks_its_row(given: str) -> None:
+    assert set(hot(ROWS.format(given=given))) == {"Net.forward", "Plain.forward"}

@@ -184,3 +184,32 @@ def test_modules_of_a_class_that_a_helper_is_given_are_compiled_alone(given: str
         "            setattr(model.get_submodule(parent), leaf, torch.compile(m))\n"
     )
     assert set(hot(MODEL + helper + f"fast(Model(), {given})\n")) == {"Block.forward"}
+
+
+FACTORY = """
+def plain(fn): return fn
+def fuser(script: bool = False, enable: bool = True, mode: str = "fast"):
+    if not enable:
+        return plain
+    if not script and available():
+        return torch.compile(dynamic=True)
+    return torch.jit.script
+@fuser({given})
+def step(x): return helper(x)
+def helper(x): return x
+"""
+
+
+@pytest.mark.parametrize("given", ["", "script=False", "False", "script=flag", "**options", 'mode="slow"'])
+def test_a_decorator_that_may_be_torch_compile_compiles(given: str) -> None:
+    assert set(hot(FACTORY.format(given=given))) == {"step", "helper"}
+
+
+@pytest.mark.parametrize("given", ["script=True", "True", "enable=False", "False, False"])
+def test_a_decorator_that_says_that_it_is_something_else_compiles_nothing(given: str) -> None:
+    assert hot(FACTORY.format(given=given)) == {}
+
+
+def test_a_decorator_that_is_torch_compile_in_one_branch_at_least_compiles() -> None:
+    source = FACTORY.replace("return torch.jit.script", "return torch.compile(dynamic=False)")
+    assert set(hot(source.format(given="script=True"))) == {"step", "helper"}

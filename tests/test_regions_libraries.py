@@ -20,10 +20,11 @@ net = torch.compile(Net())
 """
 
 
-def test_what_torch_jit_has_scripted_is_not_traced() -> None:
-    """Dynamo calls a ScriptModule or ScriptFunction as it is (torch/_dynamo/variables/script_object.py)."""
-    scripted = SCRIPTED.format(helper="torch.jit.script(helper)", inner="torch.jit.script(Inner())")
-    assert set(hot(scripted)) == {"Net.forward"}
+@pytest.mark.parametrize("script", ["script({})", "trace({}, example)"])
+def test_of_what_torch_jit_has_scripted_functions_are_traced_and_modules_are_not(script: str) -> None:
+    """A scripted function keeps the Python that Dynamo runs instead (`_torchdynamo_inline`)."""
+    made = [f"torch.jit.{script.format(one)}" for one in ("helper", "Inner()")]
+    assert set(hot(SCRIPTED.format(helper=made[0], inner=made[1]))) == {"Net.forward", "helper"}
 
 
 def test_what_is_not_scripted_is_traced() -> None:

@@ -1250,17 +1250,6 @@ stack = nn.Sequential(Block(), Block())
 stack.compile(backend="eager")
 def main(x): stack(x)
 """,
-    "what torch.jit has scripted, and what it has not": """
-class Scripted(nn.Module):
-    def forward(self, x): return x * 2
-class M(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scripted = torch.jit.script(Scripted())
-    def forward(self, x): return helper(self.scripted(x))
-fast = torch.compile(M())
-def main(x): fast(x)
-""",
     "what a sibling hands to the base of both": """
 class One(nn.Module):
     def forward(self, x): return helper(x)
@@ -1392,6 +1381,31 @@ net = torch.compile(M(), backend="eager")
 def main(x):
     net.train()
     net(x)
+""",
+    "a dataclass that is made": """
+from dataclasses import dataclass, field
+@dataclass
+class State:
+    x: torch.Tensor
+    scale: list = field(default_factory=lambda: [2])
+    def __post_init__(self): self.y = helper(self.x)
+class Kept:
+    def __new__(cls, x):
+        self = object.__new__(cls)
+        self.x = other(x)
+        return self
+@torch.compile(backend="eager")
+def step(x): return State(x).y + Kept(x).x
+def main(x): step(x)
+""",
+    "functions and modules that are scripted": """
+class Net(nn.Module):
+    def forward(self, x): return x + 2
+scripted, traced = torch.jit.script(helper), torch.jit.trace(other, torch.ones(2))
+net = torch.jit.script(Net())
+@torch.compile(backend="eager")
+def step(x): return net(scripted(x) + traced(x))
+def main(x): step(x)
 """,
     "a model that is handed over as a protocol": """
 from typing import Protocol

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -12,7 +11,6 @@ from dynamo_lint.regions import (
     bare,
     based,
     enumerations,
-    flow,
     hosted,
     picked,
     submodules,
@@ -20,6 +18,7 @@ from dynamo_lint.regions import (
 )
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.classwide import put_into_table, set_on_class
+from dynamo_lint.regions.fielded import made_with
 from dynamo_lint.regions.itempath import key_of
 from dynamo_lint.regions.mentions import doubts
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
@@ -272,19 +271,10 @@ def _implemented(ev: Evaluation, ref: ClassRef, name: str, declared: Values) -> 
 
 
 def _field(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Values:
-    """What constructions pass for a field of a dataclass (or anything that takes its fields as keywords)."""
-    if ev.project.method(ref, "__init__") is not None:
-        return EMPTY
-    position = [key for key, _ in ev.project.class_(part).annotations].index(name)
-    parts = []
-    made = (flow.constructions(ev, one) for one in abstract.made_for(ev.project, ref))
-    for scope, site in chain.from_iterable(made):
-        given = next((value for key, value in site.call.keywords if key == name), None)
-        if given is None and part == ref and position < len(site.call.arguments):
-            given = site.call.arguments[position]
-        if given is not None and not isinstance(given, facts.Constant | facts.Unknown):
-            parts.append(ev.value(given, scope))
-    return union(parts, Tier.LIKELY)
+    """What constructions pass for a field that a class or a base of it declares."""
+    plain = facts.Constant | facts.Unknown
+    given = (one for one in made_with(ev, part, ref, name) if not isinstance(one[0], plain))
+    return union((ev.value(value, scope) for value, scope in given), Tier.LIKELY)
 
 
 def _foreign_stores(ev: Evaluation, ref: ClassRef, name: str) -> Values:

@@ -42,12 +42,12 @@ def read_carried(file: FileFacts, carrying: dict[str, list[Any]], carried_to: di
         held = {n for b in function.bindings for n in _names(b.name, b.value)}
         names |= held
         names.update(n for store in function.stores for n in _names(store.name, store.value))
-        names.update(p.name for p in function.parameters if p.default is not None and _carries(p.default))
-        if any(_carries(value) or last_name(value) in held for value in function.returns):
+        names.update(p.name for p in function.parameters if p.default is not None and carries(p.default))
+        if any(carries(value) or last_name(value) in held for value in function.returns):
             handed.add((function.qualname.rpartition(".")[2], None))
         for site in function.calls:
-            names.update(k for k, value in site.call.keywords if k is not None and _carries(value))
-            given = (place for place, value in enumerate(site.call.arguments) if _carries(value))
+            names.update(k for k, value in site.call.keywords if k is not None and carries(value))
+            given = (place for place, value in enumerate(site.call.arguments) if carries(value))
             handed.update((called_name(site.call.function), place) for place in given)
     carrying[""] += sorted(names)
     carried_to[""] += sorted(handed, key=repr)
@@ -82,23 +82,23 @@ def mapped(site: CallSite) -> CallSite:
 
 def _names(name: str, value: Expr) -> Iterator[str]:
     """The names of a value that carries torch.compile: a table goes by its own and by its keys."""
-    if _carries(value):
+    if carries(value):
         yield name
         if isinstance(value, Display):
             yield from (key for key in value.keys if key is not None)
 
 
-def _carries(value: Expr) -> bool:
+def carries(value: Expr) -> bool:
     """Whether torch.compile itself, or what calls it later, may be a value or in it."""
     match value:
         case Attribute():
             return value == _COMPILE
         case Choice(options) | Display(_, options):
-            return any(_carries(option) for option in options)
+            return any(carries(option) for option in options)
         case Call(Name("getattr"), (Name("torch"), Constant("compile"), *_)):
             return True
         case Call(function, ()):  # `torch.compile(dynamic=True)`
             return function == _COMPILE
         case Call(function, (first, *_)) if last_name(function) == "partial":
-            return _carries(first)
+            return carries(first)
     return False

@@ -22,7 +22,7 @@ from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
 from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.inlaid import inlaid
-from dynamo_lint.regions.leftoff import is_disabled, off_with, varies
+from dynamo_lint.regions.leftoff import gives_another, is_disabled, off_with, varies
 from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
 from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.naming import goes_by
@@ -160,6 +160,8 @@ class _Search:
 
     def _carries(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether the value of a callee, which no binding tells, may be torch.compile."""
+        if gives_another(self._project, callee, where):
+            return False
         return External(COMPILE) in evaluate(self._project, callee, Scope(where, self._project.owner(where)))
 
     def decorated(

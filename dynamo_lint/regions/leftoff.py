@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Call, Choice, Constant, Element, Name
+from dynamo_lint.index.facts import Call, Choice, Constant, Element, Expr, Name
+from dynamo_lint.regions.carried import carries
 from dynamo_lint.regions.flow import argument_for, call_sites
 from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.picked import is_met
 from dynamo_lint.regions.project import Project
 
 if TYPE_CHECKING:
@@ -58,6 +60,33 @@ def varies(ev: Evaluation, where: FunctionRef, line: int) -> bool:
 def leaves_out(project: Project, target: FunctionRef, call: Call, line: int) -> bool:
     """Whether a line of a function runs only with a switch on that a call leaves off."""
     return is_off(project, target, left_off(project, target, call), line)
+
+
+def excludes(project: Project, target: FunctionRef, call: Call, line: int) -> bool:
+    """Whether what a call writes out for a parameter, or leaves to its default, keeps a line from running."""
+    function, known = project.function(target), project.locals_of(target)
+    if any(isinstance(one, Element) for one in call.arguments) or None in dict(call.keywords):
+        return False
+    parameters = {one.name: one for one in function.parameters}
+    for first, last, name, wanted in function.picked:
+        if first <= line <= last and name in parameters and not known[name].bound:
+            given = argument_for(parameters[name], function, call) or parameters[name].default
+            if isinstance(given, Constant) and not is_met(given.value, wanted):
+                return True
+    return False
+
+
+def gives_another(project: Project, callee: Expr, where: FunctionRef) -> bool:
+    """Whether a call of what may give torch.compile says that it does not: `@fuser(script=True)`."""
+    if not isinstance(callee, Call):
+        return False
+    for made in project.symbols(callee.function, where.path, where.key):
+        if isinstance(made, FunctionRef):
+            giving = [one for one in project.function(made).returns if carries(one)]
+            lines = [one.line for one in giving if isinstance(one, Call)]
+            if giving and len(lines) == len(giving) and all(excludes(project, made, callee, n) for n in lines):
+                return True
+    return False
 
 
 def is_off(project: Project, target: FunctionRef, off: frozenset[str], line: int) -> bool:

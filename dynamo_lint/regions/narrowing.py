@@ -10,6 +10,7 @@ from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.index.having import attributes_in, tests_attributes
 from dynamo_lint.index.narrowing import lists_texts
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.fielded import made_with
 from dynamo_lint.regions.having import by_attributes
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.shown import by_flag
@@ -234,3 +235,7 @@ def _bound(ev: Evaluation, index: Expr, scope: Scope) -> Iterator[tuple[Expr, Sc
             for part in ev.project.mro(holder) if holder is not None else ():
                 for where, store in ev.project.own_stores(part).get(name, ()):
                     yield store.value, Scope(where, holder)
+        case Attribute(owner, name):
+            for value in ev.value(owner, scope):
+                if isinstance(value, Instance):
+                    yield from made_with(ev, value.ref, value.ref, name)

@@ -89,12 +89,13 @@ def _is_asked_for(ev: Evaluation, ref: FunctionRef, line: int, strict: bool = Fa
         is_flag = isinstance(wanted[0], bool)
         if first <= line <= last and (is_flag or not strict):
             given = written_out(ev, ref, name, is_flag)
-            if given is not None and not any(_is_met(one, wanted) for one in given):
+            if given is not None and not any(is_met(one, wanted) for one in given):
                 return False
     return True
 
 
-def _is_met(given: object, wanted: tuple[str | bool, ...]) -> bool:
+def is_met(given: object, wanted: tuple[str | bool, ...]) -> bool:
+    """Whether what is given for a parameter is among what lines want of it: some texts, or on, or off."""
     return any(bool(given) is one if isinstance(one, bool) else given == one for one in wanted)
 
 

@@ -74,6 +74,8 @@ from dynamo_lint.regions.values import (
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
+_SCRIPTING = frozenset({"torch.jit.script", "torch.jit.trace"})
+"""Dynamo runs the Python of a function so given, but nothing of a module (torch/jit/_script.py)."""
 DISABLERS = frozenset(
     {
         "torch.compiler.disable",
@@ -161,6 +163,8 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
     if through := passed_through(dotted, call.arguments, first):
         passed = union(ev.value(one, scope) for one in through)
         return compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
+    if dotted in _SCRIPTING and first is not None:
+        return {v: tier for v, tier in ev.value(first, scope).items() if isinstance(v, FunctionValue)}
     if dotted == _ENGINE:
         model = dict(call.keywords).get("model", next(iter(call.arguments[1:]), facts.UNKNOWN))
         return {Group("tuple", (freeze(ev.value(model, scope)),)): Tier.LIKELY}

@@ -17,6 +17,7 @@ from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.callbacks import calls_back, masks_for
 from dynamo_lint.regions.chain import Step
+from dynamo_lint.regions.constructing import constructors
 from dynamo_lint.regions.edges import Edge, Visit, met
 from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
 from dynamo_lint.regions.fixed import sureness
@@ -283,9 +284,8 @@ class _Walk:
                             mask, max(tier, Tier.LIKELY), call.line, "runs the mask function"
                         )
                 case ClassValue(ref):
-                    init = None if self._project.is_module(ref) else self._project.method(ref, "__init__")
-                    if init is not None:
-                        yield Edge(Node(init, ref), tier, call.line, f"constructs {ref.name}")
+                    for part in constructors(self._project, ref, call):
+                        yield Edge(Node(part, ref), tier, call.line, f"constructs {ref.name}")
                 case _:
                     callee = terminal_name(call.function) or ""
                     for bound in contexts.bound(evaluation_of(self._project), value, call, scope):
