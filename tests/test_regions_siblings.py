@@ -65,3 +65,45 @@ def test_what_others_give_the_constructor_of_a_base_is_not_for_a_class_without_i
 def test_what_a_mixin_hands_on_is_for_the_class_that_it_is_mixed_into(heirs: str) -> None:
     both = f"class Both({heirs}): pass\nnet = torch.compile(Both())"
     assert {"Base.forward", "One.forward", "Two.forward"} <= set(hot(SIBLINGS.format(compiled=both)))
+
+
+TRAINERS = """
+class Block(nn.Module):
+    def forward(self, x): return x
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block()])
+    def forward(self, x): return x
+class Row(nn.Module):
+    def forward(self, x): return x
+class Large(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Row()])
+    def forward(self, x): return x
+class Trainer:
+    def load(self): raise NotImplementedError
+    def prepare(self, net): raise NotImplementedError
+    def run(self):
+        net = self.load()
+        {call}
+class OfSmall(Trainer):
+    def load(self): return Small()
+    def prepare(self, net):
+        net.blocks[0].compile()
+class OfLarge(Trainer):
+    def load(self): return Large()
+    def prepare(self, net): pass
+"""
+
+
+def test_what_a_base_hands_to_the_method_of_an_heir_is_what_that_heir_makes() -> None:
+    assert set(hot(TRAINERS.format(call="self.prepare(net)"))) == {"Block.forward"}
+
+
+def test_what_the_base_hands_to_the_method_of_another_object_may_be_of_any_heir() -> None:
+    source = TRAINERS.format(call="self.other.prepare(net)")
+    other = source.replace("    def load(self): raise", "    other = None\n    def load(self): raise")
+    more = "\ntrainer = OfLarge()\ntrainer.other = OfSmall()\ntrainer.run()\n"
+    assert set(hot(other + more)) == {"Block.forward", "Row.forward"}

@@ -16,12 +16,15 @@ _AFTER = {
 """What the `__init__` that a decorator writes calls at its end (dataclasses.py, attr/_make.py)."""
 
 
-def constructors(project: Project, ref: ClassRef, call: Call) -> Iterator[FunctionRef]:
-    """The functions of the project that a call of a class runs; of a module none: Dynamo makes no modules."""
+def constructors(project: Project, ref: ClassRef, call: Call, where: FunctionRef) -> Iterator[FunctionRef]:
+    """The functions of the project that a call of a class runs; of a module none: Dynamo makes no modules.
+
+    Its `__new__` may give an instance of another class, so that it counts where the class itself is called.
+    """
     if project.is_module(ref):
         return
     new = project.method(ref, "__new__")
-    if new is not None:
+    if new is not None and ref in project.symbols(call.function, where.path, where.key):
         yield new
     for part in project.mro(ref):
         if "__init__" in project.class_bindings(part):

@@ -14,6 +14,7 @@ from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passe
 from dynamo_lint.regions.leftoff import leaves_out
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.receivers import seen_by
 from dynamo_lint.regions.registries import METHODS
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -109,7 +110,8 @@ def by_call(
     for caller, site in call_sites(ev, where):
         if line is not None and leaves_out(ev.project, where, site.call, line):
             continue
-        passed = ((p.name, ev.capped(passed_by(ev, p, where, caller, site))) for p in opened)
+        seen = seen_by(ev.project, Scope(where, receiver), caller, site.call)
+        passed = ((p.name, ev.capped(passed_by(ev, p, where, seen, site))) for p in opened)
         given = tuple((name, freeze(union([values], Tier.LIKELY))) for name, values in passed if values)
         if given:
             yield Scope(where, receiver, given)

@@ -28,7 +28,7 @@ from dynamo_lint.regions.annotations import as_overridden, is_plain, typed
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
 from dynamo_lint.regions.project import Project, Symbol
-from dynamo_lint.regions.receivers import may_run_for, receiver
+from dynamo_lint.regions.receivers import may_run_for, receiver, seen_by
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -96,8 +96,8 @@ def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     for caller, site in handing_over(ev, parameter, scope.function):
         if not may_run_for(ev.project, scope, caller, site.call):
             continue
-        passed = passed_by(ev, parameter, scope.function, caller, site)
-        # Once, though it be one of a table; functions are each meant, as the rows of a table are.
+        passed = passed_by(ev, parameter, scope.function, seen_by(ev.project, scope, caller, site.call), site)
+        # Once, though one of a table; functions are each meant, as the rows of a table are.
         told += not passed.keys() <= found.keys() and not all(isinstance(v, FunctionValue) for v in passed)
         found = union([found, passed])
         if told > ENOUGH:

@@ -83,8 +83,8 @@ def gives_another(project: Project, callee: Expr, where: FunctionRef) -> bool:
     for made in project.symbols(callee.function, where.path, where.key):
         if isinstance(made, FunctionRef):
             giving = [one for one in project.function(made).returns if carries(one)]
-            lines = [one.line for one in giving if isinstance(one, Call)]
-            if giving and len(lines) == len(giving) and all(excludes(project, made, callee, n) for n in lines):
+            calls = [one for one in giving if isinstance(one, Call)]
+            if giving == calls != [] and all(excludes(project, made, callee, one.line) for one in calls):
                 return True
     return False
 

@@ -36,6 +36,20 @@ def may_run_for(project: Project, scope: Scope, caller: Scope, call: Call) -> bo
     return any(owner in project.mro(heir) for heir in heirs(project, own))
 
 
+def seen_by(project: Project, scope: Scope, caller: Scope, call: Call) -> Scope:
+    """Where a call stands, as the class sees it whose method it runs: `self` of a base is its own there.
+
+    `self.prepare(net)` of a trainer, whose heir has its own `prepare`, passes what that heir makes as `net`.
+    """
+    own, above = scope.receiver or project.owner(scope.function), project.owner(caller.function)
+    if own is None or above is None or above == own or above not in project.mro(own):
+        return caller
+    match call.function:
+        case Attribute(value, _) if project.is_self(value, caller.function):
+            return caller._replace(receiver=own)
+    return caller
+
+
 def depends_on_class(project: Project, parameter: Parameter, scope: Scope) -> bool:
     """Whether what a parameter holds depends on what `self` is, beyond the calls that pass it.
 

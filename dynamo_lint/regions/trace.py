@@ -284,7 +284,7 @@ class _Walk:
                             mask, max(tier, Tier.LIKELY), call.line, "runs the mask function"
                         )
                 case ClassValue(ref):
-                    for part in constructors(self._project, ref, call):
+                    for part in constructors(self._project, ref, call, scope.function):
                         yield Edge(Node(part, ref), tier, call.line, f"constructs {ref.name}")
                 case _:
                     callee = terminal_name(call.function) or ""
