@@ -148,3 +148,28 @@ def test_a_class_that_is_called_like_its_module_is_the_one_of_that_module(
 ) -> None:
     code = USE.format(net=f"pydoc.locate(f'{text}')()")
     assert {name.partition("::")[0] for name in hot({**MIXES, "train.py": code})} == expected
+
+
+RENAMED = """
+class Part(nn.Module):
+    def forward(self, x): return x
+class Net(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+    def forward(self, x): return self.part(x)
+def build(part): return Net(part)
+"""
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "from nets import Net as N, Part\nnet = torch.compile(N(Part()))",
+        "from nets import build as make, Part\nnet = torch.compile(make(Part()))",
+        "import nets as n\nnet = torch.compile(n.Net(n.Part()))",
+    ],
+)
+def test_a_class_that_is_imported_under_another_name_is_made_with_what_is_passed_there(train: str) -> None:
+    found = hot({"nets.py": RENAMED, "train.py": train})
+    assert {name.partition("::")[2] for name in found} == {"Net.forward", "Part.forward"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
@@ -99,16 +99,21 @@ def bound(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> tuple[Valu
 
 
 def by_call(
-    ev: Evaluation, where: FunctionRef, receiver: ClassRef | None, line: int | None = None
+    ev: Evaluation, where: FunctionRef, receiver: ClassRef | None, asked: Sequence[Expr], line: int
 ) -> Iterator[Scope]:
     """The scope of a function as each single call makes it, as far as its annotations leave that open.
 
-    Of a line, only as those calls make it that run the line: not those that leave off what turns it on.
+    Only what the expressions asked for come from is told, and only of calls that run the line: not those that
+    leave off what turns it on.
     """
     function = ev.project.function(where)
-    opened = [p for p in function.parameters if not is_settled(ev, p, where)]
+    opened = [
+        p
+        for p in function.parameters
+        if depends_on(asked, function, {p.name}) and not is_settled(ev, p, where)
+    ]
     for caller, site in call_sites(ev, where):
-        if line is not None and leaves_out(ev.project, where, site.call, line):
+        if leaves_out(ev.project, where, site.call, line):
             continue
         seen = seen_by(ev.project, Scope(where, receiver), caller, site.call)
         passed = ((p.name, ev.capped(passed_by(ev, p, where, seen, site))) for p in opened)

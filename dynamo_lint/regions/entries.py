@@ -203,7 +203,9 @@ class _Search:
 
     def _may_compile(self, where: FunctionRef, call: facts.Call, name: str) -> bool:
         """Whether it takes values to tell: most calls of a name that compiles elsewhere mean other things."""
-        if name in frameworks.NAMES or (name == "compile" and isinstance(call.function, facts.Attribute)):
+        if name in frameworks.NAMES and frameworks.may_compile(self._project, call, where):
+            return True
+        if name == "compile" and isinstance(call.function, facts.Attribute):
             return True
         wrapped = self._wrapped_argument(call.function, where) is not None
         return wrapped or self.compiles(call.function, where.path, where.key)
@@ -266,7 +268,7 @@ class _Search:
             found: dict[str, Root] = {}
             ev = evaluation_of(self._project)
             fresh = ev.anew()
-            for scope in by_call(ev, where, self._project.owner(where), site.call.line):
+            for scope in by_call(ev, where, self._project.owner(where), deciding, site.call.line):
                 roots = self._compiled(scope, site, name, fresh)
                 for root in roots if isinstance(roots, list) else ():
                     if root.entry.tier < Tier.ASSUMED:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite
 from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.submodules import descendants
@@ -36,6 +36,7 @@ is given a `compile_config`."""
 _BLOCK_MASK = "create_block_mask"
 """With `_compile=True` it compiles itself, and with itself the mask function that it is given
 (torch/nn/attention/flex_attention.py)."""
+_MASK_SWITCH = frozenset({"_compile"})
 _PREPARING = frozenset({"prepare", "prepare_model"})
 NAMES = frozenset(
     {REPEATED_BLOCKS, "compile_regions", "support_torch_compile", "jit_fuser", _BLOCK_MASK, _INSTANTIATE}
@@ -45,34 +46,43 @@ NAMES = frozenset(
 """Last names of everything here: what is not called so need not be looked at."""
 
 
+def may_compile(project: Project, call: facts.Call, where: FunctionRef) -> bool:
+    """Whether a call of one of these names may be what a library compiles by: told without any values.
+
+    Of hundreds of methods called `prepare` hardly one is accelerate's, and what each is given is long to see.
+    """
+    match call.function:
+        case facts.Name("compile_regions") | facts.Attribute(_, "compile_regions"):
+            symbols = project.symbols(call.function, where.path, where.key)
+            return bool(call.arguments) and any(getattr(one, "dotted", None) in _OF_BLOCKS for one in symbols)
+        case facts.Name(name) | facts.Attribute(_, name) if name == _BLOCK_MASK:
+            return bool(call.arguments) and _says([call], _MASK_SWITCH)
+        case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
+            return _model_of(call, name) is not None and _is_switched(project, call, where)
+        case facts.Attribute(_, name) if name in _PREPARING:
+            return bool(call.arguments) and _says(_made(project, _PLUGINS), _PLUGGED)
+        case facts.Name(name):
+            return name not in _PREPARING
+    return True
+
+
 def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[Values, bool] | None:
     """What a call into a library compiles and whether instance by instance; None if it compiles nothing."""
     call = site.call
+    if not may_compile(ev.project, call, scope.function):
+        return None
     match call.function:
         case facts.Attribute(owner, name) if name == REPEATED_BLOCKS:
             values = ev.value(owner, scope)
             return union(_repeated_blocks(ev, value, tier) for value, tier in values.items()), True
-        case facts.Name("compile_regions") | facts.Attribute(_, "compile_regions") if call.arguments:
-            symbols = ev.project.symbols(call.function, scope.function.path, scope.function.key)
-            if any(getattr(symbol, "dotted", None) in _OF_BLOCKS for symbol in symbols):
-                values = ev.value(call.arguments[0], scope)
-                return union([_blocks(ev, value, tier) for value, tier in values.items()]), True
+        case facts.Name("compile_regions") | facts.Attribute(_, "compile_regions"):
+            values = ev.value(call.arguments[0], scope)
+            return union([_blocks(ev, value, tier) for value, tier in values.items()]), True
         case facts.Name(name) | facts.Attribute(_, name) if name == _BLOCK_MASK:
-            switch = next((value for key, value in call.keywords if key == "_compile"), facts.Constant(False))
-            if switch != facts.Constant(False) and call.arguments:
-                return ev.value(call.arguments[0], scope), False
+            return ev.value(call.arguments[0], scope), False
         case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
-            model = next((value for key, value in call.keywords if key == "model"), None)
-            if model is None and call.arguments and name in _TRAINERS:
-                model = call.arguments[0]
-            symbols = ev.project.symbols(call.function, scope.function.path, scope.function.key)
-            homes = {str(getattr(symbol, "dotted", "")).partition(".")[0] for symbol in symbols}
-            switched = bool(homes & {"composer", "hydra"}) and _says([call], _COMPILE_CONFIG)
-            if homes & {"transformers", "trl"}:
-                switched = _says(_made(ev.project, _ARGUMENTS, scope), _SWITCHES)
-            if model is not None and switched:
-                return union([ev.value(model, scope)], Tier.LIKELY), False
-        case facts.Attribute(_, name) if name in _PREPARING and call.arguments:
+            return union([ev.value(_model_of(call, name) or facts.UNKNOWN, scope)], Tier.LIKELY), False
+        case facts.Attribute(_, name) if name in _PREPARING:
             makers = _makers(ev, call.function.value, scope)
             if _says(makers, _PLUGGED):
                 prepared = _prepared(ev, call, scope, makers)
@@ -81,9 +91,24 @@ def compiled_by_library(ev: Evaluation, site: CallSite, scope: Scope) -> tuple[V
     return None
 
 
+def _model_of(call: facts.Call, name: str) -> facts.Expr | None:
+    """The model that a trainer is made with."""
+    first = call.arguments[0] if call.arguments and name in _TRAINERS else None
+    return next((value for key, value in call.keywords if key == "model"), first)
+
+
+def _is_switched(project: Project, call: facts.Call, where: FunctionRef) -> bool:
+    """Whether a trainer of one of the libraries is made with settings that have it compile."""
+    symbols = project.symbols(call.function, where.path, where.key)
+    homes = {str(getattr(symbol, "dotted", "")).partition(".")[0] for symbol in symbols}
+    if homes & {"transformers", "trl"}:
+        return _says(_made(project, _ARGUMENTS, where), _SWITCHES)
+    return bool(homes & {"composer", "hydra"}) and _says([call], _COMPILE_CONFIG)
+
+
 def _makers(ev: Evaluation, preparing: facts.Expr, scope: Scope) -> list[facts.Call]:
     """What makes the Accelerator that prepares: in the same file, or else where that comes from."""
-    here = _made(ev.project, _PLUGINS, scope)
+    here = _made(ev.project, _PLUGINS, scope.function)
     if here or not _made(ev.project, _PLUGINS):
         return here
     ours = (value.dotted for value in ev.value(preparing, scope) if isinstance(value, Foreign))
@@ -131,13 +156,13 @@ def block_names(project: Project, ref: ClassRef, attribute: str) -> Iterator[str
                         yield item.value
 
 
-def _made(project: Project, makers: frozenset[str], scope: Scope | None = None) -> list[facts.Call]:
-    """The calls that make settings: those in the file of a scope, or all that are no test's."""
+def _made(project: Project, makers: frozenset[str], near: FunctionRef | None = None) -> list[facts.Call]:
+    """The calls that make settings: those in the file of a function, or all that are no test's."""
     return [
         site.call
         for name in sorted(makers)
         for where, site in project.calls_of(name)
-        if (not in_tests(where.path) if scope is None else where.path == scope.function.path)
+        if (not in_tests(where.path) if near is None else where.path == near.path)
     ]
 
 

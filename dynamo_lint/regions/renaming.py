@@ -41,6 +41,9 @@ def read_aliases(
                     alias.add(value.arguments[0].id, name)
             elif isinstance(value, facts.Subscript):
                 lookup.add(last_name(value.value), name)
+            elif isinstance(value, facts.Import):
+                if value.name is not None and value.name != name:  # `from nets import Net as N`
+                    alias.add(value.name, name)
             elif isinstance(value, facts.Display) and value.kind == "dict":
                 for key, item in zip(value.keys, value.items, strict=False):
                     if isinstance(item, facts.Name | facts.Attribute):
