@@ -109,3 +109,21 @@ def test_a_trainer_that_something_else_makes_is_not_known() -> None:
 @pytest.mark.parametrize("given", ["compile_config=None", "compile=True", ""])
 def test_what_else_a_configuration_describes_compiles_nothing(given: str) -> None:
     assert hot(TRAINER.replace("{given}", given)) == {}
+
+
+IN_CONTEXT = """
+class Net(nn.Module):
+    def forward(self, x): return x
+def check(fn): return lambda *given: given
+net = Net()
+step = torch.compile({made})
+"""
+
+
+@pytest.mark.parametrize("made", ["torch.no_grad()(net.forward)", 'torch.autocast("cuda")(net.forward)'])
+def test_a_function_that_a_context_of_torch_decorates_is_compiled(made: str) -> None:
+    assert set(hot(IN_CONTEXT.format(made=made))) == {"Net.forward"}
+
+
+def test_what_a_call_of_something_else_is_given_is_not_taken_for_its_result() -> None:
+    assert "Net.forward" not in hot(IN_CONTEXT.format(made="torch.device()(net.forward)"))

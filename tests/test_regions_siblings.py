@@ -107,3 +107,36 @@ def test_what_the_base_hands_to_the_method_of_another_object_may_be_of_any_heir(
     other = source.replace("    def load(self): raise", "    other = None\n    def load(self): raise")
     more = "\ntrainer = OfLarge()\ntrainer.other = OfSmall()\ntrainer.run()\n"
     assert set(hot(other + more)) == {"Block.forward", "Row.forward"}
+
+
+STEPS = """
+class Base:
+    def __init__(self):
+        {made}
+    def step(self, x): return self.loss(x)
+    def loss(self, x): raise NotImplementedError
+class First(Base):
+    def loss(self, x): return x
+class Second(Base):
+    def loss(self, x): return x
+class Below(Second):
+    def loss(self, x): return x
+class Apart:
+    def step(self, x): return self.loss(x)
+    def loss(self, x): return x
+class Graphed:
+    def __init__(self, run): self.run = torch.compile(run)
+    def __call__(self, x): return self.run(x)
+"""
+
+
+@pytest.mark.parametrize("made", ["self.fast = torch.compile(self.step)", "self.fast = Graphed(self.step)"])
+def test_a_method_that_a_base_compiles_runs_for_each_of_its_heirs(made: str) -> None:
+    found = set(hot(STEPS.format(made=made)))
+    assert {"Base.step", "First.loss", "Second.loss", "Below.loss"} <= found <= {*found, "Base.loss"}
+    assert not any(name.startswith("Apart") for name in found)
+
+
+def test_a_method_of_another_object_that_a_base_compiles_runs_for_that_alone() -> None:
+    found = set(hot(STEPS.format(made="self.fast = torch.compile(Apart().step)")))
+    assert found == {"Apart.step", "Apart.loss"}

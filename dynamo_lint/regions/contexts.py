@@ -9,6 +9,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Function
 from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.regions import settings
+from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passed_by
 from dynamo_lint.regions.leftoff import leaves_out
@@ -115,11 +116,25 @@ def by_call(
     for caller, site in call_sites(ev, where):
         if leaves_out(ev.project, where, site.call, line):
             continue
-        seen = seen_by(ev.project, Scope(where, receiver), caller, site.call)
-        passed = ((p.name, ev.capped(passed_by(ev, p, where, seen, site))) for p in opened)
-        given = tuple((name, freeze(union([values], Tier.LIKELY))) for name, values in passed if values)
-        if given:
-            yield Scope(where, receiver, given)
+        for seen in _seen_by_all(ev.project, Scope(where, receiver), caller, site.call):
+            passed = ((p.name, ev.capped(passed_by(ev, p, where, seen, site))) for p in opened)
+            given = tuple((name, freeze(union([values], Tier.LIKELY))) for name, values in passed if values)
+            if given:
+                yield Scope(where, receiver, given)
+
+
+def _seen_by_all(project: Project, scope: Scope, caller: Scope, call: Call) -> Iterator[Scope]:
+    """Where a call stands, for each class that runs the method around it if `self` is in what it passes.
+
+    But `self.prepare(net)` is for the class that has this `prepare`.
+    """
+    yield seen_by(project, scope, caller, call)
+    own = project.self_name(caller.function)
+    match call.function:
+        case facts.Attribute(facts.Name(name)) if name == own:
+            return
+    if own and depends_on(parts(call)[1:], project.function(caller.function), {own}):
+        yield from (Scope(caller.function, heir) for heir in heirs_that_run(project, caller.function))
 
 
 def _bound(ev: Evaluation, function: Function, ref: FunctionRef) -> bool:

@@ -30,7 +30,7 @@ from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches, wrapper
 from dynamo_lint.regions.project import COMPILE, External, Project
 from dynamo_lint.regions.rehearsals import is_rehearsal
-from dynamo_lint.regions.roots import Root, at_best_likely, is_tried
+from dynamo_lint.regions.roots import Root, at_best_likely, is_tried, merged
 from dynamo_lint.regions.selecting import is_chosen
 from dynamo_lint.regions.shown import shown_of
 from dynamo_lint.regions.targets import (
@@ -182,24 +182,21 @@ class _Search:
         if not self._may_compile(where, site.call, name):
             return []
         found = self._compiled(Scope(where, self._project.owner(where)), site, name)
-        more = {root.entry.target: root for root in self._elsewhere(where, site, name)}
+        more = merged(self._elsewhere(where, site, name))
         if is_chosen(self._project, where, site.call):
-            more |= {root.entry.target: root for root in self._hanging(where, site, name)}
+            more |= merged(self._hanging(where, site, name))
         if isinstance(found, Unresolved):
             ways = (way(where, site, name) for way in (self._around, self._hanging, self._inlaid))
             return list(more.values()) or next(filter(None, ways), found)
         if not (found or more):
-            more = {root.entry.target: root for root in self._inlaid(where, site, name)}
+            more = merged(self._inlaid(where, site, name))
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
             return self._hanging(where, site, name)  # blocks of a model that nothing says the class of
         varying = more and varies(evaluation_of(self._project), where, site.call.line)
         if varying and self._is_given(where, self._deciding(where, site.call, name)):
             return list(more.values())
-        known = {root.entry.target for root in found if root.entry.tier < Tier.ASSUMED or not more}
-        return [
-            *(root for root in found if root.entry.target in known),
-            *(root for target, root in more.items() if target not in known),
-        ]
+        sure = [root for root in found if root.entry.tier < Tier.ASSUMED or not more]
+        return list(merged([*sure, *more.values()]).values())
 
     def _may_compile(self, where: FunctionRef, call: facts.Call, name: str) -> bool:
         """Whether it takes values to tell: most calls of a name that compiles elsewhere mean other things."""
@@ -265,14 +262,12 @@ class _Search:
                 inherited = self._compiled(Scope(where, heir), site, name)
                 yield from map(at_best_likely, inherited if isinstance(inherited, list) else ())
         if self._is_given(where, deciding):
-            found: dict[str, Root] = {}
             ev = evaluation_of(self._project)
-            fresh = ev.anew()
+            fresh, roots = ev.anew(), []
             for scope in by_call(ev, where, self._project.owner(where), deciding, site.call.line):
-                roots = self._compiled(scope, site, name, fresh)
-                for root in roots if isinstance(roots, list) else ():
-                    if root.entry.tier < Tier.ASSUMED:
-                        found.setdefault(root.entry.target, root)
+                told = self._compiled(scope, site, name, fresh)
+                roots += told if isinstance(told, list) else []
+            found = merged(root for root in roots if root.entry.tier < Tier.ASSUMED)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()
 

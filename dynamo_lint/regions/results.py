@@ -74,6 +74,11 @@ from dynamo_lint.regions.values import (
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
 
+_CONTEXTS = frozenset(
+    External(f"torch.{name}")
+    for name in ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast", "amp.autocast")
+)
+"""Contexts whose instances decorate functions too: `torch.no_grad()(model.forward)`."""
 _SCRIPTING = frozenset({"torch.jit.script", "torch.jit.trace"})
 """Dynamo runs the Python of a function so given, but nothing of a module (torch/jit/_script.py)."""
 DISABLERS = frozenset(
@@ -95,6 +100,10 @@ _ENGINE = "deepspeed.initialize"
 def of_call(ev: Evaluation, call: Call, scope: Scope) -> Values:
     """The values a call may return."""
     method = call.function
+    if isinstance(method, Call) and call.arguments:
+        around = ev.project.symbols(method.function, scope.function.path, scope.function.key)
+        if not _CONTEXTS.isdisjoint(around):
+            return ev.value(call.arguments[0], scope)
     if not isinstance(method, facts.Attribute):
         found = _of_callees(ev, ev.value(method, scope), call, scope)
         if len(found) > 1 and choices.picks(ev.project, method, scope.function):

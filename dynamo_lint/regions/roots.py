@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dynamo_lint.index.expressions import terminal_name
@@ -32,6 +33,18 @@ class Root:
     """What tests around that call show of the attributes of the module."""
     off: frozenset[str] = frozenset()
     """Switches of the function that are off wherever it is compiled."""
+
+
+def merged(roots: Iterable[Root]) -> dict[str, Root]:
+    """One entry for each thing that a site compiles, the first, with what it is for every `self`."""
+    found: dict[str, Root] = {}
+    for root in roots:
+        known = found.setdefault(root.entry.target, root)
+        had = {(target.function, target.receiver) for target in known.targets}
+        more = tuple(one for one in root.targets if (one.function, one.receiver) not in had)
+        if more:
+            found[root.entry.target] = replace(known, targets=known.targets + more)
+    return found
 
 
 def at_best_likely(root: Root) -> Root:
