@@ -121,3 +121,59 @@ def test_one_of_several_classes_that_a_text_picks_is_no_more_than_likely(
     other: str, tiers: dict[str, str]
 ) -> None:
     assert hot(NAMED.format(other=other)) == tiers
+
+
+PLATFORM = """
+def plain(x): return x
+def other(x): return x
+def pick():
+    if on_npu():
+        return other
+    return {second}
+act = pick()
+@torch.compile
+def step(x): return act(x)
+"""
+
+
+def test_a_function_that_a_platform_picks_is_likely() -> None:
+    assert hot(PLATFORM.format(second="plain")) == {"step": "certain", "other": "likely", "plain": "likely"}
+
+
+def test_a_function_that_is_given_either_way_is_certain() -> None:
+    assert hot(PLATFORM.format(second="other")) == {"step": "certain", "other": "certain"}
+
+
+TYPES = """
+def one(x): return x
+def each(x): return x
+@torch.compile
+def step(x, cache):
+    {lines}
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "if isinstance(x, list): return each(x)",
+        "if cache is None or not isinstance(x, tuple): return each(x)",
+        "if isinstance(x, torch.Tensor): return x\n    return each(x)",
+        "if isinstance(x, dict): pass\n    elif isinstance(x, list): return each(x)",
+    ],
+)
+def test_what_runs_for_some_types_of_an_argument_is_likely(lines: str) -> None:
+    assert hot(TYPES.format(lines=lines)) == {"step": "certain", "each": "likely"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "if isinstance(x, list): raise ValueError\n    return one(x)",
+        "if isinstance(LIMIT, int): return one(x)",
+        "if x.sum() > 0: return one(x)",
+        "if isinstance(x, list): x = x[0]\n    return one(x)",
+    ],
+)
+def test_what_runs_whatever_the_type_of_an_argument_is_certain(lines: str) -> None:
+    assert hot(TYPES.format(lines=lines)) == {"step": "certain", "one": "certain"}

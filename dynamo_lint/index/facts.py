@@ -234,7 +234,8 @@ class CallSite:
     given: tuple[str, ...] = ()
     """Names that tests around the call have shown not to be None."""
     optional: bool = False
-    """Made only if some parameter is None, as tests show, or is not, by tests that were left by before."""
+    """Made only if some parameter is None, as tests show, or is not, by tests that were left by before, or if
+    it has some type."""
     unused: bool = False
     """Nobody gets the result; told of calls that may compile something."""
 

@@ -163,6 +163,18 @@ def not_none(
     return tuple(found)
 
 
+def judged(test: ast.expr) -> Iterator[str]:
+    """The names whose type a test asks for: `isinstance(x, list)`."""
+    match test:
+        case ast.Call(ast.Name("isinstance"), [ast.Name(name), _]):
+            yield name
+        case ast.UnaryOp(ast.Not(), inner):
+            yield from judged(inner)
+        case ast.BoolOp(_, parts):
+            for part in parts:
+                yield from judged(part)
+
+
 def _by_class_name(test: ast.Compare, name: str | None, holds: bool) -> Iterator[Narrowed]:
     """What `type(x).__name__ == "Block"` says, also with `in` and a literal list, or denied."""
     texts = _texts(test.comparators[0]) if len(test.ops) == 1 else ()

@@ -23,7 +23,7 @@ from dynamo_lint.index.facts import (
 )
 from dynamo_lint.index.flags import FLAGGED, SWITCHED, Flag, is_switch, ranges, switched
 from dynamo_lint.index.having import tests_attributes
-from dynamo_lint.index.narrowing import not_none, tested, texts_meant
+from dynamo_lint.index.narrowing import judged, not_none, tested, texts_meant
 
 
 @dataclass(slots=True)
@@ -111,12 +111,14 @@ class FunctionScope:
         return (*not_none(self.conditions), *(name for name in shown if name not in given))
 
     def _is_optional(self) -> bool:
-        """Whether the walk stands where it comes only with some parameter left at None, or after it is given.
+        """Whether the walk stands where it comes only with some parameter left at None, or after it is given,
+        or only with one of some types.
 
         What is refused (`if bias is not None: raise`) is shown of no call that matters.
         """
         left = [(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)]
         shown = {*not_none([*self.conditions, *left], none=True), *not_none(left)}
+        shown.update(name for test, _ in (*self.conditions, *left) for name in judged(test))
         return any(one.name in shown for one in self.parameters)
 
     def note_flags(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:

@@ -25,7 +25,7 @@ from dynamo_lint.index.walking import untested
 from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
-from dynamo_lint.regions.values import Values, at_best, union
+from dynamo_lint.regions.values import FunctionValue, Values, at_best, union
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -40,13 +40,20 @@ Written = frozenset[object]
 def returned(ev: Evaluation, scope: Scope) -> Iterator[Values]:
     """What each `return` of a function gives; no more than a guess where no call asks for it."""
     function = ev.project.function(scope.function)
-    weakest = Tier.LIKELY if _is_open(ev, scope) else Tier.CERTAIN
-    for value in function.returns:
-        found = at_best(ev.value(value, scope), weakest)
+    given = [ev.value(value, scope) for value in function.returns]
+    weakest = Tier.LIKELY if _is_open(ev, scope) or _differ(given) else Tier.CERTAIN
+    for value, one in zip(function.returns, given, strict=True):
+        found = at_best(one, weakest)
         # Of what is no module it would cost questions for nothing.
         told = bool(function.picked) and any(map(ev.holds_module, found))
         line = value.line if isinstance(value, Call) else 0
         yield found if not told or _is_asked_for(ev, scope.function, line) else ev.guessed(found)
+
+
+def _differ(given: list[Values]) -> bool:
+    """Whether a function gives one function or another, as a platform or an option may have it."""
+    functions = [frozenset(v for v in one if isinstance(v, FunctionValue)) for one in given]
+    return len({one for one in functions if one}) > 1
 
 
 def _is_open(ev: Evaluation, scope: Scope) -> bool:
