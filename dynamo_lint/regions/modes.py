@@ -6,7 +6,7 @@ nowhere `model.eval()` on what it has compiled never traces what only evaluation
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Binding, Call, Constant, Expr, Function, Import, Name, Store
@@ -58,10 +58,11 @@ def _told(project: Project, site: FunctionRef, line: int) -> bool | None:
         known.update(_around(project.function(caller.function), call.call))
     for path, known in names.items():
         names[path] = _other_names(project, path, known)
-    modes = {on for path, known in names.items() for on in _set_in(project, path, known, whole=True)}
-    everywhere = set().union(*names.values())
-    for path in {near for one in names for near in _imported(project, one)} - names.keys() if modes else ():
-        modes.update(_set_in(project, path, everywhere, whole=False))
+    modes = set(_set_in(project, names, whole=True))
+    if len(modes) == 1:
+        everywhere = set().union(*names.values())
+        near = {one for path in names for one in _imported(project, path)} - names.keys()
+        modes.update(_set_in(project, dict.fromkeys(near, everywhere), whole=False))
     return modes.pop() if len(modes) == 1 else None
 
 
@@ -114,22 +115,21 @@ def _copied(value: Expr) -> str | None:
     return _name(value)
 
 
-def _set_in(project: Project, path: str, names: set[str], *, whole: bool) -> Iterator[bool]:
-    """The modes that a file puts something into that goes by one of these names.
+def _set_in(project: Project, names: Mapping[str, set[str]], *, whole: bool) -> Iterator[bool]:
+    """The modes that some files put into what goes by some names there.
 
     In the `whole` of a file that compiles, so counts what has no name; elsewhere, what a function is handed.
     """
     for method in ("train", "eval"):
         for where, site in project.calls_of(method):
-            callee = site.call.function
-            if where.path != path or not isinstance(callee, Attribute):
+            callee, known = site.call.function, names.get(where.path)
+            if known is None or not isinstance(callee, Attribute):
                 continue
             name = _copied(callee.value)
             handed = {one.name for one in project.function(where).parameters} - {"self", "cls"}
-            if name not in names and not (name is None if whole else name in handed):
-                continue
-            given = site.call.arguments[:1] or tuple(value for _, value in site.call.keywords)
-            yield from _modes(method, given)
+            if name in known or (name is None if whole else name in handed):
+                given = site.call.arguments[:1] or tuple(value for _, value in site.call.keywords)
+                yield from _modes(method, given)
 
 
 def _modes(method: str, given: tuple[Expr, ...]) -> tuple[bool, ...]:
