@@ -237,3 +237,28 @@ def test_a_field_that_is_passed_what_only_the_run_knows_may_be_any_key_of_a_tabl
 @pytest.mark.parametrize("given", ["8", 'dim=args.dim, row="plain"'])
 def test_a_field_that_is_known_picks_its_row(given: str) -> None:
     assert set(hot(ROWS.format(given=given))) == {"Net.forward", "Plain.forward"}
+
+
+PARTLY = """
+class Plain(nn.Module):
+    def forward(self, x): return x
+class Gated(nn.Module):
+    def forward(self, x): return x
+ROWS = {{"plain": Plain, "gated": Gated}}
+def build(config):
+    kind = {kind}
+    return ROWS[kind]()
+net = torch.compile(build(load()))
+"""
+
+
+def test_a_key_that_is_known_in_part_may_be_any_of_a_table() -> None:
+    found = hot(PARTLY.format(kind='"gated" if config.fed else config.kind'))
+    assert set(found) == {"Plain.forward", "Gated.forward"}
+
+
+@pytest.mark.parametrize(
+    "kind", ['"gated" if config.fed else "gated"', '"gated" if config.fed else None', '"gated"']
+)
+def test_a_key_that_is_known_picks_its_row(kind: str) -> None:
+    assert set(hot(PARTLY.format(kind=kind))) == {"Gated.forward"}

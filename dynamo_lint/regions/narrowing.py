@@ -219,9 +219,17 @@ def _is_method(value: Value) -> bool:
 
 def _is_open(ev: Evaluation, index: Expr, scope: Scope) -> bool:
     """Whether a name or an attribute may be other texts too: it also holds what only the run knows."""
-    bound = tuple(_bound(ev, index, scope))
+    bound = [(one, at) for value, at in _bound(ev, index, scope) for one in _options(value)]
     # A question, for it may depend on itself: `key = NEXT[key]`.
     return ev.ask(("open", scope, index), lambda: not all(ev.value(v, at) for v, at in bound), False)
+
+
+def _options(value: Expr) -> Iterator[Expr]:
+    """What a value may be: `"ifrnn" if fed else config.kind` is known only in part."""
+    if not isinstance(value, Choice):
+        yield value
+        return
+    yield from (one for part in value.options if not isinstance(part, Constant) for one in _options(part))
 
 
 def _bound(ev: Evaluation, index: Expr, scope: Scope) -> Iterator[tuple[Expr, Scope]]:
