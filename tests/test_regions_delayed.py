@@ -59,3 +59,38 @@ def test_a_caller_may_hand_in_another(made: str) -> None:
 )
 def test_an_object_that_does_not_give_what_it_calls_stands_for_nothing(kept: str, called: str) -> None:
     assert found(kept, called) == set()
+
+
+LAZY = """
+class Lazy:
+    def __init__(self, target, **given): self.target, self.given = target, given
+    def instantiate(self, **more): return self.target(**self.given, **more)
+class LazyCall:
+    def __init__(self, target): self.target = target
+    def __call__(self, **given): return Lazy(self.target, **given)
+def instantiate(config, **more): return config.instantiate(**more)
+class Net(nn.Module):
+    def forward(self, x): return x
+class Coder(nn.Module):
+    def forward(self, x): return x
+class Config:
+    def __init__(self, model): self.model = model
+net = Config(model=LazyCall(Net)(width=2))
+coder = Config(model=LazyCall(Coder)(width=2))
+class Pipeline:
+    def __init__(self):
+        self.coder = instantiate(coder.model)
+        self.net = torch.compile(instantiate({described}, depth=2))
+"""
+
+
+def test_an_own_copy_of_lazy_calls_tells_what_each_of_them_makes() -> None:
+    assert hot(LAZY.format(described="LazyCall(Net)()")) == {"Net.forward": "likely"}
+
+
+def test_a_lazy_call_that_a_configuration_holds_is_made_by_instantiate() -> None:
+    assert "Net.forward" in hot(LAZY.format(described="net.model"))
+
+
+def test_what_is_made_of_no_description_is_nothing() -> None:
+    assert hot(LAZY.format(described="load()")) == {}

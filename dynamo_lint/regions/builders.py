@@ -62,6 +62,8 @@ DESCRIPTIONS = frozenset(
     }
 )
 """What only wraps a description: its first argument, or `module`, says what is built."""
+LAZY_CALL, _INSTANTIATE = "LazyCall", "instantiate"
+"""What describes calls in detectron2, and makes them: many a project has its own of these names."""
 
 
 def built(ev: Evaluation, description: Expr, scope: Scope) -> Values:
@@ -95,6 +97,8 @@ def built_by_own(ev: Evaluation, callee: FunctionRef, call: Call, scope: Scope) 
     if key not in ev.project.memo:
         ev.project.memo[key] = dict(_own_builders(ev.project))
     parameter = ev.project.memo[key].get(callee)  # type: ignore[attr-defined]
+    if parameter is None and callee.key == _INSTANTIATE:
+        parameter = next(iter(ev.project.function(callee).parameters), None)
     if parameter is None:
         return EMPTY
     argument = argument_for(parameter, ev.project.function(callee), call)
@@ -105,6 +109,8 @@ def built_by_own(ev: Evaluation, callee: FunctionRef, call: Call, scope: Scope) 
         for value, tier in ev.value(argument, scope).items()
         if isinstance(value, Instance) and ev.project.is_module(value.ref)
     }
+    if callee.key == _INSTANTIATE and not known:
+        return EMPTY
     # What a module makes is a part of it: nobody knows which one. A program makes a whole model.
     owner = ev.project.owner(scope.function)
     whole = owner is None or not ev.project.is_module(owner)

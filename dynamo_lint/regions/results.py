@@ -23,7 +23,7 @@ from dynamo_lint.regions import (
 )
 from dynamo_lint.regions.abstract import ALTERNATIVES, heirs
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, built, built_by_own
+from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, LAZY_CALL, built, built_by_own
 from dynamo_lint.regions.compiling import compiled
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
 from dynamo_lint.regions.delayed import delayed
@@ -134,6 +134,8 @@ def _of_callees(ev: Evaluation, callees: Values, call: Call, scope: Scope) -> Va
 
 def _of_callee(ev: Evaluation, callee: Value, call: Call, scope: Scope) -> Values:
     match callee:
+        case ClassValue(ref) if ref.name == LAZY_CALL and (first := _first(call)) is not None:
+            return ev.value(first, scope)
         case ClassValue(ref):
             if later := delayed(ev, ref, call, scope):
                 return later
