@@ -100,6 +100,8 @@ def get_obj_from_str(name):
     return getattr(importlib.import_module(module, package=None), cls)
 def instantiate_from_config(config):
     return get_obj_from_str(config["target"])(**config.get("params", dict()))
+def instantiate(config):
+    return get_obj_from_str(config["target"])(**config.get("params", dict()))
 def make(config):
     module, cls = config.pop("_target_").rsplit(".", 1)
     return getattr(importlib.import_module(module), cls)(**config)
@@ -124,7 +126,7 @@ def own(code: str, text: str = LATENT) -> set[str]:
     return set(hot({"util.py": OWN, "nets.py": WRAP, "main.py": main, "conf/a.yaml": text}))
 
 
-@pytest.mark.parametrize("build", ["instantiate_from_config", "make"])
+@pytest.mark.parametrize("build", ["instantiate_from_config", "instantiate", "make"])
 def test_a_function_that_imports_what_a_description_names_builds_it(build: str) -> None:
     code = f"def main(config): compiled = torch.compile({build}(config.model))"
     assert own(code) == {"nets.py::Wrap.forward", "nets.py::Net.forward"}

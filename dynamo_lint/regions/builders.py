@@ -97,7 +97,8 @@ def built_by_own(ev: Evaluation, callee: FunctionRef, call: Call, scope: Scope) 
     if key not in ev.project.memo:
         ev.project.memo[key] = dict(_own_builders(ev.project))
     parameter = ev.project.memo[key].get(callee)  # type: ignore[attr-defined]
-    if parameter is None and callee.key == _INSTANTIATE:
+    lazy = parameter is None and callee.key == _INSTANTIATE
+    if lazy:
         parameter = next(iter(ev.project.function(callee).parameters), None)
     if parameter is None:
         return EMPTY
@@ -109,12 +110,12 @@ def built_by_own(ev: Evaluation, callee: FunctionRef, call: Call, scope: Scope) 
         for value, tier in ev.value(argument, scope).items()
         if isinstance(value, Instance) and ev.project.is_module(value.ref)
     }
-    if callee.key == _INSTANTIATE and not known:
-        return EMPTY
+    if known or lazy:
+        return known
     # What a module makes is a part of it: nobody knows which one. A program makes a whole model.
     owner = ev.project.owner(scope.function)
     whole = owner is None or not ev.project.is_module(owner)
-    return known or described(ev, argument, scope, anything=whole)
+    return described(ev, argument, scope, anything=whole)
 
 
 def _own_builders(project: Project) -> Iterator[tuple[FunctionRef, Parameter]]:
