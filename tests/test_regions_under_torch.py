@@ -1382,6 +1382,48 @@ def main(x):
     net.train()
     net(x)
 """,
+    "a model that is only ever evaluated": """
+class M(nn.Module):
+    def forward(self, x):
+        if self.training:
+            return helper(x)
+        return other(x)
+net = torch.compile(M(), backend="eager")
+net.eval()
+def main(x): net(x)
+""",
+    "a method that a base compiles": """
+class Base:
+    def __init__(self): self.fast = torch.compile(self.step, backend="eager")
+    def step(self, x): return self.loss(x)
+class First(Base):
+    def loss(self, x): return helper(x)
+class Second(Base):
+    def loss(self, x): return other(x)
+def main(x):
+    First().fast(x)
+    Second().fast(x)
+""",
+    "a method that a context of torch decorates": """
+class M(nn.Module):
+    def forward(self, x): return helper(x)
+fast = torch.compile(torch.no_grad()(M().forward), backend="eager")
+def main(x): fast(x)
+""",
+    "a decorator that says what it is": """
+def plain(fn): return fn
+def fuse(script=False):
+    if not script:
+        return torch.compile(backend="eager")
+    return plain
+@fuse()
+def step(x): return helper(x)
+@fuse(script=True)
+def apart(x): return other(x)
+def main(x):
+    step(x)
+    apart(x)
+""",
     "a dataclass that is made": """
 from dataclasses import dataclass, field
 @dataclass
@@ -1564,6 +1606,22 @@ class Net(nn.Module):
         return other(x)
 def main(x): torch.compile(Net())(x)
 """
+PLATFORM = """
+def pick():
+    if torch.cuda.device_count() > 1000: return helper
+    return other
+act = pick()
+@torch.compile(backend="eager")
+def step(x): return act(x)
+def main(x): step(x)
+"""
+TYPES = """
+@torch.compile(backend="eager")
+def step(x):
+    if isinstance(x, list): return helper(x[0])
+    return x + 1
+def main(x): step(x)
+"""
 NAMED_ONE = """
 class Small(nn.Module):
     def forward(self, x): return helper(x)
@@ -1582,8 +1640,10 @@ def main(x): torch.compile(get("".join(["lar", "ge"]))())(x)
     [
         (CONSTANT, {"Net.forward", "other"}, {"helper"}),
         (NAMED_ONE, {"Large.forward", "other"}, {"Small.forward", "helper"}),
+        (PLATFORM, {"step", "other"}, {"helper"}),
+        (TYPES, {"step"}, {"helper"}),
     ],
-    ids=["a constant", "a text"],
+    ids=["a constant", "a text", "a platform", "a type"],
 )
 def test_dynamo_does_not_translate_what_a_constant_or_a_text_keeps_off_and_so_it_is_not_certain(
     source: str, run: set[str], kept_out: set[str], tmp_path: Path

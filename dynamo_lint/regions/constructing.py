@@ -45,8 +45,9 @@ def _after(project: Project, ref: ClassRef) -> str | None:
     for decorator in project.class_(ref).decorators:
         off = isinstance(decorator, Call) and ("init", Constant(False)) in decorator.keywords
         callee = decorator.function if isinstance(decorator, Call) else decorator
-        if not off and (terminal_name(callee) or "") in _AFTER:
-            return _AFTER[terminal_name(callee) or ""]
+        after = None if off else _AFTER.get(terminal_name(callee) or "")
+        if after is not None:
+            return after
     return None
 
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Binding, Call, Constant, Expr, Function, Import, Name, Store
-from dynamo_lint.index.walking import untested, walk
+from dynamo_lint.index.walking import itself, untested, walk
 from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.flow import call_sites
 from dynamo_lint.regions.model import FunctionRef, Node
+from dynamo_lint.regions.modules import SELF_RETURNING
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.roots import Root
 from dynamo_lint.regions.shown import MODE, contradicts
@@ -22,8 +23,6 @@ _SAME = frozenset(
     {"compile", "DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "fully_shard"}
 )
 """Calls whose result is their first argument, or takes its place."""
-_ITSELF = frozenset({"to", "cuda", "cpu", "half", "bfloat16", "float", "eval", "train", "requires_grad_"})
-"""Methods of a module that return it."""
 _FEW = 8
 """Calls of a helper that compiles: one with more of them is for everybody."""
 
@@ -101,15 +100,11 @@ def _other_names(project: Project, path: str, names: set[str]) -> set[str]:
 
 def _copied(value: Expr) -> str | None:
     """What a value is another name for: `model` of `DDP(model.to(device), …)`, of `model.module`."""
-    value = untested(value)
+    value = itself(untested(value), SELF_RETURNING)
     while isinstance(value, Call):
-        name = terminal_name(value.function)
-        if name in _SAME and value.arguments:
-            value = untested(value.arguments[0])
-        elif name in _ITSELF and isinstance(value.function, Attribute):
-            value = untested(value.function.value)
-        else:
+        if terminal_name(value.function) not in _SAME or not value.arguments:
             return None
+        value = itself(untested(value.arguments[0]), SELF_RETURNING)
     if isinstance(value, Attribute) and value.name == "module":
         value = value.value
     return _name(value)

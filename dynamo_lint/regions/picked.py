@@ -41,7 +41,7 @@ def returned(ev: Evaluation, scope: Scope) -> Iterator[Values]:
     """What each `return` of a function gives; no more than a guess where no call asks for it."""
     function = ev.project.function(scope.function)
     given = [ev.value(value, scope) for value in function.returns]
-    weakest = Tier.LIKELY if _is_open(ev, scope) or _differ(given) else Tier.CERTAIN
+    weakest = Tier.LIKELY if _differ(given) or _is_open(ev, scope) else Tier.CERTAIN
     for value, one in zip(function.returns, given, strict=True):
         found = at_best(one, weakest)
         # Of what is no module it would cost questions for nothing.
@@ -52,6 +52,8 @@ def returned(ev: Evaluation, scope: Scope) -> Iterator[Values]:
 
 def _differ(given: list[Values]) -> bool:
     """Whether a function gives one function or another, as a platform or an option may have it."""
+    if len(given) < 2:
+        return False
     functions = [frozenset(v for v in one if isinstance(v, FunctionValue)) for one in given]
     return len({one for one in functions if one}) > 1
 
