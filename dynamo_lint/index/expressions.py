@@ -310,6 +310,7 @@ class Expressions:
         self.establish(node.test)
         body = self._maybe_eager(node.body, eager=truth is False)
         del self.scope.narrowed[depth:]
+        self.scope.conditions[-1] = node.test, False
         self.establish(node.test, holds=False)
         orelse = self._maybe_eager(node.orelse, eager=truth is True)
         del self.scope.narrowed[depth:]

@@ -235,7 +235,7 @@ class CallSite:
     """Names that tests around the call have shown not to be None."""
     optional: bool = False
     """Made only if some parameter is None, as tests show, or is not, by tests that were left by before, or if
-    it has some type."""
+    it has some type, or if a local or an attribute is on that may as well be off or missing."""
     unused: bool = False
     """Nobody gets the result; told of calls that may compile something."""
 
@@ -292,6 +292,8 @@ class Function:
     """Of `__init__`: the attributes that it sets in every branch of some `if`."""
     flags: tuple[tuple[int, int, str, bool], ...] = ()
     """Inclusive line ranges that run only if an attribute of the first parameter is on, or is off."""
+    filled: tuple[tuple[int, int, str], ...] = ()
+    """Inclusive line ranges that run only if an attribute of the first parameter is not None."""
     cut: bool = False
     """Some expression has more links than are followed."""
 

@@ -9,6 +9,7 @@ from dynamo_lint.index.facts import (
     Attribute,
     Binding,
     Call,
+    Choice,
     Constant,
     Display,
     Expr,
@@ -31,6 +32,9 @@ _NONE: Mapping[str, ast.expr] = {}
 
 Flag = tuple[int, int, str, bool]
 """Lines that run only if an attribute of `self` is on, or off."""
+
+Lines = tuple[int, int, str]
+"""Lines that run only if an attribute of `self` is not None."""
 
 
 def tests_flag(types: Expr) -> bool:
@@ -85,12 +89,49 @@ def switched(test: ast.expr, holds: bool) -> Iterator[tuple[str, bool]]:
                 yield from switched(value, holds)
 
 
+def may_be_off(value: Expr) -> bool:
+    """Whether a value may be nothing by its own words: `None`, `m if on else None`, `getattr(m, "n", 0)`."""
+    match value:
+        case Constant(literal):
+            return not literal
+        case Choice(options):
+            return any(map(may_be_off, options))
+        case Call(Name("getattr"), (_, _, Constant(literal))):
+            return not literal
+    return False
+
+
+def asked_in_doubt(test: ast.expr, holds: bool) -> bool:
+    """Whether an object needs an attribute on that it may not even have: `getattr(self, "fused", False)`."""
+    match test:
+        case ast.Call(ast.Name("getattr"), [_, _, ast.Constant(literal)]):
+            return holds and not literal
+        case ast.UnaryOp(ast.Not(), inner):
+            return asked_in_doubt(inner, not holds)
+        case ast.BoolOp(operator, parts) if isinstance(operator, ast.And) is holds:
+            return any(asked_in_doubt(part, holds) for part in parts)
+    return False
+
+
 def ranges(test: ast.expr, first: int, last: int, own: str, holds: bool) -> Iterator[Flag]:
     """The lines of a branch with what its test shows of the attributes of `self`."""
     for fact in flags(test, holds):
         match fact.value, fact.types:
             case Name(name), Display(_, (Constant(str() as attribute), *_)) if name == own:
                 yield first, last, attribute, fact.holds
+
+
+def filled_in(test: ast.expr, first: int, last: int, own: str, holds: bool) -> Iterator[Lines]:
+    """The lines of a branch that need an attribute of `self` not to be None."""
+    match test:
+        case ast.Compare(ast.Attribute(ast.Name(name), attribute), [operator], [ast.Constant(None)]):
+            if name == own and isinstance(operator, ast.IsNot if holds else ast.Is):
+                yield first, last, attribute
+        case ast.UnaryOp(ast.Not(), inner):
+            yield from filled_in(inner, first, last, own, not holds)
+        case ast.BoolOp(operator, parts) if isinstance(operator, ast.And) is holds:
+            for part in parts:
+                yield from filled_in(part, first, last, own, holds)
 
 
 def _named(owner: ast.expr) -> Iterator[Expr]:

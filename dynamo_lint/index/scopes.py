@@ -21,7 +21,18 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
-from dynamo_lint.index.flags import FLAGGED, SWITCHED, Flag, is_switch, ranges, switched
+from dynamo_lint.index.flags import (
+    FLAGGED,
+    SWITCHED,
+    Flag,
+    Lines,
+    asked_in_doubt,
+    filled_in,
+    is_switch,
+    may_be_off,
+    ranges,
+    switched,
+)
 from dynamo_lint.index.having import tests_attributes
 from dynamo_lint.index.narrowing import judged, not_none, tested, texts_meant
 
@@ -78,6 +89,7 @@ class FunctionScope:
     within: str = ""
     """The comprehensions around, as they stand in a qualname."""
     flags: list[Flag] = field(default_factory=list)
+    filled: list[Lines] = field(default_factory=list)
     aliases: dict[str, bool] = field(default_factory=dict)
     """Locals that hold the answer of an `is_compiling()` test."""
     answers: dict[str, tuple[ast.expr, int]] = field(default_factory=dict)
@@ -112,14 +124,20 @@ class FunctionScope:
 
     def _is_optional(self) -> bool:
         """Whether the walk stands where it comes only with some parameter left at None, or after it is given,
-        or only with one of some types.
+        or only with one of some types, or with a local on that may be off.
 
         What is refused (`if bias is not None: raise`) is shown of no call that matters.
         """
         left = [(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)]
-        shown = {*not_none([*self.conditions, *left], none=True), *not_none(left)}
-        shown.update(name for test, _ in (*self.conditions, *left) for name in judged(test))
-        return any(one.name in shown for one in self.parameters)
+        around = [*self.conditions, *left]
+        shown = {*not_none(around, none=True), *not_none(left)}
+        shown.update(name for test, _ in around for name in judged(test))
+        if any(one.name in shown for one in self.parameters):
+            return True
+        on = not_none(around, or_true=True)
+        return any(one.name in on and may_be_off(one.value) for one in self.bindings) or any(
+            asked_in_doubt(test, holds) for test, holds in around
+        )
 
     def note_flags(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:
         """Statements that run only where a test holds, or where it does not."""
@@ -128,6 +146,7 @@ class FunctionScope:
         lines = body[0].lineno, last_line(body)
         if self.owner is not None and test.__class__ in FLAGGED:
             self.flags += ranges(test, *lines, self.parameters[0].name, holds)
+            self.filled += filled_in(test, *lines, self.parameters[0].name, holds)
         if test.__class__ in SWITCHED:
             for name, on in switched(test, holds):
                 if any(one.name == name and is_switch(one) for one in self.parameters):
@@ -229,6 +248,7 @@ class FunctionScope:
             judgement=self.judgement,
             set_either_way=self.set_either_way,
             flags=tuple(self.flags),
+            filled=tuple(self.filled),
             cut=self.cut,
         )
 

@@ -55,6 +55,7 @@ from dynamo_lint.regions.values import (
     Values,
     at_best,
     elements,
+    one_of,
     stored,
     union,
 )
@@ -171,7 +172,7 @@ class Evaluation:
             case facts.Element(iterable):
                 return self.elements(self.value(iterable, scope))
             case facts.Choice(options):
-                return union([self.value(option, scope) for option in options])
+                return one_of([self.value(option, scope) for option in options])
             case facts.Display(kind, items, keys):
                 return displays.of_display(self, kind, items, keys, scope)
             case facts.Constant(str() as text):
@@ -331,8 +332,6 @@ class Evaluation:
         for line in compiled:  # `f = torch.compile(f)`, of what `f` is by its other assignments
             found = union([found, compiling.compiled(found, scope.function.path, line)])
         return found
-
-    # --- attributes and functions -----------------------------------------------------------------------
 
     def attributes(self, owners: Values, name: str) -> Values:
         """What `owner.name` may hold, for any of the owners."""

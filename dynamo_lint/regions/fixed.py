@@ -10,6 +10,7 @@ from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.flow import argument_for, constructions
 from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
 from dynamo_lint.regions.shown import MODE, stays
 
@@ -23,11 +24,14 @@ def sureness(ev: Evaluation, method: FunctionRef, ref: ClassRef | None, site: Ca
     """How sure a method gets to a call for an instance of a class; None if no code of the project makes it.
 
     It is not where every caller may do the other thing, nor where all who construct the class leave a flag at
-    a default that keeps the call from running: only a user turns that on.
+    a default that keeps the call from running: only a user turns that on. Nor where an attribute has to be on
+    that the constructor sets off, for another method to turn on.
     """
     if site.eager or (ref is not None and _contradicts(ev, ref, method, site.call.line, defaults=False)):
         return None
     if site.optional or (ref is not None and _contradicts(ev, ref, method, site.call.line, defaults=True)):
+        return Tier.LIKELY
+    if ref is not None and _awaits(ev, ref, method, site.call.line):
         return Tier.LIKELY
     return Tier.LIKELY if _is_for_evaluation(ev.project.function(method), site.call.line) else Tier.CERTAIN
 
@@ -35,6 +39,25 @@ def sureness(ev: Evaluation, method: FunctionRef, ref: ClassRef | None, site: Ca
 def _is_for_evaluation(function: Function, line: int) -> bool:
     """Whether a line runs only where a module is not in training: few programs compile it for that too."""
     return any(first <= line <= last and flag == MODE and not on for first, last, flag, on in function.flags)
+
+
+def _awaits(ev: Evaluation, ref: ClassRef, method: FunctionRef, line: int) -> bool:
+    """Whether a line waits for a method to turn on, or to fill, what the constructor leaves off."""
+    function = ev.project.function(method)
+    named = {flag for first, last, flag, on in function.flags if on and first <= line <= last}
+    named.update(name for first, last, name in function.filled if first <= line <= last)
+    return any(_starts_off(ev.project, ref, name) for name in named)
+
+
+def _starts_off(project: Project, ref: ClassRef, name: str) -> bool:
+    """Whether the body and the constructors of a class set an attribute to nothing but `None` or `False`."""
+    order = project.mro(ref)
+    held = [one.value for part in order for one in project.class_bindings(part).get(name, ())]
+    for part in order:
+        for where, store in project.own_stores(part).get(name, ()):
+            if where.key.endswith(".__init__"):
+                held.append(store.value)
+    return bool(held) and all(isinstance(one, Constant) and not one.value for one in held)
 
 
 def _contradicts(ev: Evaluation, ref: ClassRef, method: FunctionRef, line: int, *, defaults: bool) -> bool:

@@ -6,7 +6,7 @@ compared more than anything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -194,6 +194,17 @@ def union(parts: Iterable[Values], weakest: Tier = Tier.CERTAIN) -> Values:
             if known is None or tier < known:
                 found[value] = tier
     return at_best(first if found is None else found, weakest)
+
+
+def one_of(options: Sequence[Values]) -> Values:
+    """All values of what a test chooses between: likely, those that only some of the options give."""
+    several = [values for values in options if values]
+    if len(several) < 2:
+        return union(several)
+    return {
+        value: tier if all(value in values for values in several) else max(tier, Tier.LIKELY)
+        for value, tier in union(several).items()
+    }
 
 
 def at_best(values: Values, weakest: Tier) -> Values:
