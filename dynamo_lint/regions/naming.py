@@ -114,13 +114,13 @@ def loaded_by(function: Function) -> set[str]:
 
 
 def compiled_in(value: Expr) -> Iterator[str]:
-    """The names of methods that a value may be what `torch.compile` makes of."""
+    """The names of methods and functions that a value may be what `torch.compile` makes of."""
     if isinstance(value, facts.Choice):
         for option in value.options:
             yield from compiled_in(option)
     elif isinstance(value, facts.Call) and last_name(value.function) == "compile":
         match value:
-            case facts.Call(facts.Attribute(), (facts.Attribute(_, name), *_)):
+            case facts.Call(facts.Attribute(), (facts.Attribute(_, name) | facts.Name(name), *_)):
                 yield name
 
 

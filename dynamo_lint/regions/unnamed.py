@@ -92,8 +92,8 @@ def _given(ev: Evaluation, caller: Scope, site: CallSite) -> frozenset[Symbol]:
 
 
 def compiled_as(project: Project, name: str) -> set[str]:
-    """The new names of a method that is compiled, and the parameters that functions call it by."""
-    names = set(project.named("compiled methods").get(name, ()))
+    """The new names of what is compiled, and the parameters that functions call it by."""
+    names = set(project.named("compiled as").get(name, ()))
     if not names:
         return names
     key = "handed"

@@ -257,7 +257,7 @@ def _listed(file: FileFacts, listed: Table) -> None:
 
 READINGS = (
     Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
-    Reading(("aliases", "rows", "lookups", "compiled methods", "held by classes"), read_aliases),
+    Reading(("aliases", "rows", "lookups", "compiled as", "held by classes"), read_aliases),
     Reading(("known",), _known),
     Reading(("loaded",), _loaded),
     Reading(("definitions", "defined", "methods", "top"), _defined),
