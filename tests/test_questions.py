@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 
 from dynamo_lint.regions.questions import Questions
@@ -78,3 +79,49 @@ def test_a_chain_deeper_than_anyone_follows_ends() -> None:
     names = [chr(0x4E00 + number) for number in range(2000)]
     graph = Graph(dict(pairwise(names)))
     assert names[0] in graph.reach(names[0])
+
+
+def chain(questions: Questions, asked: list[int], length: int = 20) -> Callable[[int], frozenset[int]]:
+    """A question for each number, which asks for the next one and adds its own."""
+
+    def answer(number: int) -> frozenset[int]:
+        def compute() -> frozenset[int]:
+            asked.append(number)
+            return frozenset({number}) | (answer(number + 1) if number < length else frozenset())
+
+        return questions.ask(number, compute, frozenset())
+
+    return answer
+
+
+def test_what_was_given_up_nearby_is_asked_again_where_there_is_room() -> None:
+    questions, asked = Questions(), list[int]()
+    answer = chain(questions, asked)
+    near = questions.ask_nearby("near", lambda: answer(0), frozenset(), 4)
+    assert near == {0, 1, 2}
+    assert answer(1) == set(range(1, 21))
+
+
+def test_an_answer_that_leans_on_one_that_was_given_up_is_asked_again_as_well() -> None:
+    questions, asked = Questions(), list[int]()
+    answer = chain(questions, asked)
+    questions.ask_nearby("near", lambda: answer(3), frozenset(), 4)
+    questions.ask_nearby("nearer", lambda: answer(2), frozenset(), 4)
+    assert answer(2) == set(range(2, 21))
+
+
+def test_an_answer_that_is_whole_is_asked_once_however_near() -> None:
+    questions, asked = Questions(), list[int]()
+    answer = chain(questions, asked, length=2)
+    questions.ask_nearby("near", lambda: answer(0), frozenset(), 8)
+    assert answer(0) == {0, 1, 2}
+    assert asked == [0, 1, 2]
+
+
+def test_who_has_little_more_room_makes_do_with_what_is_known() -> None:
+    questions, asked = Questions(), list[int]()
+    answer = chain(questions, asked)
+    questions.ask_nearby("near", lambda: answer(0), frozenset(), 4)
+    before = list(asked)
+    questions.ask_nearby("again", lambda: answer(0), frozenset(), 6)
+    assert asked == before

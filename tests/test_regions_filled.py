@@ -85,3 +85,25 @@ def test_a_large_table_that_a_helper_of_a_helper_is_given_leaves_room_for_what_e
         *(f"f{i}" for i in range(number)),
         "final",
     }
+
+
+ASKING_ITSELF = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class Table:
+    kept = {}
+    def fill(self, model):
+        for name, module in model.named_modules():
+            if name in Table.kept["names"]:
+                Table.kept[name] = module
+def build():
+    model = nn.Sequential(Net(), Net())
+    Table().fill(model)
+    for name, module in model.named_modules():
+        if name in Table.kept["names"]:
+            module.compile()
+"""
+
+
+def test_a_table_that_is_filled_by_what_it_holds_itself_ends() -> None:
+    assert set(hot(ASKING_ITSELF)) == {"Net.forward"}

@@ -51,6 +51,10 @@ def put_into_table(ev: Evaluation, ref: ClassRef, name: str) -> Values:
 
     Such tables hold the state of a program as well: of what is kept there, only what makes something counts.
     """
+    return ev.ask(("put into table", ref, name), lambda: _put_there(ev, ref, name), EMPTY)
+
+
+def _put_there(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     rows = [
         (key, {v: tier for v, tier in displays.put_by(ev, where, value).items() if _makes(v)})
         for where, key, value in _put(ev.project, ref, name)

@@ -18,6 +18,9 @@ NEARBY = 8
 """How deep a question may be nested in one that is only worth an easy answer."""
 FARTHER = 16
 """How deep where the answer is likely to lead on, as through a container that a helper fills from a table."""
+_MORE = 8
+"""With so many times the room, a question is asked again whose answer lacks what was given up: what a nearby
+one left, where there is all the room. If it took less, more would be asked again, and nothing more found."""
 _ROUNDS = 3
 """How often a circle of questions is asked again with the answer of the round before."""
 
@@ -27,7 +30,8 @@ class Questions:
 
     A question that meets itself gets the answer of the round before, at first what `unknown` says. What
     leaned on a question still open is provisional: it serves until that question is settled, and is
-    settled with it.
+    settled with it. What lacks something because a question was nested too deeply serves those who have not
+    much more room than who asked first, and is asked again by those who have.
     """
 
     def __init__(self) -> None:
@@ -48,6 +52,10 @@ class Questions:
         """The provisional questions by that depth."""
         self._outermost = _MAX_DEPTH
         """Depth of the outermost open question that the current answer leaned on."""
+        self._short: dict[object, int] = {}
+        """How much room there was for an answer that lacks what was given up below it."""
+        self._cut = False
+        """Whether the current answer lacks what was given up."""
         self._limit = _MAX_DEPTH
         """Depth at which questions are given up."""
 
@@ -61,17 +69,23 @@ class Questions:
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
         """The answer to `key`, from memory or from `compute`."""
+        room = self._limit - len(self._open)
         if key in self._known:
-            return self._known[key]  # type: ignore[return-value]
+            short = self._short.get(key)
+            if short is None or room < short * _MORE:
+                self._cut = self._cut or short is not None
+                return self._known[key]  # type: ignore[return-value]
         if key in self._provisional:
             answer, outermost = self._provisional[key]
             self._outermost = min(self._outermost, outermost)
             return answer  # type: ignore[return-value]
         depth = len(self._open)
         if key in self._open or depth >= self._limit:
+            self._cut = self._cut or key not in self._open
             self._outermost = min(self._outermost, self._open.get(key, depth - 1))
             return self._guesses.get(key, unknown)  # type: ignore[return-value]
-        before = self._outermost
+        before, cut = self._outermost, self._cut
+        self._cut = False
         self._open[key] = depth
         if depth == 0:
             computed = _with_room(lambda: self._settle(key, depth, compute, unknown))
@@ -80,6 +94,7 @@ class Questions:
         del self._open[key]
         self._growing.discard(key)
         self._outermost = min(before, self._outermost)
+        self._cut = self._cut or cut
         return computed
 
     def grows(self, key: object) -> None:
@@ -91,12 +106,12 @@ class Questions:
         known = self._parts.get(key)
         if known is not None:
             return known  # type: ignore[return-value]
-        before = self._outermost
-        self._outermost = _MAX_DEPTH
+        before, cut = self._outermost, self._cut
+        self._outermost, self._cut = _MAX_DEPTH, False
         computed = compute()
-        if self._outermost == _MAX_DEPTH:
+        if self._outermost == _MAX_DEPTH and not self._cut:
             self._parts[key] = computed
-        self._outermost = min(before, self._outermost)
+        self._outermost, self._cut = min(before, self._outermost), self._cut or cut
         return computed
 
     def _settle(self, key: object, depth: int, compute: Callable[[], T], unknown: T) -> T:
@@ -118,7 +133,12 @@ class Questions:
             self._guesses.update(answers)
         for member in answers:
             self._guesses.pop(member, None)
-        self._known.update((member, self._shared(answer)) for member, answer in answers.items())
+        for member, answer in answers.items():
+            self._known[member] = self._shared(answer)
+            if self._cut:
+                self._short[member] = self._limit - depth
+            else:
+                self._short.pop(member, None)
         self._outermost = _MAX_DEPTH
         return computed
 
