@@ -208,3 +208,33 @@ def test_a_flag_that_a_function_hands_on_is_what_its_callers_pass(
     code = CODE.format(attention=PASSED, kept="fast") + MADE_BY.format(default=default)
     uses = "".join(f"net{number} = torch.compile({call})\n" for number, call in enumerate(calls))
     assert set(hot(code + uses)) & {"quick", "slow"} == expected
+
+
+BODY = """
+def quick(x): return x
+def slow(x): return x
+class Net(nn.Module):
+    fast: bool = True
+    {more}
+    def forward(self, x):
+        if self.fast:
+            return quick(x)
+        return slow(x)
+net = torch.compile(Net())
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "tier"),
+    [
+        ("pass", "likely"),
+        ("fast = cfg.fast", "certain"),
+        ("def __init__(self, fast): self.fast = fast", "certain"),
+        ("def slower(self): self.fast = False", "certain"),
+    ],
+)
+def test_a_constant_of_the_class_body_that_nobody_changes_leaves_the_other_branch_likely(
+    more: str, tier: str
+) -> None:
+    found = hot(BODY.format(more=more))
+    assert (found["quick"], found["slow"]) == ("certain", tier)

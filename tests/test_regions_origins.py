@@ -199,3 +199,19 @@ def test_what_runs_only_if_something_is_left_out_or_after_it_is_given_is_likely(
 )
 def test_what_runs_whatever_is_given_or_unless_it_is_refused_is_certain(body: str) -> None:
     assert hot(LEFT_OUT.format(body=body)) == {"attend": "certain", "scale": "certain"}
+
+
+MAPPED = """
+def project(x, f):
+    return {call}
+def plain(x):
+    return project(x, lambda y: y + 1)
+@torch.compile
+def quick(x):
+    return project(x, lambda y: y - 1)
+"""
+
+
+@pytest.mark.parametrize("call", ["torch.vmap(f)(x)", "torch.func.grad(torch.vmap(f))(x)", "f(x)"])
+def test_what_eager_code_hands_to_a_helper_that_maps_it_is_quiet(call: str) -> None:
+    assert set(hot(MAPPED.format(call=call))) == {"quick", "project", "quick.<locals>.<lambda>"}

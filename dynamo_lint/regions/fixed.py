@@ -81,11 +81,12 @@ def _truth(ev: Evaluation, ref: ClassRef, flag: str, *, defaults: bool) -> bool 
 def _kept(ev: Evaluation, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
     init, order = ev.project.method(ref, "__init__"), ev.project.mro(ref)
     stores = [one for part in order for one in ev.project.own_stores(part).get(flag, ())]
-    if len(stores) != 1 or stores[0][0] != init or not stays(ev.project, ref, flag) or heirs(ev.project, ref):
-        return None
-    if any(flag in ev.project.class_bindings(part) for part in order):
+    held = [one for part in order for one in ev.project.class_bindings(part).get(flag, ())]
+    if len(stores) + len(held) != 1 or not stays(ev.project, ref, flag) or heirs(ev.project, ref):
         return None  # what the body of the class says holds where the constructor stores nothing
-    value = stores[0][1].value
+    if stores and stores[0][0] != init:
+        return None
+    value = stores[0][1].value if stores else held[0].value
     if isinstance(value, Constant) and defaults:
         return _amount(value)  # only a user turns that on, from outside
     truths = _given(ev, ref, value.id, 0, defaults=defaults) if isinstance(value, Name) else frozenset()

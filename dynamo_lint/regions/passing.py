@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import Expr
+from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.regions import iterables
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
+from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.outside import UNWRAPPING
-from dynamo_lint.regions.project import COMPILE
+from dynamo_lint.regions.project import COMPILE, External, Project
 
 _TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize")
 """What gives a function that calls the one it is given (torch/_functorch/apis.py)."""
@@ -56,3 +57,16 @@ def passed_through(dotted: str, arguments: tuple[Expr, ...], first: Expr | None)
         return arguments
     through = dotted in _PASS_FIRST or dotted.rpartition(".")[2] in _WRAPPING
     return (first,) if through and first is not None else ()
+
+
+def innermost(project: Project, called: Expr, where: FunctionRef) -> Expr:
+    """What is called in the end where functions of libraries wrap it: `f` of `torch.vmap(f)(x)`."""
+    while isinstance(called, Call) and called.arguments:
+        match project.symbols(called.function, where.path, where.key):
+            case (External(dotted),) if through := passed_through(
+                dotted, called.arguments, called.arguments[0]
+            ):
+                called = through[0]
+            case _:
+                break
+    return called

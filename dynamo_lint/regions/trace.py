@@ -33,6 +33,7 @@ from dynamo_lint.regions.operators import replaced
 from dynamo_lint.regions.optional import Switches, if_given
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.origins import origins
+from dynamo_lint.regions.passing import innermost
 from dynamo_lint.regions.project import External, Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
 from dynamo_lint.regions.replacing import called
@@ -360,6 +361,7 @@ class _Walk:
 
     def _passed(self, expr: Expr, scope: Scope, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
         """The edges to what a parameter holds: only what hot callers pass runs compiled."""
+        expr = innermost(self._project, expr, scope.function)
         home = self._project.home_of(expr.id, scope.function) if isinstance(expr, facts.Name) else None
         parameter = as_given(self._project.function(home), expr) if home is not None else None
         if (
