@@ -95,3 +95,20 @@ def test_dynamo_traces_what_is_switched_on_alone(source: str, expected: set[str]
     from tests.test_regions_under_torch import translated
 
     assert translated(source, tmp_path) - {"Scale._call_impl"} == expected
+
+
+EITHER = """
+def fancy(x): return x
+def plain(x): return x
+def helper(x, mask=None):
+    return {choice}
+@torch.compile
+def step(x): return helper(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "choice", ["fancy(x) if mask is not None else plain(x)", "plain(x) if mask is None else fancy(x)"]
+)
+def test_of_a_conditional_expression_only_the_end_runs_that_the_calls_ask_for(choice: str) -> None:
+    assert set(hot(EITHER.format(choice=choice))) == {"step", "helper", "plain"}

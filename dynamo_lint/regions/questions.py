@@ -83,7 +83,7 @@ class Questions:
         if key in self._open or depth >= self._limit:
             self._cut = self._cut or key not in self._open
             self._outermost = min(self._outermost, self._open.get(key, depth - 1))
-            return self._guesses.get(key, unknown)  # type: ignore[return-value]
+            return self._guesses.get(key, self._known.get(key, unknown))  # type: ignore[return-value]
         before, cut = self._outermost, self._cut
         self._cut = False
         self._open[key] = depth
