@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LINES = frozenset(
     {"line", "first_line", "end_line", "loops", "branches", "arms", "flags", "eager_lines", "comprehensions"}
-    | {"picked"},
+    | {"picked", "filled"},
 )
 """Fields of facts whose numbers are lines; any other number has to stay what it was."""
 _MOST_CHANGED = 50
