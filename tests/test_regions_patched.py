@@ -65,3 +65,39 @@ def test_what_a_test_puts_on_a_class_is_compiled_for_no_other_code() -> None:
     test = "from lib import Block\ndef test_it():\n    def fake(self, x): return x\n    Block.mix = fake\n"
     found = set(hot({"lib.py": CODE + "fast = torch.compile(Block())\n", "test_lib.py": test}))
     assert found == {"lib.py::Block.forward", "lib.py::Block.mix"}
+
+
+PROBED = """
+import types
+class Head(nn.Module):
+    def forward(self, x): return x
+class Block(nn.Module):
+    def forward(self, x): return x
+def wrap_head(forward):
+    def head(self, x): return forward(x)
+    return head
+def wrap_block(forward):
+    def block(self, x): return forward(x)
+    return block
+def probe(model):
+    for name, module in model.named_modules():
+        if isinstance(module, Head):
+            wrapped = wrap_head(module.forward)
+            module.forward = types.MethodType({head}, module)
+        elif isinstance(module, Block):
+            {before}
+            module.forward = types.MethodType(wrapped, module)
+probe(nn.Sequential(Head(), Block()))
+net = torch.compile(Block())
+"""
+ANEW = "wrapped = wrap_block(module.forward)"
+
+
+def test_what_another_branch_of_a_loop_puts_there_is_quiet_where_the_name_is_bound_anew() -> None:
+    found = set(hot(PROBED.format(head="wrapped", before=ANEW)))
+    assert found == {"Block.forward", "wrap_block.<locals>.block"}
+
+
+@pytest.mark.parametrize("before", ["pass", f"if model: {ANEW}", f"for _ in name: {ANEW}"])
+def test_what_another_turn_of_a_loop_has_left_there_counts(before: str) -> None:
+    assert "wrap_head.<locals>.head" in hot(PROBED.format(head="wrapped", before=before))

@@ -1,15 +1,15 @@
 """What a name holds by assignments and by calls, and what of it is there when a call runs with it.
 
 What the call itself gives comes after it, as all that is assigned below it outside of loops; what another
-branch assigns never comes.
+branch assigns never comes, nor what was there before the name is bound anew.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Call, Expr, Function, Name, Parameter
-from dynamo_lint.index.walking import itself
+from dynamo_lint.index.facts import Binding, Call, Expr, Function, Name, Parameter
+from dynamo_lint.index.walking import itself, walk
 from dynamo_lint.regions import flow
 from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.modules import SELF_RETURNING
@@ -26,7 +26,7 @@ def before(ev: Evaluation, expr: Expr, scope: Scope, call: Call) -> Values:
     if local is None or not isinstance(expr, Name):
         return ev.value(expr, scope)
     name, parameter = expr.id, local.parameter
-    apart = _apart(ev.project, name, scope.function, call.line)
+    apart = _apart(ev.project, name, scope.function, call)
     if not apart and (parameter is not None or call not in local.bound):
         return ev.value(expr, scope)
     others = [value for value in local.bound if value != call and value not in apart]
@@ -50,12 +50,29 @@ def with_passed(
     return union([assigned, passed])
 
 
-def _apart(project: Project, name: str, where: FunctionRef, line: int) -> list[Expr]:
-    """What a name is bound to in branches that do not run together with a line, or only after it."""
-    function = project.function(where)
+def _apart(project: Project, name: str, where: FunctionRef, call: Call) -> list[Expr]:
+    """What a name is bound to in branches that do not run together with a call, or only after it, or before
+    it is bound anew."""
+    function, line = project.function(where), call.line
     bound = [binding for binding in function.bindings if binding.name == name]
-    seen = [b.value for b in bound if not (function.apart(b.line, line) or _is_below(function, b.line, line))]
+    if len(bound) < 2:
+        return []
+    anew = [b.line for b in bound if _comes_first(function, b, call)]
+    reaching = (b for b in bound if not anew or anew[-1] <= b.line <= line)
+    seen = [
+        b.value for b in reaching if not (function.apart(b.line, line) or _is_below(function, b.line, line))
+    ]
     return [binding.value for binding in bound if binding.value not in seen]
+
+
+def _comes_first(function: Function, binding: Binding, call: Call) -> bool:
+    """Whether a name is bound to something else each time before a call runs: no branch or loop is around the
+    binding alone, nor a loop around the call alone."""
+    line, other = binding.line, call.line
+    if line >= other or Name(binding.name) in walk(binding.value):
+        return False
+    inside = all(b >= other for a, b in (*function.branches, *function.loops) if a <= line <= b)
+    return inside and all(a <= line for a, b in function.loops if a <= other <= b)
 
 
 def _is_below(function: Function, line: int, other: int) -> bool:

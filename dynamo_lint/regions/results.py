@@ -23,6 +23,7 @@ from dynamo_lint.regions import (
 )
 from dynamo_lint.regions.abstract import ALTERNATIVES, heirs
 from dynamo_lint.regions.annotations import typed
+from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, LAZY_CALL, built, built_by_own
 from dynamo_lint.regions.compiling import compiled
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
@@ -188,7 +189,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         meant = located(ev, names, scope.function.path)
         return meant or named_in_settings(ev, first, scope)
     if dotted == "types.MethodType" and len(call.arguments) == 2:
-        return _bound_to(ev, ev.value(call.arguments[0], scope), call.arguments[1], scope)
+        return _bound_to(ev, before(ev, call.arguments[0], scope, call), call.arguments[1], scope)
     if entrypoints.finds(dotted):
         return entrypoints.found(ev, call, scope)
     if dotted == entrypoints.POINT:
