@@ -636,6 +636,20 @@ def alone(b, h, q, k): return q >= k
 create = torch.compile(create_block_mask)
 def main(x): create(and_masks(mask_mod, or_masks(document)), 1, 1, 128, 128, device="cpu"), alone(0, 0, x, x)
 """,
+    "functions that eager and compiled code hand to a helper that maps them": """
+def mapped(x, f): return torch.vmap(f)(x)
+@torch.compile(backend="eager")
+def step(x): return mapped(x, helper)
+def main(x):
+    mapped(x, other)
+    step(x)
+""",
+    "a conditional expression whose test a default settles": """
+def pick(x, mask=None): return helper(x) if mask is not None else other(x)
+@torch.compile(backend="eager")
+def step(x): return pick(x)
+def main(x): step(x)
+""",
     "a hook that takes itself off before the module is compiled": """
 class M(nn.Module):
     def forward(self, x): return helper(x)
@@ -1606,6 +1620,39 @@ class Net(nn.Module):
         return other(x)
 def main(x): torch.compile(Net())(x)
 """
+CLASS_CONSTANT = """
+class Net(nn.Module):
+    fast = True
+    def forward(self, x):
+        if not self.fast: return helper(x)
+        return other(x)
+def main(x): torch.compile(Net())(x)
+"""
+WAITING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = None
+    def fill(self): self.cache = 1
+    def forward(self, x):
+        last = x if self.cache else None
+        if self.cache is not None: x = helper(x)
+        if last is not None: x = helper(x)
+        return other(x)
+def main(x): torch.compile(Net())(x)
+"""
+ONE_END = """
+class Small(nn.Module):
+    def forward(self, x): return helper(x)
+class Large(nn.Module):
+    def forward(self, x): return other(x)
+class Net(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.part = Small() if size < 3 else Large()
+    def forward(self, x): return self.part(x)
+def main(x): torch.compile(Net(4))(x)
+"""
 PLATFORM = """
 def pick():
     if torch.cuda.device_count() > 1000: return helper
@@ -1640,10 +1687,13 @@ def main(x): torch.compile(get("".join(["lar", "ge"]))())(x)
     [
         (CONSTANT, {"Net.forward", "other"}, {"helper"}),
         (NAMED_ONE, {"Large.forward", "other"}, {"Small.forward", "helper"}),
+        (CLASS_CONSTANT, {"Net.forward", "other"}, {"helper"}),
+        (WAITING, {"Net.forward", "other"}, {"helper"}),
+        (ONE_END, {"Net.forward", "Large.forward", "other"}, {"Small.forward", "helper"}),
         (PLATFORM, {"step", "other"}, {"helper"}),
         (TYPES, {"step"}, {"helper"}),
     ],
-    ids=["a constant", "a text", "a platform", "a type"],
+    ids=["a constant", "a text", "a class body", "off at first", "one end", "a platform", "a type"],
 )
 def test_dynamo_does_not_translate_what_a_constant_or_a_text_keeps_off_and_so_it_is_not_certain(
     source: str, run: set[str], kept_out: set[str], tmp_path: Path
