@@ -927,3 +927,29 @@ def test_a_constructor_that_declares_a_base_nobody_makes_is_given_what_callers_p
 )
 def test_a_constructor_that_declares_a_class_somebody_makes_is_given_that(made: str) -> None:
     assert set(hot(ENCODED + made)) == {"Block.forward", "Encoder.turn"}
+
+
+ONCE = """
+class Net(nn.Module):
+    def forward(self, x): return x
+class Other(nn.Module):
+    def forward(self, x): return x
+def wrap(m): return torch.compile(m)
+def use(model, late):
+{body}
+use(Net(), True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("    wrap(model)\n    model = Other()", {"Net.forward"}),
+        ("    if late:\n        model = Other()\n    else:\n        wrap(model)", {"Net.forward"}),
+        ("    if late:\n        model = Other()\n    wrap(model)", {"Net.forward", "Other.forward"}),
+    ],
+)
+def test_what_a_parameter_is_bound_to_once_after_a_call_or_in_another_branch_is_not_what_it_passes(
+    body: str, expected: set[str]
+) -> None:
+    assert set(hot(ONCE.format(body=body))) == expected
