@@ -31,6 +31,14 @@ class Odd(nn.Module):
     def __call__(self, x): return super().__call__(other(x))
     def forward(self, x): return helper(x)
 """
+MODES = """
+class M(nn.Module):
+    def forward(self, x):
+        if self.training:
+            return helper(x)
+        return other(x)
+net = torch.compile(M(), backend="eager")
+"""
 FLEX = """
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 def mask_mod(b, h, q, k): return helper(q) >= k
@@ -643,6 +651,26 @@ def step(x): return mapped(x, helper)
 def main(x):
     mapped(x, other)
     step(x)
+""",
+    "a name that is bound anew before it is handed on": """
+class First(nn.Module):
+    def forward(self, x): return helper(x)
+class Second(nn.Module):
+    def forward(self, x): return other(x)
+def compiled(m): return torch.compile(m, backend="eager")
+def make():
+    part = First()
+    part = Second()
+    return compiled(part)
+def main(x): make()(x)
+""",
+    "a compiled function that is handed on under another name": """
+def step(x, m): return m(x)
+class Net(nn.Module):
+    def forward(self, x): return helper(x)
+fast = torch.compile(step, backend="eager")
+def run(fn, m, x): return fn(x, m)
+def main(x): run(fast, Net(), x)
 """,
     "a conditional expression whose test a default settles": """
 def pick(x, mask=None): return helper(x) if mask is not None else other(x)
@@ -1385,24 +1413,14 @@ def step(x):
 fast = torch.compile(step)
 def main(x): fast(x)
 """,
-    "a model that is only ever trained": """
-class M(nn.Module):
-    def forward(self, x):
-        if self.training:
-            return helper(x)
-        return other(x)
-net = torch.compile(M(), backend="eager")
+    "a model that is only ever trained": MODES
+    + """
 def main(x):
     net.train()
     net(x)
 """,
-    "a model that is only ever evaluated": """
-class M(nn.Module):
-    def forward(self, x):
-        if self.training:
-            return helper(x)
-        return other(x)
-net = torch.compile(M(), backend="eager")
+    "a model that is only ever evaluated": MODES
+    + """
 net.eval()
 def main(x): net(x)
 """,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 
+from dynamo_lint.index.conjuncts import conjuncts
 from dynamo_lint.index.facts import (
     Attribute,
     Binding,
@@ -79,14 +80,7 @@ def is_switch(parameter: Parameter) -> bool:
 
 def switched(test: ast.expr, holds: bool) -> Iterator[tuple[str, bool]]:
     """The names that are on or off themselves where a test holds, or where it does not."""
-    match test:
-        case ast.Name(id=name):
-            yield name, holds
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            yield from switched(inner, not holds)
-        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
-            for value in values:
-                yield from switched(value, holds)
+    return ((one.id, on) for one, on in conjuncts(test, holds) if isinstance(one, ast.Name))
 
 
 def may_be_off(value: Expr) -> bool:
@@ -103,13 +97,10 @@ def may_be_off(value: Expr) -> bool:
 
 def asked_in_doubt(test: ast.expr, holds: bool) -> bool:
     """Whether an object needs an attribute on that it may not even have: `getattr(self, "fused", False)`."""
-    match test:
-        case ast.Call(ast.Name("getattr"), [_, _, ast.Constant(literal)]):
-            return holds and not literal
-        case ast.UnaryOp(ast.Not(), inner):
-            return asked_in_doubt(inner, not holds)
-        case ast.BoolOp(operator, parts) if isinstance(operator, ast.And) is holds:
-            return any(asked_in_doubt(part, holds) for part in parts)
+    for one, on in conjuncts(test, holds):
+        match one:
+            case ast.Call(ast.Name("getattr"), [_, _, ast.Constant(literal)]) if on and not literal:
+                return True
     return False
 
 
@@ -123,15 +114,11 @@ def ranges(test: ast.expr, first: int, last: int, own: str, holds: bool) -> Iter
 
 def filled_in(test: ast.expr, first: int, last: int, own: str, holds: bool) -> Iterator[Lines]:
     """The lines of a branch that need an attribute of `self` not to be None."""
-    match test:
-        case ast.Compare(ast.Attribute(ast.Name(name), attribute), [operator], [ast.Constant(None)]):
-            if name == own and isinstance(operator, ast.IsNot if holds else ast.Is):
-                yield first, last, attribute
-        case ast.UnaryOp(ast.Not(), inner):
-            yield from filled_in(inner, first, last, own, not holds)
-        case ast.BoolOp(operator, parts) if isinstance(operator, ast.And) is holds:
-            for part in parts:
-                yield from filled_in(part, first, last, own, holds)
+    for one, on in conjuncts(test, holds):
+        match one:
+            case ast.Compare(ast.Attribute(ast.Name(name), attribute), [operator], [ast.Constant(None)]):
+                if name == own and isinstance(operator, ast.IsNot if on else ast.Is):
+                    yield first, last, attribute
 
 
 def _named(owner: ast.expr) -> Iterator[Expr]:
@@ -145,24 +132,22 @@ def _named(owner: ast.expr) -> Iterator[Expr]:
 
 def flags(test: ast.expr, holds: bool, answers: Mapping[str, ast.expr] = _NONE) -> Iterator[Narrowed]:
     """The attributes of names that are on or off where a test holds, or where it does not."""
-    match test:
-        case ast.Name(id=name) if name in answers:
-            yield from flags(answers[name], holds)
-        case ast.Compare(left=asked, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(None)]):
-            if holds is isinstance(op, ast.Is):  # what is not None may be off all the same
-                yield from flags(asked, False, answers)
-        case ast.Compare(left=ast.Attribute() as asked, ops=[ast.Gt()], comparators=[ast.Constant(0)]):
-            yield from flags(asked, holds, answers)  # a rate, or a number of something: never negative
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-            yield Narrowed(Name(name), Display(FLAG, (Constant(attribute),)), holds)
-        case ast.Call(
-            func=ast.Name(id="getattr"),
-            args=[owner, ast.Constant(value=str() as attribute), ast.Constant(value=default)],
-        ):
-            known = (Constant(attribute), Constant(bool(default)))
-            yield from (Narrowed(one, Display(FLAG, known), holds) for one in _named(owner))
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            yield from flags(inner, not holds, answers)
-        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
-            for value in values:
-                yield from flags(value, holds, answers)
+    for one, on in conjuncts(test, holds):
+        match one:
+            case ast.Name(id=name) if name in answers:
+                yield from flags(answers[name], on)
+            case ast.Compare(
+                left=asked, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(None)]
+            ):
+                if on is isinstance(op, ast.Is):  # what is not None may be off all the same
+                    yield from flags(asked, False, answers)
+            case ast.Compare(left=ast.Attribute() as asked, ops=[ast.Gt()], comparators=[ast.Constant(0)]):
+                yield from flags(asked, on, answers)  # a rate, or a number of something: never negative
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                yield Narrowed(Name(name), Display(FLAG, (Constant(attribute),)), on)
+            case ast.Call(
+                func=ast.Name(id="getattr"),
+                args=[owner, ast.Constant(value=str() as attribute), ast.Constant(value=default)],
+            ):
+                known = (Constant(attribute), Constant(bool(default)))
+                yield from (Narrowed(asked, Display(FLAG, known), on) for asked in _named(owner))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
+from dynamo_lint.index.conjuncts import conjuncts
 from dynamo_lint.index.facts import (
     UNKNOWN,
     Attribute,
@@ -39,6 +40,13 @@ def narrowings(
 
     `read_type` translates the types themselves; `answers` are names that hold the answer of a test.
     """
+    for one, on in conjuncts(test, holds):
+        yield from _narrowings(one, read_type, on, answers)
+
+
+def _narrowings(
+    test: ast.expr, read_type: Callable[[ast.expr], Expr | None], holds: bool, answers: Mapping[str, ast.expr]
+) -> Iterator[Narrowed]:
     match test:
         case ast.Name(id=name) if name in answers:
             yield from narrowings(answers[name], read_type, holds)
@@ -65,12 +73,6 @@ def narrowings(
             if texts:
                 same = isinstance(op, ast.Eq | ast.In)
                 yield Narrowed(Name(name), Display(TEXT, texts), same is holds)
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            yield from narrowings(inner, read_type, not holds, answers)
-        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is holds:
-            # All of them are true, or all of them false.
-            for value in values:
-                yield from narrowings(value, read_type, holds, answers)
         case ast.BoolOp(op=ast.Or(), values=values):
             found = [fact for value in values for fact in narrowings(value, read_type, True, answers)]
             same = len({(fact.value, tests_attributes(fact.types)) for fact in found}) == 1
@@ -149,17 +151,13 @@ def not_none(
     `or_true`: also those that are tested for themselves.
     """
     found: list[str] = []
-    for test, holds in tests:
+    for test, holds in (one for whole, held in tests for one in conjuncts(whole, held)):
         match test:
             case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot() as operator], [ast.Constant(None)]):
                 if holds == isinstance(operator, ast.Is if none else ast.IsNot):
                     found.append(name)
             case ast.Name(name) if holds and or_true:
                 found.append(name)
-            case ast.UnaryOp(ast.Not(), inner):
-                found += not_none([(inner, not holds)], or_true=or_true, none=none)
-            case ast.BoolOp(operator, parts) if isinstance(operator, ast.And) is holds:
-                found += not_none([(part, holds) for part in parts], or_true=or_true, none=none)
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
-from dynamo_lint.regions.shown import MODE, stays
+from dynamo_lint.regions.shown import MODE, bound_and_stored, stays
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
@@ -51,12 +51,9 @@ def _awaits(ev: Evaluation, ref: ClassRef, method: FunctionRef, line: int) -> bo
 
 def _starts_off(project: Project, ref: ClassRef, name: str) -> bool:
     """Whether the body and the constructors of a class set an attribute to nothing but `None` or `False`."""
-    order = project.mro(ref)
-    held = [one.value for part in order for one in project.class_bindings(part).get(name, ())]
-    for part in order:
-        for where, store in project.own_stores(part).get(name, ()):
-            if where.key.endswith(".__init__"):
-                held.append(store.value)
+    bound, stores = bound_and_stored(project, ref, name)
+    made = [store.value for where, store in stores if where.key.endswith(".__init__")]
+    held = [*made, *(one.value for one in bound)]
     return bool(held) and all(isinstance(one, Constant) and not one.value for one in held)
 
 
@@ -79,12 +76,10 @@ def _truth(ev: Evaluation, ref: ClassRef, flag: str, *, defaults: bool) -> bool 
 
 
 def _kept(ev: Evaluation, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
-    init, order = ev.project.method(ref, "__init__"), ev.project.mro(ref)
-    stores = [one for part in order for one in ev.project.own_stores(part).get(flag, ())]
-    held = [one for part in order for one in ev.project.class_bindings(part).get(flag, ())]
+    held, stores = bound_and_stored(ev.project, ref, flag)
     if len(stores) + len(held) != 1 or not stays(ev.project, ref, flag) or heirs(ev.project, ref):
         return None  # what the body of the class says holds where the constructor stores nothing
-    if stores and stores[0][0] != init:
+    if stores and stores[0][0] != ev.project.method(ref, "__init__"):
         return None
     value = stores[0][1].value if stores else held[0].value
     if isinstance(value, Constant) and defaults:

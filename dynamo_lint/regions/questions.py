@@ -69,12 +69,9 @@ class Questions:
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
         """The answer to `key`, from memory or from `compute`."""
-        room = self._limit - len(self._open)
-        if key in self._known:
-            short = self._short.get(key)
-            if short is None or room < short * _MORE:
-                self._cut = self._cut or short is not None
-                return self._known[key]  # type: ignore[return-value]
+        if key in self._known and not self._may_say_more(key):
+            self._cut = self._cut or key in self._short
+            return self._known[key]  # type: ignore[return-value]
         if key in self._provisional:
             answer, outermost = self._provisional[key]
             self._outermost = min(self._outermost, outermost)
@@ -96,6 +93,11 @@ class Questions:
         self._outermost = min(before, self._outermost)
         self._cut = self._cut or cut
         return computed
+
+    def _may_say_more(self, key: object) -> bool:
+        """Whether an answer lacks what was given up, and there is enough room now to find it."""
+        short = self._short.get(key)
+        return short is not None and self._limit - len(self._open) >= short * _MORE
 
     def grows(self, key: object) -> None:
         """An open question is asked again with its answer, though it may lean on none but itself."""

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_lint.index.facts import Constant, Definition, Display, Element, Expr, Function, Name, Narrowed
+from dynamo_lint.index.facts import (
+    Binding,
+    Constant,
+    Definition,
+    Display,
+    Element,
+    Expr,
+    Function,
+    Name,
+    Narrowed,
+    Store,
+)
 from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.regions.having import is_known, is_set_by_methods, may_have
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Group, Instance, Scope, Value, Values, freeze
 
@@ -77,7 +88,7 @@ def _truth(ev: Evaluation, value: Value, types: Expr) -> bool | None:
         return None
     body = next((found for part in order if (found := project.class_bindings(part).get(name))), [])
     held = [binding.value for binding in body]
-    stores = [one for part in order for one in project.own_stores(part).get(name, ())]
+    _, stores = bound_and_stored(project, value.ref, name)
     truths = {_is_on(one) for one in held}
     for where, store in stores:
         on = _is_on(store.value)
@@ -106,10 +117,18 @@ def _is_on(value: Expr) -> bool | None:
     return None
 
 
-def stays(project: Project, ref: ClassRef, name: str) -> bool:
-    """Whether class bodies and constructors set an attribute, and nothing else does or computes it."""
+def bound_and_stored(
+    project: Project, ref: ClassRef, name: str
+) -> tuple[list[Binding], list[tuple[FunctionRef, Store]]]:
+    """What the bodies of a class and its bases bind to an attribute, and what their methods store in it."""
     order = project.mro(ref)
     bound = [one for part in order for one in project.class_bindings(part).get(name, ())]
+    return bound, [one for part in order for one in project.own_stores(part).get(name, ())]
+
+
+def stays(project: Project, ref: ClassRef, name: str) -> bool:
+    """Whether class bodies and constructors set an attribute, and nothing else does or computes it."""
+    bound, _ = bound_and_stored(project, ref, name)
     if name == MODE or any(isinstance(one.value, Definition) for one in bound):
         return False
     own = is_set_by_methods(project, ref, name)
