@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from dynamo_lint.index.facts import MODULE_KEY, Name
-from dynamo_lint.regions.evaluate import evaluation_of
+from dynamo_lint.regions.evaluate import evaluate, evaluation_of
+from dynamo_lint.regions.glimpses import glimpse
 from dynamo_lint.regions.model import FunctionRef, HotFunction, Regions, Tier
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.questions import Questions
@@ -191,3 +192,13 @@ def test_a_name_that_definitions_alone_bind_is_known_however_little_may_be_asked
     ev, scope = evaluation_of(project), Scope(FunctionRef("m.py", MODULE_KEY))
     found = ev.ask_nearby("one question", lambda: ev.value(Name(name), scope), EMPTY, within=1)
     assert bool(found) is known
+
+
+@pytest.mark.parametrize(("helpers", "seen"), [(1, True), (10, False)])
+def test_a_glimpse_sees_through_a_helper_but_not_through_ten(helpers: int, seen: bool) -> None:
+    chain = "".join(f"def give{i}(): return give{i + 1}()\n" for i in range(helpers))
+    source = f"{chain}def give{helpers}(): return Part()\nclass Part: pass\npart = give0()\n"
+    project, _ = resolve(facts_of({"m.py": source}), RegionOptions())
+    part, scope = Name("part"), Scope(FunctionRef("m.py", MODULE_KEY))
+    assert bool(glimpse(project, part, scope)) is seen
+    assert evaluate(project, part, scope), "it is there for who has the time"

@@ -373,13 +373,13 @@ class Trainer:
 def asked_about(monkeypatch: pytest.MonkeyPatch, sources: dict[str, str]) -> tuple[set[str], Tables]:
     """The callees that are evaluated to see what is passed to compiled code."""
     asked = set()
-    really = passed_module.evaluate
+    really = passed_module.glimpse
 
-    def evaluate(project, expr, scope):
+    def glimpse(project, expr, scope):
         asked.add(f"{scope.function.id} {getattr(expr, 'name', getattr(expr, 'id', expr))}")
         return really(project, expr, scope)
 
-    monkeypatch.setattr(passed_module, "evaluate", evaluate)
+    monkeypatch.setattr(passed_module, "glimpse", glimpse)
     files = {path: summarize(path, path[:-3], False, text.encode()) for path, text in sources.items()}
     project, regions = resolve(files, RegionOptions())
     return asked, build(project, regions, lambda path: sources[path])

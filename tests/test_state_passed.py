@@ -101,13 +101,13 @@ def test_a_default_beside_another_literal_is_a_change() -> None:
 
 def test_calls_of_other_things_are_not_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    before = passed_module.evaluate
+    before = passed_module.glimpse
 
-    def evaluate(project, expr, scope):
+    def glimpse(project, expr, scope):
         asked.append(expr)
         return before(project, expr, scope)
 
-    monkeypatch.setattr(passed_module, "evaluate", evaluate)
+    monkeypatch.setattr(passed_module, "glimpse", glimpse)
     other = "def other(x, f):\n    for i in range(3):\n        f.norm(i)\n        print(i)\n        len(x)\n"
     assert passed(f"{other}\ndef run(x):\n    for i in range(3):\n        model(x, i)\n") == [("n", "run")]
     assert len(asked) == 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Function
-from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.regions.glimpses import glimpse
 from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
@@ -158,7 +158,7 @@ def _called(
     if not reach.may_run(callee, ref):
         return []
     found = []
-    for value in evaluate(project, callee, Scope(ref, project.owner(ref))):
+    for value in glimpse(project, callee, Scope(ref, project.owner(ref))):
         match value:
             case Instance(owner):
                 method = project.method(owner, "forward") if project.is_module(owner) else None
