@@ -1687,6 +1687,18 @@ def step(x):
     return x + 1
 def main(x): step(x)
 """
+NEVER_MADE = """
+class Drop(nn.Module):
+    def forward(self, x): return helper(x)
+class Plain(nn.Module):
+    def forward(self, x): return other(x)
+class Block(nn.Module):
+    def __init__(self, p=0.):
+        super().__init__()
+        self.drop = Drop() if p > 0. else Plain()
+    def forward(self, x): return self.drop(x)
+def main(x): torch.compile(Block(), backend="eager")(x)
+"""
 NAMED_ONE = """
 class Small(nn.Module):
     def forward(self, x): return helper(x)
@@ -1720,3 +1732,10 @@ def test_dynamo_does_not_translate_what_a_constant_or_a_text_keeps_off_and_so_it
     found = hot(OURS + source)
     assert set(found) == run | kept_out
     assert {found[name] for name in kept_out} == {"likely"}
+
+
+@NAMED
+def test_dynamo_does_not_translate_what_a_default_keeps_from_being_made(tmp_path: Path) -> None:
+    run = {"Block.forward", "Plain.forward", "other"}
+    assert translated(OURS + NEVER_MADE, tmp_path) == run
+    assert hot(OURS + NEVER_MADE) == dict.fromkeys(run, "certain")

@@ -317,7 +317,7 @@ class Expressions:
         self.scope.conditions.pop()
         if truth is not None:  # what is chosen in eager code alone is never traced
             return body if truth else orelse
-        return facts.Choice((body, orelse))
+        return self.scope.choice(node.test, body, orelse)
 
     def _bool_operation(self, node: ast.BoolOp) -> Expr:
         stops = isinstance(node.op, ast.Or)

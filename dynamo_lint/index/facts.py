@@ -104,6 +104,8 @@ class Choice:
     """One of several: `a if c else b`, `a or b`, a name assigned more than once."""
 
     options: tuple[Expr, ...]
+    asks: str | None = None
+    """The parameter of a constructor that takes the first option where it is on, and else the second."""
 
 
 @quickly_made

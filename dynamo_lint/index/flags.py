@@ -43,6 +43,17 @@ def tests_flag(types: Expr) -> bool:
     return isinstance(types, Display) and types.kind == FLAG
 
 
+def amount_asked(test: ast.expr) -> tuple[str | None, bool]:
+    """The name that a test asks to be more than nothing, `p` or `p > 0`, and whether it holds if it is."""
+    on = True
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, on = test.operand, not on
+    match test:
+        case ast.Name(name) | ast.Compare(ast.Name(name), [ast.Gt()], [ast.Constant(0)]):
+            return name, on
+    return None, True
+
+
 def compiled_if(
     call: Call,
     tests: Iterable[tuple[ast.expr, bool]],

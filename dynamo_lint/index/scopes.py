@@ -13,6 +13,7 @@ from dynamo_lint.index.facts import (
     Binding,
     Call,
     CallSite,
+    Choice,
     Class,
     Expr,
     Function,
@@ -26,6 +27,7 @@ from dynamo_lint.index.flags import (
     SWITCHED,
     Flag,
     Lines,
+    amount_asked,
     asked_in_doubt,
     filled_in,
     is_switch,
@@ -151,6 +153,12 @@ class FunctionScope:
             for name, on in switched(test, holds):
                 if any(one.name == name and is_switch(one) for one in self.parameters):
                     self.picked.append((*lines, name, (on,)))
+
+    def choice(self, test: ast.expr, body: Expr, orelse: Expr) -> Choice:
+        """One of two, with the parameter of a constructor that alone decides which."""
+        name, on = amount_asked(test)
+        own = self.qualname.endswith(".__init__") and any(one.name == name for one in self.parameters)
+        return Choice((body, orelse) if on or not own else (orelse, body), name if own else None)
 
     def mark(self) -> tuple[bool, int, int]:
         """Where a block begins: what is shown in it is shown in it alone."""

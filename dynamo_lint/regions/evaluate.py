@@ -21,6 +21,7 @@ from dynamo_lint.regions import (
     flow,
     iterables,
     keywords,
+    made,
     picked,
     registries,
     results,
@@ -55,7 +56,6 @@ from dynamo_lint.regions.values import (
     Values,
     at_best,
     elements,
-    one_of,
     stored,
     union,
 )
@@ -171,8 +171,8 @@ class Evaluation:
                 return self._items(self.value(owner, scope), index, scope)
             case facts.Element(iterable):
                 return self.elements(self.value(iterable, scope))
-            case facts.Choice(options):
-                return one_of([self.value(option, scope) for option in options])
+            case facts.Choice(options, asks):
+                return made.one_of(self, [self.value(option, scope) for option in options], asks, scope)
             case facts.Display(kind, items, keys):
                 return displays.of_display(self, kind, items, keys, scope)
             case facts.Constant(str() as text):
