@@ -15,7 +15,7 @@ class Block(nn.Module):
     def __init__(self, dim, p=0., scale=None, plain=False):
         super().__init__()
         {before}
-        self.drop = {drop}
+        {drop}
     def forward(self, x): return self.drop(x)
 {others}
 net = torch.compile({net})
@@ -26,7 +26,10 @@ DROP = "Drop() if p > 0. else Plain()"
 def sure(
     net: str = "Block(8)", drop: str = DROP, before: str = "pass", others: str = "", **options: object
 ) -> tuple[str | None, str | None]:
-    found = hot(BLOCK.format(net=net, drop=drop, before=before, others=others), **options)
+    found = hot(
+        BLOCK.format(net=net, drop=f"self.drop = {drop}" if drop else "pass", before=before, others=others),
+        **options,
+    )
     return found.get("Drop.forward"), found.get("Plain.forward")
 
 
@@ -67,10 +70,22 @@ def test_a_default_that_a_parent_hands_down_and_nobody_changes_is_left_off() -> 
         ("Block(8, **given)", ""),
         ("Block(*given)", ""),
         ("make(8)", "from functools import partial\nmake = partial(Block, p=given)"),
+        ("Block(8)", "import argbind\nBlock = argbind.bind(Block)"),
+        ("make()", "def make(p=0.): return Block(8, p)\nmake = argbind.bind(make)"),
         ("Block(8)", "other = Block(8, p=0.5)"),
         ("Block(8)", "class Heir(Block):\n    def __init__(self): super().__init__(8, p=0.5)"),
     ],
-    ids=["a name", "an item", "keywords", "positions", "a partial", "another call", "an heir"],
+    ids=[
+        "a name",
+        "an item",
+        "keywords",
+        "positions",
+        "a partial",
+        "a class bound anew",
+        "a function bound anew",
+        "another call",
+        "an heir",
+    ],
 )
 def test_either_may_be_made_where_calls_differ_or_say_nothing(net: str, others: str) -> None:
     assert sure(net, others=others) == ("likely", "likely")
@@ -98,4 +113,32 @@ def test_either_may_be_made_by_a_method_that_is_no_constructor() -> None:
 
 
 def test_a_class_that_nobody_is_seen_to_make_may_make_either() -> None:
-    assert sure("given", others="@torch.compile\ndef step(net: Block, x): return net(x)") == ("likely", "likely")
+    assert sure("given", others="@torch.compile\ndef step(net: Block, x): return net(x)") == (
+        "likely",
+        "likely",
+    )
+
+
+SLOT = """
+        if {test}:
+            self.drop = Drop()
+        else:
+            self.drop = Plain()"""
+
+
+@pytest.mark.parametrize(
+    ("net", "test", "found"),
+    [
+        ("Block(8)", "plain", (None, "certain")),
+        ("Block(8)", "not plain", ("certain", None)),
+        ("Block(8, plain=True)", "plain", ("certain", None)),
+        ("Block(8, plain=given)", "plain", ("certain", "certain")),
+        ("Block(8, **given)", "plain", ("certain", "certain")),
+        ("Block(8)", "plain or scale", ("certain", "certain")),
+        ("Block(8)", "dim > 4", ("certain", "certain")),
+    ],
+)
+def test_a_flag_that_no_call_passes_fills_no_slot(
+    net: str, test: str, found: tuple[str | None, str | None]
+) -> None:
+    assert sure(net, drop="", before="pass" + SLOT.format(test=test)) == found

@@ -187,7 +187,7 @@ def _of_instance(ev: Evaluation, ref: ClassRef, name: str) -> Values:
     for part in project.mro(ref):
         stores = project.own_stores(part)
         parts += [
-            picked.stored(project, where, s.line, ev.value(s.value, Scope(where, ref)))
+            picked.stored(ev, where, s.line, ev.value(s.value, Scope(where, ref)))
             for where, s in stores.get(name, ())
             if not (is_put_back(project, where, s) or (name == "forward" and is_undone(project, where, s)))
         ]

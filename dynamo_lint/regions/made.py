@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dynamo_lint.regions import values
-from dynamo_lint.regions.flow import call_sites
-from dynamo_lint.regions.picked import written_out
+from dynamo_lint.regions.picked import passed
 from dynamo_lint.regions.values import Scope, Values, union
 
 if TYPE_CHECKING:
@@ -30,6 +29,5 @@ def one_of(ev: Evaluation, options: Sequence[Values], asks: str | None, scope: S
 
 def _is_on(ev: Evaluation, name: str, scope: Scope) -> bool | None:
     """Whether all calls of a constructor leave a parameter on, or off; None if they do not say."""
-    given = written_out(ev, scope.function, name, strict=False) if call_sites(ev, scope.function) else None
-    truths = {bool(one) for one in given or ()}
+    truths = {bool(one) for one in passed(ev, scope.function, name) or ()}
     return truths.pop() if len(truths) == 1 else None

@@ -23,6 +23,7 @@ from dynamo_lint.index.facts import (
 )
 from dynamo_lint.index.walking import untested
 from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand
+from dynamo_lint.regions.helpers import as_given
 from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
 from dynamo_lint.regions.values import FunctionValue, Values, at_best, union
@@ -30,7 +31,6 @@ from dynamo_lint.regions.values import FunctionValue, Values, at_best, union
 if TYPE_CHECKING:
     from dynamo_lint.regions.evaluate import Evaluation
     from dynamo_lint.regions.model import FunctionRef
-    from dynamo_lint.regions.project import Project
     from dynamo_lint.regions.scopes import Local
     from dynamo_lint.regions.values import Scope
 
@@ -81,15 +81,46 @@ def assigned(ev: Evaluation, name: str, local: Local, scope: Scope) -> Values:
     return union([ev.assigned(name, left, scope), ev.guessed(found)])
 
 
-def stored(project: Project, where: FunctionRef, line: int, found: Values) -> Values:
+def stored(ev: Evaluation, where: FunctionRef, line: int, found: Values) -> Values:
     """What a line stores in an attribute; likely at best where that depends on a text passed to its function.
 
-    Some of the instances were made with another.
+    Some of the instances were made with another. Where it depends on a flag that no call of the function
+    passes, nor its default, it is a guess.
     """
-    for first, last, _, wanted in project.function(where).picked if found else ():
-        if first <= line <= last and not isinstance(wanted[0], bool):
+    rows = ev.project.function(where).picked if found else ()
+    for _, _, name, wanted in [row for row in rows if row[0] <= line <= row[1]]:
+        if not isinstance(wanted[0], bool):
             return at_best(found, Tier.LIKELY)
+        given = passed(ev, where, name) if any(map(ev.holds_module, found)) else None
+        if given is not None and not any(is_met(one, wanted) for one in given):
+            return ev.guessed(found)
     return found
+
+
+def passed(ev: Evaluation, ref: FunctionRef, name: str) -> Written | None:
+    """All that calls pass for a parameter, or leave it at; None if there are none, or not all can be seen."""
+    if not call_sites(ev, ref) or _is_bound_elsewhere(ev, ref, name):
+        return None
+    return written_out(ev, ref, name, strict=False)
+
+
+def _is_bound_elsewhere(ev: Evaluation, ref: FunctionRef, name: str) -> bool:
+    """Whether a function that a parameter comes through may be called by another name: `Net = bind(Net)`."""
+    return ev.ask(("bound elsewhere", ref, name), lambda: _is_bound(ev, ref, name), False)
+
+
+def _is_bound(ev: Evaluation, ref: FunctionRef, name: str) -> bool:
+    project, function = ev.project, ev.project.function(ref)
+    owner = project.owner(ref)
+    own = ref.key.rpartition(".")[2] if owner is None else owner.name
+    decorators = () if owner is None else project.class_(owner).decorators
+    if is_kept(project, own, (*decorators, *function.decorators)):
+        return True
+    parameter = as_given(function, Name(name))
+    if parameter is None:
+        return False
+    given = ((c.function, argument_for(parameter, function, site.call)) for c, site in call_sites(ev, ref))
+    return any(isinstance(v, Name) and _is_bound_elsewhere(ev, where, v.id) for where, v in given)
 
 
 def _is_asked_for(ev: Evaluation, ref: FunctionRef, line: int, strict: bool = False) -> bool:
