@@ -2,7 +2,8 @@
 
 Where all calls write the text out, also through parameters of their own functions, and none writes that one,
 nothing of the project makes it. So it is with a flag, but of one that some call leaves to its default nothing
-is known, nor of one that an example or a script passes to a package: others may pass it otherwise.
+is known, nor of one that an example or a script passes to a package: others may pass it otherwise. Of what a
+constructor keeps under a flag a default does tell, unless its class may be made by code that nobody sees.
 """
 
 from __future__ import annotations
