@@ -29,5 +29,8 @@ def one_of(ev: Evaluation, options: Sequence[Values], asks: str | None, scope: S
 
 def _is_on(ev: Evaluation, name: str, scope: Scope) -> bool | None:
     """Whether all calls of a constructor leave a parameter on, or off; None if they do not say."""
-    truths = {bool(one) for one in passed(ev, scope.function, name) or ()}
+    given = passed(ev, scope.function, name) or ()
+    if any(isinstance(one, int | float) and one < 0 for one in given):
+        return None  # on, but not more than nothing
+    truths = set(map(bool, given))
     return truths.pop() if len(truths) == 1 else None
