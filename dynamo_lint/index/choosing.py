@@ -46,7 +46,7 @@ def note_loop(loops: Loops, target: ast.expr, iterable: Expr) -> None:
 
 def choices(test: ast.expr, loops: Loops, holds: bool) -> Iterator[Narrowed]:
     """What a test leaves of the modules of the loops around it."""
-    used = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    used = {node.id for node in _nodes(test) if isinstance(node, ast.Name)}
     for module, (iterable, name) in loops.items():
         if (name and name in used) or (module in used and _judges(test, module)):
             parts = (iterable, Constant(ast.unparse(test)), Constant(name), Constant(module))
@@ -55,7 +55,7 @@ def choices(test: ast.expr, loops: Loops, holds: bool) -> Iterator[Narrowed]:
 
 def _judges(test: ast.expr, module: str) -> bool:
     """Whether a test asks for the class of a module by its name, or hands the module to a function."""
-    for node in ast.walk(test):
+    for node in _nodes(test):
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr="__class__") if name == module:
                 return True
@@ -65,6 +65,19 @@ def _judges(test: ast.expr, module: str) -> bool:
                 if not (isinstance(callee, ast.Name) and callee.id in _LOOKING):
                     return True
     return False
+
+
+def _nodes(root: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it, in no order that matters: what `ast.walk` takes three times as long for."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        for value in node.__dict__.values():
+            if isinstance(value, ast.AST):
+                pending.append(value)
+            elif value.__class__ is list:
+                pending += [part for part in value if isinstance(part, ast.AST)]
 
 
 def judgement(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str | None:
@@ -86,7 +99,7 @@ def judgement(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str 
     returned = body[-1].value
     if not plain or returned is None or not (_is_truth(returned) or _is_selection(returned)):
         return None
-    if not any(_tells(part) for one in body for part in ast.walk(one)):
+    if not any(_tells(part) for one in body for part in _nodes(one)):
         return None
     return "\n".join([f"def judge({ast.unparse(node.args)}):", *(_indented(one) for one in body)])
 

@@ -45,11 +45,8 @@ def tests_flag(types: Expr) -> bool:
 
 def amount_asked(test: ast.expr) -> tuple[str | None, bool]:
     """The name that a test asks to be more than nothing, `p` or `p > 0`, and whether it holds if it is."""
-    on = True
-    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        test, on = test.operand, not on
-    match test:
-        case ast.Name(name) | ast.Compare(ast.Name(name), [ast.Gt()], [ast.Constant(0)]):
+    match list(conjuncts(test, True)):
+        case [(ast.Name(name) | ast.Compare(ast.Name(name), [ast.Gt()], [ast.Constant(0)]), on)]:
             return name, on
     return None, True
 
@@ -103,15 +100,6 @@ def may_be_off(value: Expr) -> bool:
             return any(map(may_be_off, options))
         case Call(Name("getattr"), (_, _, Constant(literal))):
             return not literal
-    return False
-
-
-def asked_in_doubt(test: ast.expr, holds: bool) -> bool:
-    """Whether an object needs an attribute on that it may not even have: `getattr(self, "fused", False)`."""
-    for one, on in conjuncts(test, holds):
-        match one:
-            case ast.Call(ast.Name("getattr"), [_, _, ast.Constant(literal)]) if on and not literal:
-                return True
     return False
 
 

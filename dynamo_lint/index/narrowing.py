@@ -143,36 +143,6 @@ def lists_texts(types: Expr) -> bool:
     return all(isinstance(option, Display) and option.kind == TEXT for option in options)
 
 
-def not_none(
-    tests: list[tuple[ast.expr, bool]], *, or_true: bool = False, none: bool = False
-) -> tuple[str, ...]:
-    """The names that tests around a place, each with whether it holds there, show not to be None, or to be.
-
-    `or_true`: also those that are tested for themselves.
-    """
-    found: list[str] = []
-    for test, holds in (one for whole, held in tests for one in conjuncts(whole, held)):
-        match test:
-            case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot() as operator], [ast.Constant(None)]):
-                if holds == isinstance(operator, ast.Is if none else ast.IsNot):
-                    found.append(name)
-            case ast.Name(name) if holds and or_true:
-                found.append(name)
-    return tuple(found)
-
-
-def judged(test: ast.expr) -> Iterator[str]:
-    """The names whose type a test asks for: `isinstance(x, list)`."""
-    match test:
-        case ast.Call(ast.Name("isinstance"), [ast.Name(name), _]):
-            yield name
-        case ast.UnaryOp(ast.Not(), inner):
-            yield from judged(inner)
-        case ast.BoolOp(_, parts):
-            for part in parts:
-                yield from judged(part)
-
-
 def _by_class_name(test: ast.Compare, name: str | None, holds: bool) -> Iterator[Narrowed]:
     """What `type(x).__name__ == "Block"` says, also with `in` and a literal list, or denied."""
     texts = _texts(test.comparators[0]) if len(test.ops) == 1 else ()

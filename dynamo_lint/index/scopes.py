@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint.index.asking import Asked, asked
 from dynamo_lint.index.choosing import Loops
 from dynamo_lint.index.compiling import last_line, truth_when_compiling
 from dynamo_lint.index.facts import (
@@ -28,7 +29,6 @@ from dynamo_lint.index.flags import (
     Flag,
     Lines,
     amount_asked,
-    asked_in_doubt,
     filled_in,
     is_switch,
     may_be_off,
@@ -36,7 +36,7 @@ from dynamo_lint.index.flags import (
     switched,
 )
 from dynamo_lint.index.having import tests_attributes
-from dynamo_lint.index.narrowing import judged, not_none, tested, texts_meant
+from dynamo_lint.index.narrowing import tested, texts_meant
 
 
 @dataclass(slots=True)
@@ -81,6 +81,8 @@ class FunctionScope:
     """What the code before has left by: the tests do not hold here."""
     asked: tuple[tuple[object, ...] | None, tuple[tuple[str, ...], bool]] = (None, ((), False))
     """Where the tests were asked last, and what they said."""
+    said: dict[tuple[ast.expr, bool], Asked] = field(default_factory=dict)
+    """What each test around a call says, where it holds and where it does not."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
     keys: dict[str, tuple[Expr, str]] = field(default_factory=dict)
@@ -120,9 +122,11 @@ class FunctionScope:
 
         Those that are no parameters may be switches, which are tested for themselves, and left by early.
         """
-        given = [parameter.name for parameter in self.parameters]
-        shown = not_none(self.tests(), or_true=True)
-        return (*not_none(self.conditions), *(name for name in shown if name not in given))
+        parameters = [parameter.name for parameter in self.parameters]
+        around = [self._asked(test, holds) for test, holds in self.conditions]
+        before = [self._asked(one.test, False) for one in self.passed]
+        shown = [name for one in (*around, *before) for name in one.on if name not in parameters]
+        return (*(name for one in around for name in one.filled), *shown)
 
     def _is_optional(self) -> bool:
         """Whether the walk stands where it comes only with some parameter left at None, or after it is given,
@@ -130,16 +134,25 @@ class FunctionScope:
 
         What is refused (`if bias is not None: raise`) is shown of no call that matters.
         """
-        left = [(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)]
-        around = [*self.conditions, *left]
-        shown = {*not_none(around, none=True), *not_none(left)}
-        shown.update(name for test, _ in around for name in judged(test))
+        left = [
+            self._asked(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)
+        ]
+        around = [*(self._asked(test, holds) for test, holds in self.conditions), *left]
+        if any(one.in_doubt for one in around):
+            return True
+        shown = {name for one in around for name in (*one.empty, *one.judged)}
+        shown.update(name for one in left for name in one.filled)
         if any(one.name in shown for one in self.parameters):
             return True
-        on = not_none(around, or_true=True)
-        return any(one.name in on and may_be_off(one.value) for one in self.bindings) or any(
-            asked_in_doubt(test, holds) for test, holds in around
-        )
+        on = {name for one in around for name in one.on}
+        return bool(on) and any(one.name in on and may_be_off(one.value) for one in self.bindings)
+
+    def _asked(self, test: ast.expr, holds: bool) -> Asked:
+        """What a test around says, which is the same of every call in its branch."""
+        known = self.said.get((test, holds))
+        if known is None:
+            known = self.said[test, holds] = asked(test, holds)
+        return known
 
     def note_flags(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:
         """Statements that run only where a test holds, or where it does not."""
