@@ -22,6 +22,7 @@ from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
     from dynamo_lint.index.facts import FileFacts
+    from dynamo_lint.regions.gathering import Gathered
     from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
     from dynamo_lint.regions.notes import Notes
     from dynamo_lint.regions.project import Project
@@ -90,20 +91,24 @@ def _judge(
     notes: Notes | None = None,
 ) -> Judged:
     """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
-    facts = read_facts(content, sources, effort)
-    return with_room(lambda: _judge_facts(settings, found, facts, watched, notes))
+    from dynamo_lint.regions.gathering import Gathering  # late, like all that a cached run never needs
+
+    gathering = Gathering()
+    facts = read_facts(content, sources, effort, gathering.add)
+    return with_room(lambda: _judge_facts(settings, found, facts, gathering.tables, watched, notes))
 
 
 def _judge_facts(
     settings: Settings,
     found: Discovered,
     facts: Mapping[str, FileFacts],
+    gathered: Gathered,
     sources: Sources,
     notes: Notes | None,
 ) -> Judged:
-    from dynamo_lint.regions.resolve import resolve  # late, like all that a cached run never needs
+    from dynamo_lint.regions.resolve import resolve  # late as well
 
-    project, regions = resolve(facts, settings.region_options, notes)
+    project, regions = resolve(facts, settings.region_options, notes, gathered)
     errors = [*found.errors, *_file_errors(facts, found.reported)]
     raw = [*_hazards(settings, project, regions, sources)]
     raw += [_unreadable(error) for error in errors]

@@ -7,6 +7,7 @@ pays. Content is read once, so that a file that changes during a run cannot disa
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Is told now and then how many files are read, and how many there are."""
+
+Gather = Callable[["FileFacts"], None]
+"""Takes the facts of one file after the other, in their order, while other processes read the next."""
 
 _WORTH_A_POOL = 600_000
 """Bytes to summarise, about a third of a second, from which a second process saves time."""
@@ -133,8 +137,13 @@ def read_content(
     return Content(places, keys, unreadable, frozenset(commented))
 
 
-def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Mapping[str, FileFacts]:
-    """The facts of every file, in the order of `content`."""
+def read_facts(
+    content: Content, sources: Sources, effort: Effort = ALONE, gather: Gather | None = None
+) -> Mapping[str, FileFacts]:
+    """The facts of every file, in the order of `content`.
+
+    `gather` is given all of them if other processes read some, and none if this one does it all.
+    """
     store = effort.store
     known = store.load(content.keys.values()) if store is not None else {}
     facts: dict[str, FileFacts | None] = {}
@@ -147,9 +156,12 @@ def read_facts(content: Content, sources: Sources, effort: Effort = ALONE) -> Ma
         if facts[path] is None:  # keeps its place in the order
             missing.append((place, sources.raw(path)))
     fresh: dict[bytes, bytes] = {}
-    total = len(facts)
+    total, waiting = len(facts), deque(facts)
     for number, (place, fact, packed) in enumerate(_summaries(missing, effort.jobs)):
         facts[place.path] = fact
+        while gather is not None and packed and waiting and (ready := facts[waiting[0]]) is not None:
+            gather(ready)
+            waiting.popleft()
         if effort.progress is not None:
             effort.progress(total - len(missing) + number + 1, total)
         if store is not None:

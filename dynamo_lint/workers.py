@@ -73,10 +73,10 @@ def _here(place: Place, source: bytes) -> Result:
 
 
 def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
-    """Files in messages of about the same size, large files first."""
+    """Files in messages of about the same size, in their order but for large ones, which come first."""
     batch: list[Job] = []
     size = 0
-    for job in sorted(jobs, key=lambda job: -len(job[1])):
+    for job in sorted(jobs, key=lambda job: -max(len(job[1]), _BATCH)):
         batch.append(job)
         size += len(job[1])
         if size >= _BATCH:

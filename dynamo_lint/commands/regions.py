@@ -52,6 +52,7 @@ def regions(
     """Show what is compiled, and why."""
     from dynamo_lint.depth import with_room
     from dynamo_lint.reading import read_content, read_facts
+    from dynamo_lint.regions.gathering import Gathering
     from dynamo_lint.regions.part import part
     from dynamo_lint.regions.resolve import resolve
     from dynamo_lint.regions.why import is_called, why_not
@@ -62,8 +63,9 @@ def regions(
     sources = Sources(found.root)
     with effort(settings, no_cache, cache_dir, jobs) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
-        facts = read_facts(content, sources, means)
-    _, what = with_room(lambda: resolve(facts, settings.region_options))
+        gathering = Gathering()
+        facts = read_facts(content, sources, means, gathering.add)
+    _, what = with_room(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
     shown = part(what, found.reported)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:

@@ -14,9 +14,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
 from dynamo_lint.regions import lazily, modules
+from dynamo_lint.regions.gathering import NOTHING, Gathered
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.notes import Notes
+from dynamo_lint.regions.order import merged
 from dynamo_lint.regions.rooted import OwnFolder
 from dynamo_lint.regions.scopes import Scopes, method_kind
 from dynamo_lint.regions.tables import Tables
@@ -56,12 +58,17 @@ class Project:
     on: by name where it is looked up in a table, and by field where a function or class is read itself.
     """
 
-    def __init__(self, files: Mapping[str, FileFacts], notes: Notes | None = None) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, FileFacts],
+        notes: Notes | None = None,
+        gathered: Gathered = NOTHING,
+    ) -> None:
         notes = notes or Notes(wanted=False)
         self.files = {path: _noted(file, notes) for path, file in files.items()} if notes.wanted else files
         self.memo: dict[object, object] = {}
         self._order = {path: number for number, path in enumerate(files)}
-        tables = Tables(files, notes)
+        tables = Tables(files, notes, gathered)
         self.named = tables.named
         self.screened = tables.screened
         self.calls_of = tables.calls_of
@@ -311,7 +318,7 @@ class Project:
             if len(parents) == 1:  # the usual case, and a thousand levels of it must not take a minute
                 self._mros[ref] = (ref, *(part for part in self.mro(parents[0]) if part != ref))
                 return self._mros[ref]
-            self._mros[ref] = (ref, *_merge([list(self.mro(p)) for p in parents] + [parents], ref))
+            self._mros[ref] = (ref, *merged([list(self.mro(p)) for p in parents] + [parents], ref))
         return self._mros[ref]
 
     def external_bases(self, ref: ClassRef) -> tuple[str, ...]:
@@ -385,16 +392,3 @@ def _noted(file: FileFacts, notes: Notes) -> FileFacts:
 
 def _unique(symbols: Iterator[Symbol]) -> tuple[Symbol, ...]:
     return tuple(dict.fromkeys(symbols))
-
-
-def _merge(sequences: list[list[ClassRef]], ref: ClassRef) -> list[ClassRef]:
-    """The merge step of C3; where no consistent order exists, first come first served."""
-    result: list[ClassRef] = []
-    rest = [[item for item in sequence if item != ref] for sequence in sequences]
-    while any(rest):
-        rest = [sequence for sequence in rest if sequence]
-        heads = [sequence[0] for sequence in rest]
-        good = next((head for head in heads if not any(head in s[1:] for s in rest)), heads[0])
-        result.append(good)
-        rest = [[item for item in sequence if item != good] for sequence in rest]
-    return result

@@ -9,6 +9,7 @@ from dynamo_lint.regions.declared import assumed_entries, declared_entries
 from dynamo_lint.regions.entries import find_entries
 from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.flags import flags
+from dynamo_lint.regions.gathering import NOTHING, Gathered
 from dynamo_lint.regions.model import Regions
 from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.options import RegionOptions
@@ -17,14 +18,17 @@ from dynamo_lint.regions.trace import trace
 
 
 def resolve(
-    files: Mapping[str, FileFacts], options: RegionOptions, notes: Notes | None = None
+    files: Mapping[str, FileFacts],
+    options: RegionOptions,
+    notes: Notes | None = None,
+    gathered: Gathered = NOTHING,
 ) -> tuple[Project, Regions]:
     """Link the facts by path and find every hot function.
 
     The project is returned too: later stages ask it what names and attributes mean, and what is asked of
-    facts is noted in `notes`.
+    facts is noted in `notes`. `gathered` are the tables by name as far as somebody has filled them already.
     """
-    project = Project(files, notes)
+    project = Project(files, notes, gathered)
     project.memo[Evaluation] = Evaluation(project, guesses=options.guesses)
     found, unresolved = find_entries(project, options)
     declared, unknown = declared_entries(project, options)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dynamo_lint.index.facts import CallSite, Expr, FileFacts, Store
+from dynamo_lint.regions.gathering import Gathered
 from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.uses import READINGS, Reading, Table
@@ -20,11 +21,11 @@ _READING = {table: reading for reading in READINGS for table in reading.tables}
 class Tables:
     """Where a name is called, stored, passed on, given another name, or used as a decorator."""
 
-    def __init__(self, files: Mapping[str, FileFacts], notes: Notes) -> None:
+    def __init__(self, files: Mapping[str, FileFacts], notes: Notes, gathered: Gathered) -> None:
         self._files = files
         self._notes = notes
         self._noted: dict[str, Mapping[str, list[Any]]] = {}
-        self._raw: dict[str, Table] = {}
+        self._raw = dict(gathered)
 
     def named(self, table: str) -> Mapping[str, list[Any]]:
         """One of the tables."""
