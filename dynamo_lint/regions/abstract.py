@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import islice
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
@@ -159,13 +158,24 @@ def holders(project: Project, ref: ClassRef, name: str) -> tuple[ClassRef, ...]:
     """
     key = ("holders", ref, name)
     if key not in project.memo:
-        below = () if _may_have(project, ref, name) else heirs(project, ref)
+        givers = () if _may_have(project, ref, name) else _givers_below(project, ref).get(name, ())
+        below = heirs(project, ref) if givers else ()
+        having = tuple(heir for heir in below if any(part in givers for part in project.mro(heir)))
         # The base of all modules of a project is handed about as any: one sort is meant, or nobody knows.
         many = project.is_module(ref) and len(below) > _MAX_HOLDERS
-        most = 1 if many else _MAX_HOLDERS
-        having = (heir for heir in below if any(_gives(project, part, name) for part in project.mro(heir)))
-        found = tuple(islice(having, most + 1))
-        project.memo[key] = found if len(found) <= most else ()
+        project.memo[key] = having if len(having) <= (1 if many else _MAX_HOLDERS) else ()
+    return project.memo[key]  # type: ignore[return-value]
+
+
+def _givers_below(project: Project, ref: ClassRef) -> dict[str, set[ClassRef]]:
+    """By attribute, what gives it to the classes below one: a base is asked for hundreds that nobody has."""
+    key = ("givers below", ref)
+    if key not in project.memo:
+        giving: dict[str, set[ClassRef]] = {}
+        for part in {part for heir in heirs(project, ref) for part in project.mro(heir)}:
+            for name in _given(project, part):
+                giving.setdefault(name, set()).add(part)
+        project.memo[key] = giving
     return project.memo[key]  # type: ignore[return-value]
 
 
@@ -174,16 +184,16 @@ def _may_have(project: Project, ref: ClassRef, name: str) -> bool:
     if name.startswith("__") or not _KNOWN_BASES.issuperset(project.external_bases(ref)):
         return True
     of_every = name in OF_MODULES and project.is_module(ref)
-    return of_every or any(_gives(project, part, name) for part in project.mro(ref))
+    return of_every or any(name in _given(project, part) for part in project.mro(ref))
 
 
-def _gives(project: Project, ref: ClassRef, name: str) -> bool:
-    """Whether the code of one class mentions the attribute: in its body, or stored by its methods."""
+def _given(project: Project, ref: ClassRef) -> set[str]:
+    """The attributes that the code of one class mentions: in its body, or stored by its methods."""
     key = ("given names", ref)
     if key not in project.memo:
         declared = (annotated for annotated, _ in project.class_(ref).annotations)
         project.memo[key] = {*declared, *project.class_bindings(ref), *project.own_stores(ref)}
-    return name in project.memo[key]  # type: ignore[operator]
+    return project.memo[key]  # type: ignore[return-value]
 
 
 def _declares(project: Project, ref: ClassRef) -> bool:

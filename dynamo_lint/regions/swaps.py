@@ -70,7 +70,17 @@ def _places_in(ev: Evaluation, ref: ClassRef) -> tuple[_Place, ...]:
     key = ("swaps in", ref)
     known = ev.project.memo.get(key)
     if known is None:
-        placed = (place for part in (*ev.project.mro(ref), None) for place in _places(ev).get(part, ()))
+        parts = (_counting(ev, part) for part in (*ev.project.mro(ref), None))
+        known = ev.project.memo[key] = tuple(place for placed in parts for place in placed)
+    return known  # type: ignore[return-value]
+
+
+def _counting(ev: Evaluation, part: ClassRef | None) -> tuple[_Place, ...]:
+    """The places that may swap submodules of one class, or of any, as far as they count."""
+    key = ("swaps that count", part)
+    known = ev.project.memo.get(key)
+    if known is None:
+        placed = _places(ev).get(part, ())
         known = ev.project.memo[key] = tuple(place for place in placed if _counts(ev, place))
     return known  # type: ignore[return-value]
 
