@@ -91,9 +91,11 @@ def _judge(
     notes: Notes | None = None,
 ) -> Judged:
     """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
-    from dynamo_lint.regions.gathering import Gathering  # late, like all that a cached run never needs
+    # Late, like all that a cached run never needs.
+    from dynamo_lint.regions.gathering import Gathering
+    from dynamo_lint.regions.uses import READINGS
 
-    gathering = Gathering()
+    gathering = Gathering(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
     return with_room(lambda: _judge_facts(settings, found, facts, gathering.tables, watched, notes))
 

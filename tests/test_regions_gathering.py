@@ -33,7 +33,7 @@ DEEP = "value = " + "[" * 90 + "Part" + "]" * 90 + "\n"
 
 
 def gathered(files: dict[str, FileFacts]) -> Gathering:
-    gathering = Gathering()
+    gathering = Gathering(READINGS)
     for file in files.values():
         gathering.add(file)
     return gathering

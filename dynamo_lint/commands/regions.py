@@ -55,6 +55,7 @@ def regions(
     from dynamo_lint.regions.gathering import Gathering
     from dynamo_lint.regions.part import part
     from dynamo_lint.regions.resolve import resolve
+    from dynamo_lint.regions.uses import OF_REGIONS
     from dynamo_lint.regions.why import is_called, why_not
     from dynamo_lint.render import regions as render
     from dynamo_lint.sources import Sources
@@ -63,7 +64,7 @@ def regions(
     sources = Sources(found.root)
     with effort(settings, no_cache, cache_dir, jobs) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
-        gathering = Gathering()
+        gathering = Gathering(OF_REGIONS)
         facts = read_facts(content, sources, means, gathering.add)
     _, what = with_room(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
     shown = part(what, found.reported)

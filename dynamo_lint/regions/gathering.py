@@ -7,11 +7,11 @@ will be questions: in a project that imports torch and speaks of compiling.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, FileFacts
-from dynamo_lint.regions.uses import READINGS, Table
+from dynamo_lint.regions.uses import Reading, Table
 
 Gathered = Mapping[str, Table]
 """Some of the tables, by their names."""
@@ -19,16 +19,17 @@ NOTHING: Gathered = {}
 
 
 class Gathering:
-    """Tables that grow file by file: whole once every file of a project was added, in their order."""
+    """The tables of some readings, which grow file by file: whole once all were added in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, readings: Sequence[Reading]) -> None:
+        self._readings = readings
         self._tables: dict[str, Table] = {}
         self._waiting: list[FileFacts] | None = []
         """The files so far, as long as none shows that anybody will ask."""
 
     @property
     def tables(self) -> Gathered:
-        """All tables, as far as the files were added; or none."""
+        """The tables of all readings, as far as files were added; or none."""
         return self._tables
 
     def add(self, file: FileFacts) -> None:
@@ -39,13 +40,13 @@ class Gathering:
         self._waiting.append(file)
         if file.compiles and _imports_torch(file):
             files, self._waiting = self._waiting, None
-            self._tables = {name: defaultdict(list) for one in READINGS for name in one.tables}
+            self._tables = {name: defaultdict(list) for one in self._readings for name in one.tables}
             self._read(files)
 
     def _read(self, files: list[FileFacts]) -> None:
         try:
             for file in files:
-                for reading in READINGS:
+                for reading in self._readings:
                     reading.read(file, *(self._tables[name] for name in reading.tables))
         except RecursionError:
             self._tables = {}  # who asks for one fills it, with more room than there is here

@@ -255,7 +255,7 @@ def _listed(file: FileFacts, listed: Table) -> None:
                     listed[name].append((file.path, value))
 
 
-READINGS = (
+OF_REGIONS = (
     Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
     Reading(("aliases", "rows", "lookups", "compiled as", "held by classes"), read_aliases),
     Reading(("known",), _known),
@@ -266,9 +266,7 @@ READINGS = (
     Reading(("others", "imported"), read_names),
     Reading(("imports",), _imports),
     Reading(("callers", "within"), _callers),
-    Reading(("methods called", "names called", "else called"), _callees),
     Reading(("keyword names",), _keyword_names),
-    Reading(("bodies", "plain methods", "annotations", "globals", "kept", "nested"), _slots),
     Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), read_called_as),
     Reading(("listed",), _listed),
@@ -279,6 +277,13 @@ READINGS = (
     Reading(("configured", "typed"), read_configs),
     Reading(("words",), read_words),
 )
+"""What is asked to find out what is compiled."""
+OF_STATE = (
+    Reading(("methods called", "names called", "else called"), _callees),
+    Reading(("bodies", "plain methods", "annotations", "globals", "kept", "nested"), _slots),
+)
+"""What is asked, as a rule, only to find out what state compiled code has."""
+READINGS = (*OF_REGIONS, *OF_STATE)
 
 
 # --- what an expression says ----------------------------------------------------------------------------
