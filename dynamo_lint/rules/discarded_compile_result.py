@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.regions.modules import OF_MODULES, SELF_RETURNING
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import compile_calls, position, walk
 from dynamo_lint.state.origins import Tables
 
-SET_UP = frozenset(
-    {"eval", "train", "to", "cuda", "cpu", "half", "float", "bfloat16", "requires_grad_", "zero_grad"}
-    | {"load_state_dict", "state_dict", "parameters", "named_parameters", "device", "dtype"}
-)
+_COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx"})
+"""What a compiled module runs compiled, or compiles with; all else of it is that of the module below it
+(OptimizedModule in torch/_dynamo/eval_frame.py)."""
+_INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -25,21 +26,32 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         if site.call.arguments:
             lines.setdefault(where, set()).add(site.call.line)
     for ref, wanted in lines.items():
-        for node, name in _discarded(tables, ref, wanted):
+        for node, name, methods in _discarded(tables, ref, wanted):
             model = ast.unparse(node.args[0])
-            how = f"bound to `{name}`, which nobody calls afterwards" if name else "not kept"
+            advice = f"keep the result and call that, or compile in place with `{model}.compile()`"
+            if not name:
+                how = "not kept"
+            elif not methods:
+                how = f"bound to `{name}`, which nobody calls afterwards"
+            else:
+                called = " and ".join(f"`{name}.{method}`" for method in methods)
+                how = f"never called, only {called}"
+                advice = f"compile in place with `{model}.compile()`: then its methods call it compiled"
             claim = Claim(
                 message=f"the result of `torch.compile({model})` is {how}: `{model}` itself stays uncompiled",
                 cost="everything runs eagerly, as if `torch.compile` were not there",
                 effect="eager",
                 subject=f"torch.compile({model})",
-                advice=f"keep the result and call that, or compile in place with `{model}.compile()`",
+                advice=advice,
                 step="compiles and forgets",
             )
             yield placed(rule, context, ref.path, position(node), ref.id, claim)
 
 
-def _discarded(tables: Tables, ref: FunctionRef, lines: set[int]) -> Iterator[tuple[ast.Call, str]]:
+def _discarded(
+    tables: Tables, ref: FunctionRef, lines: set[int]
+) -> Iterator[tuple[ast.Call, str, tuple[str, ...]]]:
+    """The calls whose result nobody calls, the name that it is bound to, and the methods called on that."""
     body = tables.bodies.of(ref)
     if body is None:
         return
@@ -48,14 +60,15 @@ def _discarded(tables: Tables, ref: FunctionRef, lines: set[int]) -> Iterator[tu
     for visit in visits:
         match visit.node:
             case ast.Expr(value=ast.Call() as call) if call.lineno in lines and _compiles(call):
-                yield call, ""
+                yield call, "", ()
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if (
                 call.lineno in lines and _compiles(call)
             ):
                 if ref.key == MODULE_KEY or name in function.globals or visit.loops:
                     continue
-                if not _used(body, name, call):
-                    yield call, name
+                methods = _methods_called(body, name, call)
+                if methods is not None:
+                    yield call, name, methods
 
 
 def _compiles(call: ast.Call) -> bool:
@@ -65,25 +78,32 @@ def _compiles(call: ast.Call) -> bool:
     return False
 
 
-def _used(body: list[ast.stmt], name: str, call: ast.Call) -> bool:
-    """Whether the name is read behind the call: here, or in a function that closes over it."""
+def _methods_called(body: list[ast.stmt], name: str, call: ast.Call) -> tuple[str, ...] | None:
+    """The methods of its own that are called on what a name holds behind a call; None if that may be called.
+
+    A function that closes over the name may run behind the call wherever it stands.
+    """
     end = call.end_lineno or call.lineno
-    # `self.eval()` on the wrapper sets up the model below, and nobody calls the wrapper.
-    only_set_up = {
-        id(node.value)
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Attribute) and node.attr in SET_UP
-    }
-    return any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and isinstance(node.ctx, ast.Load)
-        and node.lineno > end
-        and id(node) not in only_set_up
-        for statement in body
-        for node in ast.walk(statement)
-    )
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    closing = {id(part) for node in nodes if isinstance(node, _INNER) for part in ast.walk(node)}
+    owners = {id(node.value): node for node in nodes if isinstance(node, ast.Attribute)}
+    callees = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    alone = {id(n.value.func) for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)}
+    found: dict[str, None] = {}
+    for node in nodes:
+        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)):
+            continue
+        if node.lineno <= end and id(node) not in closing:
+            continue
+        attribute = owners.get(id(node))
+        if attribute is None or attribute.attr in _COMPILED:
+            return None
+        # `self.eval()` on the wrapper sets up the model below; `run = model.eval()` is the wrapper again.
+        if attribute.attr in SELF_RETURNING and id(attribute) not in alone:
+            return None
+        if attribute.attr not in OF_MODULES and id(attribute) in callees:
+            found[attribute.attr] = None
+    return tuple(found)
 
 
 DISCARDED_COMPILE_RESULT = Rule("DYN501", "discarded-compile-result", check)

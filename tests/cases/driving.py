@@ -49,6 +49,50 @@ class CompilesItselfAndSetsUp(Net):
         self.eval()
 
 
+class Generates(Net):
+    def generate(self, x):
+        for _ in range(2):
+            x = self(x)
+        return x
+
+
+def calls_past_it(model: Generates, x):
+    model = torch.compile(model)  # expect: DYN501 eager
+    model.eval()
+    return model.generate(x), model.proj.weight.dtype
+
+
+def calls_it_beside(model: Generates, x):  # quiet
+    model = torch.compile(model)
+    return model.generate(x), model(x)
+
+
+def calls_what_a_method_gives_back(model: Net, x):  # quiet
+    compiled = torch.compile(model)
+    run = compiled.eval()
+    return run(x)
+
+
+def calls_its_forward(model: Net, x):  # quiet
+    model = torch.compile(model)
+    return model.forward(x)
+
+
+def compiles_with_it(model: Net, x):  # quiet: as Composer does, for the class to stay what it is
+    compiled = torch.compile(model)
+    model = compiled._orig_mod
+    model.forward = compiled.dynamo_ctx(model.forward)
+    return model(x)
+
+
+def calls_it_in_a_function_above(model: Net, x):  # quiet
+    def step(x):
+        return model(x)
+
+    model = torch.compile(model)
+    return step(x)
+
+
 def returns_it(model):  # quiet
     compiled = torch.compile(model)
     print("compiled")

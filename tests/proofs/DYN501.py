@@ -52,6 +52,29 @@ def probe_self():
     return model, [(X,)]
 
 
+class Generates(Net):
+    """Has a method that calls the module itself."""
+
+    def generate(self, x):
+        return self(self(x))
+
+
+def probe_past():
+    """`model = torch.compile(model)`, and only `model.generate` is called"""
+    # effect: eager
+    model = Generates()
+    model = torch.compile(model)  # expect: DYN501 eager
+    return model.generate, [(X,)]
+
+
+def probe_past_in_place():
+    """`model.compile()`, and only `model.generate` is called"""
+    # effect: -
+    model = Generates()
+    model.compile()
+    return model.generate, [(X,)]
+
+
 def probe_in_place():
     """`model.compile()`"""
     # effect: -
