@@ -22,8 +22,9 @@ from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
     from dynamo_lint.index.facts import FileFacts
+    from dynamo_lint.program.refs import ClassRef, FunctionRef
     from dynamo_lint.regions.gathering import Gathered
-    from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
+    from dynamo_lint.regions.model import Regions
     from dynamo_lint.regions.notes import Notes
     from dynamo_lint.regions.project import Project
 
@@ -185,7 +186,7 @@ def _cut(project: Project, ref: FunctionRef) -> Finding:
 
 
 def _not_compared(project: Project, ref: ClassRef | FunctionRef, why: str) -> Finding:
-    from dynamo_lint.regions.model import ClassRef  # late as well
+    from dynamo_lint.program.refs import ClassRef
 
     if isinstance(ref, ClassRef):
         line = project.class_(ref).line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dynamo_lint.regions.model import Tier
+from dynamo_lint.program.refs import Tier
 from dynamo_lint.regions.values import Held, Text
 from tests.programs import hot, resolve_text
 

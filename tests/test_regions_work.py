@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from dynamo_lint.index.facts import MODULE_KEY, Name
-from dynamo_lint.regions.evaluate import evaluate, evaluation_of
-from dynamo_lint.regions.glimpses import glimpse
-from dynamo_lint.regions.model import FunctionRef, HotFunction, Regions, Tier
+from dynamo_lint.program.refs import FunctionRef, Tier
+from dynamo_lint.regions.model import HotFunction, Regions
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.questions import Questions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.regions.values import EMPTY, Scope
+from dynamo_lint.values.points_to import evaluate, evaluation_of, glimpse
 from tests.programs import facts_of
 from tests.truths import FOLDER
 

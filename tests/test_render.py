@@ -11,8 +11,9 @@ from pytest_snapshot.plugin import Snapshot
 from dynamo_lint.findings import Edit, FileError, Finding, Fix, Related, Span
 from dynamo_lint.index.facts import FileFacts, Function
 from dynamo_lint.pages import parse_page
+from dynamo_lint.program.refs import FunctionRef, Tier
 from dynamo_lint.regions.chain import Step
-from dynamo_lint.regions.model import Entry, FunctionRef, HotFunction, Regions, Tier, Unresolved
+from dynamo_lint.regions.model import Entry, HotFunction, Regions, Unresolved
 from dynamo_lint.render import concise, full, json_format, page, statistics, summary
 from dynamo_lint.render import regions as regions_text
 from dynamo_lint.report import Compiled, Report

@@ -14,7 +14,7 @@ from dynamo_lint import cli, discovery, judging, reuse
 from dynamo_lint.cache.store import Store
 from dynamo_lint.index import facts
 from dynamo_lint.index.summarize import summarize
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.notes import ALL, Noted, Notes
 from dynamo_lint.regions.project import Project
 

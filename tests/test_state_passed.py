@@ -3,7 +3,7 @@
 import pytest
 
 from dynamo_lint.index.summarize import summarize
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.state import passed as passed_module

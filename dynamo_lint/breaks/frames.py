@@ -11,8 +11,9 @@ from dynamo_lint.breaks.names import TELLING
 from dynamo_lint.breaks.reading import Place, Reading
 from dynamo_lint.breaks.values import Values, captures, moves_messages, tensor_parameters
 from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Node, Tier
 from dynamo_lint.regions.asked import entry_keywords
-from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Node, Regions, Tier
+from dynamo_lint.regions.model import Call, HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.units.source import Bodies
 

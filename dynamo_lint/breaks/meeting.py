@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import permutations, product
 
 from dynamo_lint.breaks.model import Alone
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Regions
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.regions.model import Regions
 
 
 def meeting(regions: Regions, found: Sequence[Alone]) -> list[Alone]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.regions.model import HotFunction
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from dynamo_lint.breaks.names import LOG_SETTINGS, LOGGER, SETTINGS
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import UNKNOWN, Expr, Function
-from dynamo_lint.regions.evaluate import evaluate
-from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Instance, Scope
+from dynamo_lint.values.points_to import evaluate
 
 MISSING = object()
 """Where no constant is known."""

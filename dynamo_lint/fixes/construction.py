@@ -9,7 +9,7 @@ from dynamo_lint.findings import Edit, Span
 from dynamo_lint.fixes.mentions import Family, Unclear
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import Definition
-from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.program.refs import ClassRef
 
 
 @dataclass(frozen=True, slots=True)

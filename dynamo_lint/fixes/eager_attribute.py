@@ -14,8 +14,7 @@ from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import Definition
 from dynamo_lint.index.plain import as_fact
-from dynamo_lint.regions.model import ClassRef
-from dynamo_lint.regions.project import External
+from dynamo_lint.program.refs import ClassRef, External
 from dynamo_lint.state.model import SCALARS, Key
 
 _DEPTH = 3

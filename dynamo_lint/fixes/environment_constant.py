@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.fixes.construction import init_of
 from dynamo_lint.fixes.mentions import Unclear
 from dynamo_lint.fixes.workbench import FUNCTIONS, OpenFile, Workbench
-from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.program.refs import ClassRef
 
 CONVERSIONS = frozenset({"int", "float", "bool", "str"})
 TEXT_METHODS = frozenset({"lower", "upper", "strip", "startswith", "endswith", "split", "casefold"})

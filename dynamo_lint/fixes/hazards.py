@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.fixes.mentions import Family
 from dynamo_lint.fixes.workbench import Workbench
-from dynamo_lint.regions.model import Tier
+from dynamo_lint.program.refs import Tier
 
 _RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
 _META = "a module built on the meta device has to set the buffer again after `to_empty()`"

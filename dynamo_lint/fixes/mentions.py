@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.index.plain import as_fact
-from dynamo_lint.regions.evaluate import evaluate
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.values import ClassValue, Foreign, Instance, Parent, Scope
+from dynamo_lint.values.points_to import evaluate
 
 REFLECTION = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "register_buffer"})
 OPAQUE_METHODS = frozenset({"__getattr__", "__setattr__", "__getattribute__", "__getstate__", "__setstate__"})

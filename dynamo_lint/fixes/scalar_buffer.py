@@ -21,7 +21,7 @@ from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, flow
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import MODULE_KEY
-from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
 
 DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}

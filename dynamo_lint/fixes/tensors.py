@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import UNKNOWN
 from dynamo_lint.index.plain import as_fact
-from dynamo_lint.regions.evaluate import evaluate
-from dynamo_lint.regions.project import External
+from dynamo_lint.program.refs import External
 from dynamo_lint.regions.values import Foreign, Instance, Scope
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import Key, Kind, Kinds
+from dynamo_lint.values.points_to import evaluate
 
 REDUCTIONS = frozenset(
     {"sum", "mean", "norm", "prod", "std", "var", "max", "min", "amax", "amin", "logsumexp"}

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.index.facts import MODULE_KEY, Function
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.model import AttributeState, Lookup, Position
 from dynamo_lint.state.origins import Tables

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
-from dynamo_lint.regions.flow import argument_for
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.project import Project
+from dynamo_lint.values.arguments import argument_for
 
 _NONE = facts.Constant(None)
 

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Tier
 from dynamo_lint.regions.modules import OF_MODULES
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Instance, Value, Values
 
 _MAX_HOLDERS = 8

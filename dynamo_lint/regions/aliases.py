@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dynamo_lint.program.refs import COMPILE, External, FunctionRef
 from dynamo_lint.regions import frameworks
-from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.naming import handed_on
-from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.regions.project import Project
 
 CONVENTION = "regional_compile"
 """A helper of this name compiles what it is given, once per instance; teams write it as they like."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr, Name
+from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Tier
 from dynamo_lint.regions.abstract import heirs_of_abstract
 from dynamo_lint.regions.mentions import doubts
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import CallSite, Parameter
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Instance, Scope
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
-    from dynamo_lint.regions.flow import Called
+from dynamo_lint.values.points_to import Evaluation, Sites
 
 _CALLED_BY_FLEX = frozenset({"score_mod", "mask_mod"})
 """Parameters of torch's own that are functions (torch/nn/attention/flex_attention.py)."""
@@ -25,11 +21,16 @@ _MOST = 200
 """Calls that may be of a module which are evaluated to see what they call."""
 
 
-def handing(ev: Evaluation, parameter: Parameter, where: FunctionRef) -> Called:
+def handing_over(ev: Evaluation, parameter: Parameter, where: FunctionRef) -> Sites:
+    """The calls that say what a parameter of a function may hold; of a forward also those of its module."""
+    return (*ev.call_sites(where), *handing(ev, parameter, where))
+
+
+def handing(ev: Evaluation, parameter: Parameter, where: FunctionRef) -> Sites:
     """The calls of modules that hand something to a forward under a name by which functions are called."""
     if not where.key.endswith((".forward", ".__call__")) or parameter.name not in _called(ev.project):
         return ()
-    nothing: Called = ()
+    nothing: Sites = ()
     return ev.ask(("handing", where, parameter.name), lambda: tuple(_handing(ev, parameter, where)), nothing)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
+from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Tier
 from dynamo_lint.regions import (
     abstract,
     bare,
@@ -21,9 +20,8 @@ from dynamo_lint.regions.classwide import put_into_table, set_on_class
 from dynamo_lint.regions.fielded import made_with
 from dynamo_lint.regions.itempath import key_of
 from dynamo_lint.regions.mentions import doubts
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.modules import OF_MODULES
-from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.refitting import is_put_back
 from dynamo_lint.regions.spread import named_by_keyword
 from dynamo_lint.regions.temporary import is_undone
@@ -46,9 +44,7 @@ from dynamo_lint.regions.values import (
     stored,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _UNWRAPPING = frozenset({"module", "_orig_mod"})
 """Where DDP and torch.compile keep the module they wrap."""

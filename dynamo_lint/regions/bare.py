@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM
-from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.program.refs import FunctionRef, Tier
 from dynamo_lint.regions.values import EMPTY, Bare, Group, Scope, Values, freeze, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def hung_on(ev: Evaluation, bare: Bare, name: str) -> Values:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Scope, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def made(ev: Evaluation, bases: Sequence[Expr], scope: Scope) -> Values:

@@ -6,18 +6,13 @@ branch assigns never comes, nor what was there before the name is bound anew.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import Binding, Call, Expr, Function, Name, Parameter
 from dynamo_lint.index.walking import itself, walk
-from dynamo_lint.regions import flow
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.modules import SELF_RETURNING
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import EMPTY, Scope, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def before(ev: Evaluation, expr: Expr, scope: Scope, call: Call) -> Values:
@@ -46,7 +41,7 @@ def with_passed(
     if parameter is None:
         return assigned
     given = scope.passed(name)
-    passed = flow.of_parameter(ev, parameter, scope, direct) if given is None else dict(given)
+    passed = ev.parameter(parameter, scope, direct) if given is None else dict(given)
     return union([assigned, passed])
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Symbol
 from dynamo_lint.regions.abstract import is_empty, is_left_to_heirs
 from dynamo_lint.regions.disabling import Disabling
-from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches
-from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.regions.project import Project
 
 _OPERATORS = frozenset(
     {"torch.library.custom_op", "torch.library.triton_op", "torch._library.custom_ops.custom_op"}

@@ -6,15 +6,12 @@ Where the description stands in a YAML file, that is a call of the class, with t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Parameter, Subscript
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions.flow import argument_for
-from dynamo_lint.regions.helpers import as_given
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import File, Project
+from dynamo_lint.program.refs import ClassRef, File, FunctionRef, Tier
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.settings import described
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -27,9 +24,8 @@ from dynamo_lint.regions.values import (
     Values,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import argument_for, as_given
+from dynamo_lint.values.points_to import Evaluation
 
 TARGET = "_target_"
 """The key under which hydra looks for the dotted name of what to call (hydra/_internal/instantiate)."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef
 from dynamo_lint.regions.builders import BUILDERS
-from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import is_for_tests
 
 _MOST = 3

@@ -13,7 +13,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Subscript
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Value, Values
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Constant, Expr
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Symbol, Tier
 from dynamo_lint.regions import choices, displays
 from dynamo_lint.regions.itempath import key_of, nested
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import Project, Symbol
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,
@@ -22,9 +21,7 @@ from dynamo_lint.regions.values import (
     stored,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _FEW = 8
 """A table of more classes than this that are no modules, backends or families, mixes all that these hold."""

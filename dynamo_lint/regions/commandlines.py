@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import UNKNOWN, Attribute, Expr, Parameter
 from dynamo_lint.index.walking import arguments_of
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Symbol, Tier
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.settings import described
 from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Instance, Scope, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _OF_LIGHTNING = "LightningCLI"
 _NAMES = ("CLI", "auto_cli", _OF_LIGHTNING)

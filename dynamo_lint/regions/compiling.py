@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Call, Function
+from dynamo_lint.program.refs import COMPILE, ClassRef, External, FunctionRef
 from dynamo_lint.regions.abstract import heirs
-from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import last_name, names_for
-from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Compiled, Instance, Value, Values, union
 
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import Attribute, Call, Expr, Name
-from dynamo_lint.regions import flow
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Tier
 from dynamo_lint.regions.inlaid import PROCESSOR
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.outside import composing
-from dynamo_lint.regions.project import External
 from dynamo_lint.regions.submodules import children
 from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _WITHOUT_FORWARD = ("ModuleList", "ModuleDict", "LightningModule", "DataModule")
 """Classes of libraries that leave the forward to others, or have no use for one."""
@@ -62,7 +56,7 @@ def _constructions(ev: Evaluation, ref: ClassRef) -> list[tuple[Call, Scope]]:
     project = ev.project
     own = [part for part in project.mro(ref) if "__init__" in project.class_bindings(part)]
     if not own:
-        return [(site.call, caller) for caller, site in flow.constructions(ev, ref)]
+        return [(site.call, caller) for caller, site in ev.constructions(ref)]
     last = next((part for part in reversed(own) if project.external_bases(part)), None)
     init = project.method(last, "__init__") if last is not None else None
     found = []

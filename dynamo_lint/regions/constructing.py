@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Call, Constant, Definition, Element, Expr
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
 
 _AFTER = {

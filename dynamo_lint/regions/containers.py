@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Call, Expr, Name
-from dynamo_lint.regions import flow, submodules
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.program.refs import ClassRef, Tier
+from dynamo_lint.regions import submodules
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import EMPTY, Group, Held, Scope, Values, each, elements, freeze, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 MODULE_CONTAINERS = {"ModuleList": "list", "ModuleDict": "dict", "Sequential": "sequential"}
 _DICTIONARIES = frozenset(
@@ -59,7 +55,7 @@ def put_into(ev: Evaluation, ref: ClassRef) -> Values:
     if not any(base in _DICTIONARIES for base in ev.project.external_bases(ref)):
         return EMPTY
     parts = [submodules.contents(ev, ref)]
-    for scope, site in flow.constructions(ev, ref):
+    for scope, site in ev.constructions(ref):
         names = [one.name for one in ev.project.function(scope.function).bindings if one.value == site.call]
         if scope.function.key == MODULE_KEY:
             parts += [elements(ev.value(Name(name), scope)) for name in names]

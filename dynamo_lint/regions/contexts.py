@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Function
 from dynamo_lint.index.walking import parts, walk
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Tier
 from dynamo_lint.regions import settings
 from dynamo_lint.regions.abstract import heirs_that_run
-from dynamo_lint.regions.beforehand import before
-from dynamo_lint.regions.flow import argument_for, call_sites, is_settled, passed_by
 from dynamo_lint.regions.leftoff import leaves_out
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.receivers import seen_by
 from dynamo_lint.regions.registries import METHODS
 from dynamo_lint.regions.values import (
     EMPTY,
     FunctionValue,
+    Given,
     Instance,
     Key,
     Scope,
@@ -28,9 +26,8 @@ from dynamo_lint.regions.values import (
     freeze,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation, Given
+from dynamo_lint.values.arguments import argument_for, is_settled
+from dynamo_lint.values.points_to import Evaluation
 
 
 def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
@@ -52,7 +49,7 @@ def given(ev: Evaluation, ref: FunctionRef, call: Call, scope: Scope) -> Given:
             continue
         argument = argument_for(parameter, function, call)
         if argument is not None and not isinstance(argument, facts.Unknown):
-            values = before(ev, argument, scope, call) or _of_configuration(argument)
+            values = ev.before(argument, scope, call) or _of_configuration(argument)
             found.append((parameter.name, freeze(union([values], Tier.LIKELY))))
     return tuple(found)
 
@@ -72,7 +69,7 @@ def without_others(ev: Evaluation, found: Values, ref: FunctionRef, call: Call, 
         argument = argument_for(parameter, function, call)
         if argument is None or isinstance(argument, facts.Constant):
             continue
-        strange -= before(ev, argument, scope, call).keys()
+        strange -= ev.before(argument, scope, call).keys()
         if strange and not ev.project.locals_of(ref)[parameter.name].bound:
             others = strange & ev.value(facts.Name(parameter.name), Scope(ref)).keys()
             found = {value: tier for value, tier in found.items() if value not in others}
@@ -111,13 +108,13 @@ def by_call(
     opened = [
         p
         for p in function.parameters
-        if depends_on(asked, function, {p.name}) and not is_settled(ev, p, where)
+        if depends_on(asked, function, {p.name}) and not is_settled(ev.project, p, where)
     ]
-    for caller, site in call_sites(ev, where):
+    for caller, site in ev.call_sites(where):
         if leaves_out(ev.project, where, site.call, line):
             continue
         for seen in _seen_by_all(ev.project, Scope(where, receiver), caller, site.call):
-            passed = ((p.name, ev.capped(passed_by(ev, p, where, seen, site))) for p in opened)
+            passed = ((p.name, ev.capped(ev.passed_by(p, where, seen, site))) for p in opened)
             given = tuple((name, freeze(union([values], Tier.LIKELY))) for name, values in passed if values)
             if given:
                 yield Scope(where, receiver, given)

@@ -7,10 +7,10 @@ from math import prod
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, CallSite, Expr
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.flow import argument_for, call_sites, constructions, is_bound_beforehand
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.values import Instance, Scope
+from dynamo_lint.values.arguments import argument_for, is_bound_beforehand
+from dynamo_lint.values.points_to import Evaluation
 
 _SAME_LENGTH = frozenset(
     {"enumerate", "list", "tuple", "reversed", "sorted", "iter", "ModuleList", "tqdm"}
@@ -30,10 +30,10 @@ def instances(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
 def constructed(ev: Evaluation, ref: ClassRef, depth: int = 3) -> int | None:
     """How many instances of a class there are, where every place that makes some says so in numbers."""
     total = 0
-    for scope, site in constructions(ev, ref):
+    for scope, site in ev.constructions(ref):
         count = _at(ev, site, scope)
         owner = scope.receiver
-        if count and owner is not None and owner != ref and constructions(ev, owner):
+        if count and owner is not None and owner != ref and ev.constructions(owner):
             around = constructed(ev, owner, depth - 1) if depth else None
             count = None if around is None else count * around
         if count is None:
@@ -138,7 +138,7 @@ class _Counter:
         self, parameter: facts.Parameter, function: facts.Function, scope: Scope
     ) -> list[tuple[Expr, Scope]]:
         found: list[tuple[Expr, Scope]] = []
-        for caller, site in call_sites(self._ev, scope.function):
+        for caller, site in self._ev.call_sites(scope.function):
             given = argument_for(parameter, function, site.call)
             if given is not None:
                 found.append((given, caller))

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import FileFacts, Store
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
 from dynamo_lint.regions.counting import constructed
-from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.frameworks import block_names
-from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
+from dynamo_lint.regions.model import Entry, Unresolved
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.roots import Root
 from dynamo_lint.regions.targets import Target, targets_of
 from dynamo_lint.regions.values import ClassValue, Group, Instance, union
+from dynamo_lint.values.points_to import evaluation_of
 
 _BLOCK_LISTS = ("_repeated_blocks", "_no_split_modules")
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import MODULE_KEY, Definition, Function
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Instance, Scope, Value, Values
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _MOST = 200
 """Decorators of one name that are evaluated to see what they call."""

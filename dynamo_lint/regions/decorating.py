@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Scope
+from dynamo_lint.values.points_to import Evaluation
 
 _DEEPEST = 2
 """Functions that give back what another makes: further than this nobody nests them."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import Attribute, Call, Name
 from dynamo_lint.index.walking import untested
-from dynamo_lint.regions.flow import argument_for
-from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Scope, Values
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import argument_for
+from dynamo_lint.values.points_to import Evaluation
 
 
 def delayed(ev: Evaluation, ref: ClassRef, call: Call, scope: Scope) -> Values:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, Expr, Function
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Node, Tier
 from dynamo_lint.regions.attributes import delegates
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
 from dynamo_lint.regions.edges import Edge
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Node, Tier
 from dynamo_lint.regions.modules import OF_MODULES
 from dynamo_lint.regions.values import EMPTY, Foreign, Instance, Scope, Value
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _KNOWN = ("torch.nn.Module", "torch.nn.modules.module.Module", "builtins.object")
 """Bases outside a project whose attributes are known."""

@@ -23,7 +23,7 @@ from dynamo_lint.index.facts import (
     Setting,
 )
 from dynamo_lint.index.packaging import entry_point
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
 
 Table = dict[str, list[Any]]
 _TYPE = "type"

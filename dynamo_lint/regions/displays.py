@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import MODULE_KEY, Display, Element, Expr, Name
 from dynamo_lint.index.walking import untested, walk
+from dynamo_lint.program.refs import FunctionRef, Tier
 from dynamo_lint.regions import choices
-from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.receivers import each_heir
 from dynamo_lint.regions.values import EMPTY, Group, Scope, Values, at_best, freeze, stored, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def of_display(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from dynamo_lint.program.refs import FunctionRef, Node, Tier
 from dynamo_lint.regions.chain import Step
-from dynamo_lint.regions.evaluate import Given
-from dynamo_lint.regions.model import FunctionRef, Node, Tier
+from dynamo_lint.regions.values import Given
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
 from dynamo_lint.index.walking import parts
+from dynamo_lint.program.refs import COMPILE, ClassRef, External, FunctionRef, Tier
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
 from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
-from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
@@ -20,15 +20,14 @@ from dynamo_lint.regions.carried import carriers, mapped
 from dynamo_lint.regions.compiling import compiles_something
 from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances
-from dynamo_lint.regions.evaluate import Evaluation, evaluate, evaluation_of
 from dynamo_lint.regions.inlaid import inlaid
 from dynamo_lint.regions.leftoff import gives_another, is_disabled, off_with, varies
-from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier, Unresolved
+from dynamo_lint.regions.model import Entry, Unresolved
 from dynamo_lint.regions.modules import inherits_code
 from dynamo_lint.regions.naming import goes_by
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches, wrapper
-from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import is_rehearsal
 from dynamo_lint.regions.roots import Root, at_best_likely, is_tried, merged
 from dynamo_lint.regions.selecting import is_chosen
@@ -55,6 +54,7 @@ from dynamo_lint.regions.values import (
     flattened,
     id_of,
 )
+from dynamo_lint.values.points_to import Evaluation, evaluate, evaluation_of
 
 _OF_TORCH = frozenset({"fullgraph", "dynamic"})
 """Keywords of `nn.Module.compile` that no other `.compile()` has: its receiver is a module, whichever."""
@@ -302,7 +302,7 @@ class _Search:
             argument = compiled_argument(site.call, position)
             if argument is None:
                 return []
-            found = self._roots(scope, site, "call", argument, before(ev, argument, scope, site.call))
+            found = self._roots(scope, site, "call", argument, ev.before(argument, scope, site.call))
             if site.unused and isinstance(found, list) and self._only_returns(site.call.function, where):
                 return [replace(root, targets=(), module=None) for root in found]  # nobody calls the result
             return found

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import Call
 from dynamo_lint.index.packaging import ENTRY_POINT
+from dynamo_lint.program.refs import Tier
 from dynamo_lint.regions import choices
-from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.values import EMPTY, Loadable, Scope, Text, Values, each, freeze, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 POINT = f"{ENTRY_POINT.module}.{ENTRY_POINT.name}"
 _FINDING = frozenset(

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Expr
+from dynamo_lint.program.refs import File, Tier
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.factories import offered
-from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.project import File
 from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Instance, Scope, Text, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _SOURCE = re.compile(r"(?P<name>\*|[A-Za-z_][\w.]*)(?P<call>\(.*\))?", re.DOTALL)
 """A dotted name, or `*` for one that only the run knows, and what it may be called with."""

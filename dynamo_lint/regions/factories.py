@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import MODULE_KEY, Name
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import File, Symbol
+from dynamo_lint.program.refs import ClassRef, File, FunctionRef, Symbol, Tier
 from dynamo_lint.regions.values import EMPTY, ClassValue, FunctionValue, Instance, Value, Values
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _MANY = 8
 """A module that builds more different models than this says little about which of them is meant."""

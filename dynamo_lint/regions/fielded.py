@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Expr
-from dynamo_lint.regions import abstract, flow
-from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.regions import abstract
 from dynamo_lint.regions.values import Scope
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def made_with(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Iterator[tuple[Expr, Scope]]:
@@ -21,7 +18,7 @@ def made_with(ev: Evaluation, part: ClassRef, ref: ClassRef, name: str) -> Itera
         return
     declared = [key for key, _ in ev.project.class_(part).annotations]
     position = declared.index(name) if name in declared else None
-    made = (flow.constructions(ev, one) for one in abstract.made_for(ev.project, ref))
+    made = (ev.constructions(one) for one in abstract.made_for(ev.project, ref))
     for scope, site in chain.from_iterable(made):
         given = next((value for key, value in site.call.keywords if key == name), None)
         if given is None and part == ref and position is not None and position < len(site.call.arguments):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Expr, Import, Name
+from dynamo_lint.program.refs import File, FunctionRef
 from dynamo_lint.regions.itempath import key_of
-from dynamo_lint.regions.model import FunctionRef
-from dynamo_lint.regions.project import File, Project
+from dynamo_lint.regions.project import Project
 
 _DEEPEST = 8
 """How many imports a table may go through."""

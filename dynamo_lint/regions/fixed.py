@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import CallSite, Constant, Expr, Function, Name
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions import picked
 from dynamo_lint.regions.abstract import heirs
-from dynamo_lint.regions.flow import argument_for, constructions
-from dynamo_lint.regions.helpers import as_given
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
 from dynamo_lint.regions.shown import MODE, bound_and_stored, stays
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import argument_for, as_given
+from dynamo_lint.values.points_to import Evaluation
 
 _DEEPEST = 4
 
@@ -99,7 +94,7 @@ def _given(ev: Evaluation, ref: ClassRef, name: str, depth: int, *, defaults: bo
     if init is None or parameter is None or depth > _DEEPEST or (kept and not defaults):
         return frozenset({None})
     found: set[bool | None] = set()
-    for caller, site in constructions(ev, ref):
+    for caller, site in ev.constructions(ref):
         owner = ev.project.owner(caller.function)
         if not is_own_use(ev.project, caller.function, site.call.line, init.path):
             return frozenset({None})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.candidates import examples
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Unresolved
+from dynamo_lint.regions.model import Unresolved
 from dynamo_lint.regions.project import Project
 
 _FLAGS = frozenset(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
+from dynamo_lint.index.facts import MODULE_KEY, CallSite, Function, Parameter
 from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Symbol, Tier
 from dynamo_lint.regions import (
     applied,
-    beforehand,
     choices,
     compiling,
     decorated,
@@ -23,11 +22,10 @@ from dynamo_lint.regions import (
     settings,
     unnamed,
 )
-from dynamo_lint.regions.abstract import is_protocol, standing_for
+from dynamo_lint.regions.abstract import standing_for
 from dynamo_lint.regions.annotations import as_overridden, is_plain, typed
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.naming import LAMBDA, names_for
-from dynamo_lint.regions.project import Project, Symbol
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.receivers import may_run_for, receiver, seen_by
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -36,21 +34,15 @@ from dynamo_lint.regions.values import (
     Group,
     Instance,
     Scope,
-    Value,
     Values,
     at_best,
     union,
 )
+from dynamo_lint.values.arguments import ENOUGH, argument_for, is_first, names_ours
+from dynamo_lint.values.points_to import Evaluation, Sites
 
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
-
-ENOUGH = 24
-"""So many calls with different values make a generic slot: more of them would say nothing new."""
 _MAX_CALL_SITES = 200
 """Calls of one name that are evaluated to see what they call."""
-
-Called = tuple[tuple[Scope, CallSite], ...]
 
 
 def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: bool) -> Values:
@@ -63,13 +55,13 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
         return EMPTY  # a tensor or a number: nothing that could lead on
     inside = Scope(outer.function, scope.receiver or ev.project.owner(scope.function))
     declared = typed(ev.project, parameter.annotation, inside) if parameter.annotation is not None else EMPTY
-    known = any(_names_ours(ev.project, v) for v in declared)
+    known = any(names_ours(ev.project, v) for v in declared)
     if known and not function.qualname.endswith("__init__"):
         return declared
     # What is injected into a constructor need not be what its annotation says.
     default = ev.value(parameter.default, outer) if parameter.default is not None else EMPTY
     passed = at_best(_passed(ev, parameter, scope), Tier.LIKELY)
-    first = direct and _is_first(parameter, function)
+    first = direct and is_first(parameter, function)
     more = [decorated.by(ev, function, scope), _bound_to(ev, function, scope)] if first else []
     if function.qualname.rpartition(".")[2].startswith("register"):
         choices.note(ev.project, passed)  # a table is filled with it
@@ -82,32 +74,20 @@ def of_parameter(ev: Evaluation, parameter: Parameter, scope: Scope, direct: boo
     return union([declared, found])
 
 
-def _names_ours(project: Project, value: Value) -> bool:
-    """Whether an annotation names a class of the project; a protocol only says what any class may have."""
-    if isinstance(value, Group):
-        return any(_names_ours(project, inner) for item in value.items for inner, _ in item)
-    return isinstance(value, Instance | ClassValue) and not is_protocol(project, value.ref)
-
-
 def _passed(ev: Evaluation, parameter: Parameter, scope: Scope) -> Values:
     """What the call sites of the function pass for one parameter."""
     found: Values = EMPTY
     told = 0
-    for caller, site in handing_over(ev, parameter, scope.function):
+    for caller, site in applied.handing_over(ev, parameter, scope.function):
         if not may_run_for(ev.project, scope, caller, site.call):
             continue
-        passed = passed_by(ev, parameter, scope.function, seen_by(ev.project, scope, caller, site.call), site)
+        passed = ev.passed_by(parameter, scope.function, seen_by(ev.project, scope, caller, site.call), site)
         # Once, though one of a table; functions are each meant, as the rows of a table are.
         told += not passed.keys() <= found.keys() and not all(isinstance(v, FunctionValue) for v in passed)
         found = union([found, passed])
         if told > ENOUGH:
             break
     return found
-
-
-def handing_over(ev: Evaluation, parameter: Parameter, where: FunctionRef) -> Called:
-    """The calls that say what a parameter of a function may hold; of a forward also those of its module."""
-    return (*call_sites(ev, where), *applied.handing(ev, parameter, where))
 
 
 def passed_by(
@@ -122,74 +102,33 @@ def passed_by(
         if not ev.project.files[caller.function.path].is_code:
             return settings.of_group(ev, caller.function.path, parameter.name)
         return keywords.unpacked(ev, parameter.name, caller, site.call)
-    values = beforehand.before(ev, given, caller, site.call)
+    values = ev.before(given, caller, site.call)
     other_name = terminal_name(site.call.function) != called.qualname.rpartition(".")[2]
     return _paired(ev, values, function) if values and other_name else values
-
-
-def is_bound(function: Function) -> bool:
-    """Whether the first parameter of a function is its instance or class."""
-    static = any(terminal_name(decorator) == "staticmethod" for decorator in function.decorators)
-    return function.owner is not None and not static
-
-
-def is_settled(ev: Evaluation, parameter: Parameter, function: FunctionRef) -> bool:
-    """Whether the annotation of a parameter says by itself what the parameter holds."""
-    outer = Scope(FunctionRef(function.path, ev.project.function(function).outer or MODULE_KEY))
-    if parameter.annotation is None:
-        return False
-    if is_plain(ev.project, parameter.annotation, outer):
-        return True
-    return any(_names_ours(ev.project, v) for v in typed(ev.project, parameter.annotation, outer))
-
-
-def argument_for(parameter: Parameter, function: Function, call: facts.Call) -> Expr | None:
-    """The expression a call passes for a parameter, by keyword or by position; None if it passes none."""
-    for keyword, value in call.keywords:
-        if keyword == parameter.name:
-            return value
-    if parameter.kind != "positional":
-        return None
-    position = function.parameters.index(parameter) - is_bound(function)
-    if not 0 <= position < len(call.arguments):
-        return None
-    if any(isinstance(argument, facts.Element) for argument in call.arguments[: position + 1]):
-        return None
-    return call.arguments[position]
 
 
 # --- who calls a function -------------------------------------------------------------------------------
 
 
-def call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
+def call_sites(ev: Evaluation, ref: FunctionRef) -> Sites:
     """The calls in the project that run a function, directly or by constructing its class."""
-    nothing: Called = ()
+    nothing: Sites = ()
     return ev.ask(("sites", ref), lambda: _call_sites(ev, ref), nothing)
 
 
-def is_bound_beforehand(project: Project, caller: Scope, site: CallSite) -> bool:
-    """Whether a call stands for a `partial`, which is called who knows where, and how often."""
-    return any(
-        one.call.line == site.call.line
-        and one.call.arguments[:1]
-        and one.call.arguments[0] is site.call.function
-        for one in project.function(caller.function).calls
-    )
-
-
-def constructions(ev: Evaluation, ref: ClassRef) -> Called:
+def constructions(ev: Evaluation, ref: ClassRef) -> Sites:
     """The calls in the project that construct a class by its name or an alias of it."""
 
-    def compute() -> Called:
+    def compute() -> Sites:
         own = unnamed.by_owner(ev.project, [ref])
         told = registries.configured(ev, [ref])
         return (*told, *_calls_to(ev, ref.name, {ref}), *unnamed.running(ev, {ref}), *own)
 
-    nothing: Called = ()
+    nothing: Sites = ()
     return ev.ask(("constructions", ref), compute, nothing)
 
 
-def _call_sites(ev: Evaluation, ref: FunctionRef) -> Called:
+def _call_sites(ev: Evaluation, ref: FunctionRef) -> Sites:
     names, constructed = _called(ev.project, ref)
     wanted: set[ClassRef | FunctionRef] = {ref, *constructed}
     found = dict.fromkeys(registries.configured(ev, _in_order(wanted)))
@@ -308,12 +247,6 @@ def _by_constructor(project: Project) -> dict[ClassRef | FunctionRef, _Sites]:
 
 
 # --- decorations ----------------------------------------------------------------------------------------
-
-
-def _is_first(parameter: Parameter, function: Function) -> bool:
-    """Whether a parameter is the first that a call gives: that of a method comes after `self`."""
-    position = int(is_bound(function))
-    return len(function.parameters) > position and function.parameters[position] is parameter
 
 
 def _bound_to(ev: Evaluation, function: Function, scope: Scope) -> Values:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite
-from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.submodules import descendants
 from dynamo_lint.regions.values import Foreign, Group, Instance, Scope, Value, Values, elements, union
+from dynamo_lint.values.points_to import Evaluation
 
 DECORATORS = frozenset({"vllm.compilation.decorators.support_torch_compile", "megatron.core.jit.jit_fuser"})
 """Decorators that compile: the `forward` of a class (vllm/compilation/decorators.py), or a function, since

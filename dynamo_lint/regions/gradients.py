@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Call, Constant
 from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Node
 from dynamo_lint.regions.edges import Edge
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Node
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import Project
 
 _OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _ON = ("enable_grad", "set_grad_enabled", "inference_mode")

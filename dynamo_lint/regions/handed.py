@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dynamo_lint.index.facts import Constant, Definition, Expr, FileFacts, Import, Name
-from dynamo_lint.regions.model import function_ref
+from dynamo_lint.program.refs import function_ref
 from dynamo_lint.regions.scopes import method_kind
 
 Table = dict[str, list[Any]]

@@ -6,18 +6,15 @@ No call names a `forward`, so nobody can be asked who passes what to one; whoeve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, CallSite, Expr, Function
 from dynamo_lint.index.walking import parts
+from dynamo_lint.program.refs import FunctionRef, Tier
 from dynamo_lint.regions.contexts import depends_on
-from dynamo_lint.regions.flow import argument_for, is_bound, is_settled
-from dynamo_lint.regions.model import FunctionRef, Tier
-from dynamo_lint.regions.values import FunctionValue, Scope, Value, Values, freeze, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation, Given
+from dynamo_lint.regions.values import FunctionValue, Given, Scope, Value, Values, freeze, union
+from dynamo_lint.values.arguments import argument_for, is_bound, is_settled
+from dynamo_lint.values.points_to import Evaluation
 
 
 def handed(ev: Evaluation, callee: FunctionRef, call: Call, scope: Scope) -> Given:
@@ -50,7 +47,9 @@ def _called(ev: Evaluation, callee: FunctionRef) -> frozenset[str]:
     function = ev.project.function(callee)
     calls = [site.call for site in function.calls if not site.eager]
     handed_on = set(_handed_on(ev, calls))
-    open_ones = (p for p in function.parameters[is_bound(function) :] if not is_settled(ev, p, callee))
+    open_ones = (
+        p for p in function.parameters[is_bound(function) :] if not is_settled(ev.project, p, callee)
+    )
     return frozenset(
         parameter.name
         for parameter in open_ones

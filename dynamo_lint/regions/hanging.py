@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
-from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.project import External
+from dynamo_lint.program.refs import External, Tier
 from dynamo_lint.regions.values import EMPTY, Bare, Foreign, Instance, Scope, Values, at_best, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def hung_on_unknown(ev: Evaluation, owners: Values, name: str) -> Values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Function
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.scopes import method_kind
 from dynamo_lint.regions.values import Instance, Value, Values

@@ -6,16 +6,13 @@ of each caller it is known, and where that caller is compiled, so is what it han
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr, Function, Parameter
-from dynamo_lint.regions.flow import call_sites, is_settled, passed_by
-from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.index.facts import Expr
+from dynamo_lint.program.refs import FunctionRef, Tier
 from dynamo_lint.regions.values import Instance, Value, Values
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import as_given, is_settled
+from dynamo_lint.values.points_to import Evaluation
 
 
 class ByCaller(NamedTuple):
@@ -26,28 +23,20 @@ class ByCaller(NamedTuple):
     tier: Tier
 
 
-def as_given(function: Function, expr: Expr) -> Parameter | None:
-    """The parameter that an expression is, if the function never binds the name to anything else."""
-    parameter = next((p for p in function.parameters if facts.Name(p.name) == expr), None)
-    if parameter is None or any(binding.name == parameter.name for binding in function.bindings):
-        return None
-    return parameter
-
-
 def by_caller(ev: Evaluation, where: FunctionRef, called: Expr, known: Values) -> tuple[ByCaller, ...]:
     """The modules that callers of a function hand it as what it calls there, beside those that are known."""
     function = ev.project.function(where)
     parameter = as_given(function, called)
-    if parameter is None or is_settled(ev, parameter, where):
+    if parameter is None or is_settled(ev.project, parameter, where):
         return ()
     nothing: tuple[ByCaller, ...] = ()
     found = ev.ask(
         ("by caller", where, parameter.name),
         lambda: tuple(
             ByCaller(caller.function, value, max(tier, Tier.LIKELY))
-            for caller, site in call_sites(ev, where)
+            for caller, site in ev.call_sites(where)
             if not site.eager
-            for value, tier in ev.capped(passed_by(ev, parameter, where, caller, site)).items()
+            for value, tier in ev.capped(ev.passed_by(parameter, where, caller, site)).items()
             if isinstance(value, Instance) and tier < Tier.ASSUMED and ev.project.is_module(value.ref)
         ),
         nothing,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import COMPILE, External
+from dynamo_lint.program.refs import COMPILE, ClassRef, External, FunctionRef, Tier
 from dynamo_lint.regions.values import (
     EMPTY,
     FunctionValue,
@@ -17,6 +15,7 @@ from dynamo_lint.regions.values import (
     functions_in,
     union,
 )
+from dynamo_lint.values.points_to import Evaluation
 
 # Backward hooks run in the autograd engine, outside the region (torch/nn/modules/module.py).
 FORWARD_HOOKS = ("register_forward_hook", "register_forward_pre_hook")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Attribute, Call, Name, Parameter
-from dynamo_lint.regions import choices, commandlines, flow
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions import choices, commandlines
 from dynamo_lint.regions.abstract import heirs
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.settings import described
 from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _CALLBACKS = (".Callback", ".ModelCheckpoint")
 _TRAINED = "pl_module"
@@ -64,7 +60,7 @@ def kept(ev: Evaluation, ref: ClassRef, name: str) -> Values:
         return EMPTY
     if not project.external_bases(ref) or not _hands_on(ev, ref):
         return EMPTY
-    sites = flow.constructions(ev, ref)
+    sites = ev.constructions(ref)
     given = [ev.value(v, caller) for caller, site in sites for key, v in site.call.keywords if key == name]
     held = union(given, Tier.LIKELY)
     return {value: tier for value, tier in held.items() if ev.holds_module(value)}

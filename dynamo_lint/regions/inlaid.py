@@ -7,15 +7,12 @@ it is handed to, out of those that give it back, and to whoever hands it over.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Call, CallSite, Element, Expr, Name, Narrowed, Store, Subscript
 from dynamo_lint.index.walking import arguments_of, itself
-from dynamo_lint.regions.flow import argument_for
+from dynamo_lint.program.refs import External, FunctionRef, Symbol, Tier
 from dynamo_lint.regions.hooks import FORWARD_HOOKS
-from dynamo_lint.regions.model import FunctionRef, Tier
-from dynamo_lint.regions.project import External, Symbol
 from dynamo_lint.regions.values import (
     Foreign,
     FunctionValue,
@@ -27,9 +24,8 @@ from dynamo_lint.regions.values import (
     functions_in,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import argument_for
+from dynamo_lint.values.points_to import Evaluation
 
 _MOST = 60
 """Places that one module is followed to."""

@@ -3,13 +3,11 @@ and what a class of the project gives whoever iterates over it or asks it for an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Attribute, Call, Expr, Name
 from dynamo_lint.index.walking import walk
+from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions import records
-from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.questions import FARTHER
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -27,9 +25,7 @@ from dynamo_lint.regions.values import (
     freeze,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 NAMES = frozenset(
     {*(f"builtins.{name}" for name in ("enumerate", "zip", "next", "map", "filter", "sum"))}

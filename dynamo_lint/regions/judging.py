@@ -7,15 +7,15 @@ import fnmatch
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dynamo_lint.index.expressions import Expressions
 from dynamo_lint.index.facts import Call as CallFact
 from dynamo_lint.index.facts import Constant, Expr, Name
 from dynamo_lint.index.scopes import FunctionScope
+from dynamo_lint.program.refs import FunctionRef, Tier
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.having import is_set_by_methods
-from dynamo_lint.regions.model import FunctionRef, Tier
 from dynamo_lint.regions.narrowing import is_one_of
 from dynamo_lint.regions.scopes import Local
 from dynamo_lint.regions.values import (
@@ -29,9 +29,7 @@ from dynamo_lint.regions.values import (
     Value,
     Values,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 class _Open:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr, Function, Parameter
-from dynamo_lint.regions import beforehand, flow
-from dynamo_lint.regions.model import FunctionRef, Tier
+from dynamo_lint.program.refs import FunctionRef, Tier
 from dynamo_lint.regions.values import EMPTY, Group, Scope, Values, at_best, freeze, stored, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import ENOUGH, is_bound
+from dynamo_lint.values.points_to import Evaluation
 
 TAKING = frozenset({"get", "pop", "__getitem__"})
 """Methods of containers that give one item of them."""
@@ -74,11 +70,11 @@ def _under(ev: Evaluation, name: str, where: FunctionRef) -> Values:
     if any(parameter.name == name for parameter in ev.project.function(where).parameters):
         return EMPTY
     found: Values = EMPTY
-    for caller, site in flow.call_sites(ev, where):
+    for caller, site in ev.call_sites(where):
         given = next((value for keyword, value in site.call.keywords if keyword == name), None)
         more = unpacked(ev, name, caller, site.call) if given is None else ev.value(given, caller)
         found = union([found, more])
-        if len(found) > flow.ENOUGH:
+        if len(found) > ENOUGH:
             break
     return ev.capped(at_best(found, Tier.LIKELY))
 
@@ -86,10 +82,8 @@ def _under(ev: Evaluation, name: str, where: FunctionRef) -> Values:
 def rest(ev: Evaluation, parameter: Parameter, function: Function, caller: Scope, call: facts.Call) -> Values:
     """What `*rest` or `**rest` holds in one call: what no other parameter takes."""
     if parameter.kind == "vararg":
-        first = sum(p.kind == "positional" for p in function.parameters) - flow.is_bound(function)
-        items = [
-            beforehand.before(ev, argument, caller, call) for argument in call.arguments[max(first, 0) :]
-        ]
+        first = sum(p.kind == "positional" for p in function.parameters) - is_bound(function)
+        items = [ev.before(argument, caller, call) for argument in call.arguments[max(first, 0) :]]
         return {Group("each", (freeze(union(items)),)): Tier.CERTAIN} if any(items) else EMPTY
     named = {p.name for p in function.parameters}
     given = [(key, ev.value(value, caller)) for key, value in call.keywords if key and key not in named]

@@ -12,7 +12,8 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
 
 if TYPE_CHECKING:
-    from dynamo_lint.regions.project import Project, Symbol
+    from dynamo_lint.program.refs import Symbol
+    from dynamo_lint.regions.project import Project
 
 _ASKED = "__getattr__"
 _MODULES = facts.Attribute(facts.Name("sys"), "modules")

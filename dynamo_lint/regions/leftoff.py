@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import Call, Choice, Constant, Element, Expr, Name
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.carried import carries
-from dynamo_lint.regions.flow import argument_for, call_sites
-from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.picked import is_met
 from dynamo_lint.regions.project import Project
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import argument_for
+from dynamo_lint.values.points_to import Evaluation
 
 NOTHING: frozenset[str] = frozenset()
 _OFF = (Constant(False), Constant(None))
@@ -53,7 +49,7 @@ def off_with(project: Project, where: FunctionRef, call: Call, target: FunctionR
 
 def varies(ev: Evaluation, where: FunctionRef, line: int) -> bool:
     """Whether some call of a function leaves out a line: `prepare(net)` where others have `compile=True`."""
-    calls = call_sites(ev, where) if ev.project.function(where).picked else ()
+    calls = ev.call_sites(where) if ev.project.function(where).picked else ()
     return any(leaves_out(ev.project, where, site.call, line) for _, site in calls)
 
 

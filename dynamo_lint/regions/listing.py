@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import Name
+from dynamo_lint.program.refs import File, Tier
 from dynamo_lint.regions import choices
 from dynamo_lint.regions.containers import pairs
 from dynamo_lint.regions.factories import models_of, offered
-from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.project import File
 from dynamo_lint.regions.values import Value, Values, each, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 MEMBERS = "inspect.getmembers"
 LISTING = frozenset({"items", "values"})

@@ -7,14 +7,11 @@ outside would, of a model that it compiles itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dynamo_lint.regions import values
 from dynamo_lint.regions.picked import passed
 from dynamo_lint.regions.values import Scope, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def one_of(ev: Evaluation, options: Sequence[Values], asks: str | None, scope: Scope) -> Values:

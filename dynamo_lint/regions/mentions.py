@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions.project import Project
 
 

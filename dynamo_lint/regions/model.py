@@ -5,72 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
-from functools import cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Node, Tier
 from dynamo_lint.regions.chain import Step
-
-
-class Tier(IntEnum):
-    """How well a claim is proven; the weakest link of a chain decides, so tiers combine with `max`."""
-
-    CERTAIN = 0
-    """Bound by symbol: constructors, annotations, declarations in code or configuration."""
-    LIKELY = 1
-    """A flow-insensitive union, or a library convention."""
-    ASSUMED = 2
-    """A guess by name, shown only on request."""
-
-    @property
-    def word(self) -> str:
-        """The tier as the interface spells it."""
-        return self.name.lower()
-
-
-class FunctionRef(NamedTuple):
-    """A function by file and key.
-
-    References are keys of nearly every table, and a tuple is hashed and compared several times as fast as a
-    dataclass; `sort` keeps tuples of different classes apart.
-    """
-
-    path: str
-    key: str
-    sort: Literal["function"] = "function"
-
-    @property
-    def id(self) -> str:
-        """`path::qualname`, as in the interface; a repeated definition shares its qualname's id."""
-        return f"{self.path}::{self.key.split('@')[0].split('#')[0]}"
-
-    def stands_in(self, other: FunctionRef) -> bool:
-        """Whether it is a closure of another function."""
-        return self.path == other.path and self.key.startswith(f"{other.key}.<locals>.")
-
-
-@cache
-def function_ref(path: str, key: str) -> FunctionRef:
-    """The one reference to a function that all tables of a project share: they hold it a dozen times."""
-    return FunctionRef(path, key)
-
-
-class ClassRef(NamedTuple):
-    """A class by file and key."""
-
-    path: str
-    key: str
-    sort: Literal["class"] = "class"
-
-    @property
-    def id(self) -> str:
-        """`path::qualname`, as in the interface."""
-        return f"{self.path}::{self.key.split('#')[0]}"
-
-    @property
-    def name(self) -> str:
-        """The bare class name."""
-        return self.key.split("#")[0].rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +47,6 @@ class HotFunction:
     def __hash__(self) -> int:
         # The key of many tables, with one for each pair: a chain and a thousand entries take long to hash.
         return hash((self.function, self.receiver))
-
-
-class Node(NamedTuple):
-    """A function on one class of `self`."""
-
-    function: FunctionRef
-    receiver: ClassRef | None
 
 
 class Call(NamedTuple):

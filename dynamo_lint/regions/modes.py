@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Attribute, Binding, Call, Constant, Expr, Function, Import, Name, Store
 from dynamo_lint.index.walking import itself, untested, walk
-from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.flow import call_sites
-from dynamo_lint.regions.model import FunctionRef, Node
+from dynamo_lint.program.refs import External, FunctionRef, Node
 from dynamo_lint.regions.modules import SELF_RETURNING
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.roots import Root
 from dynamo_lint.regions.shown import MODE, contradicts
+from dynamo_lint.values.points_to import evaluation_of
 
 _SAME = frozenset(
     {"compile", "DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "fully_shard"}
@@ -51,7 +50,7 @@ def _mode(project: Project, root: Root) -> bool | None:
 
 def _told(project: Project, site: FunctionRef, line: int) -> bool | None:
     names = {site.path: set(_compiled_as(project.function(site), line))}
-    callers = call_sites(evaluation_of(project), site)
+    callers = evaluation_of(project).call_sites(site)
     for caller, call in callers if len(callers) <= _FEW else ():
         known = names.setdefault(caller.function.path, set())
         known.update(_around(project.function(caller.function), call.call))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import MODULE_KEY, Name
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 if TYPE_CHECKING:
     from dynamo_lint.regions.project import Project

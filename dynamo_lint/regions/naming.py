@@ -8,7 +8,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, Expr, FileFacts, Function, Store
 from dynamo_lint.index.walking import untested, walk
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 _EXPRESSIONS = (facts.Name("re"), facts.Name("regex"))
 """Whose `compile` is another."""

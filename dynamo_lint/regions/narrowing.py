@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
 from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.index.having import attributes_in, tests_attributes
 from dynamo_lint.index.narrowing import lists_texts
+from dynamo_lint.program.refs import Tier
 from dynamo_lint.regions.annotations import typed
 from dynamo_lint.regions.fielded import made_with
 from dynamo_lint.regions.having import by_attributes
-from dynamo_lint.regions.model import Tier
 from dynamo_lint.regions.shown import by_flag
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -28,9 +27,7 @@ from dynamo_lint.regions.values import (
     Values,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Call
+from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions import contexts
-from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.values import EMPTY, Instance, Scope, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _NEW = "__new__"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from dynamo_lint.program.refs import FunctionRef, Node, Tier
 from dynamo_lint.regions.edges import Edge
-from dynamo_lint.regions.evaluate import evaluation_of
 from dynamo_lint.regions.leftoff import NOTHING, is_off
-from dynamo_lint.regions.model import FunctionRef, Node, Tier
 from dynamo_lint.regions.origins import givers
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.switches import starts_off
+from dynamo_lint.values.points_to import evaluation_of
 
 
 def if_given(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.regions.model import ClassRef
+from dynamo_lint.program.refs import ClassRef
 
 
 def merged(sequences: list[list[ClassRef]], ref: ClassRef) -> list[ClassRef]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Call, CallSite, Constant, Element, Function, Parameter
-from dynamo_lint.regions.flow import argument_for, call_sites, handing_over, is_bound_beforehand, passed_by
-from dynamo_lint.regions.helpers import as_given
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.regions.applied import handing_over
 from dynamo_lint.regions.values import FunctionValue, Instance, Value
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import argument_for, as_given, is_bound_beforehand
+from dynamo_lint.values.points_to import Evaluation
 
 Origins = Mapping[Value, tuple[FunctionRef, ...]]
 _NONE = Constant(None)
@@ -51,7 +48,7 @@ def _origins(
     anything: dict[FunctionRef, None] = {}
     bound: set[Value] = set()
     for caller, site in handing_over(ev, parameter, where):
-        values = passed_by(ev, parameter, where, caller, site)
+        values = ev.passed_by(parameter, where, caller, site)
         later = kept and not _is_called_at_once(ev.project.function(caller.function), site)
         if later or is_bound_beforehand(ev.project, caller, site):
             bound.update(values)
@@ -84,13 +81,13 @@ def givers(
     ev: Evaluation, where: FunctionRef, parameter: Parameter, entered: Collection[FunctionRef]
 ) -> tuple[FunctionRef, ...] | None:
     """The functions whose calls give a parameter that is None by default anything; None if that is open."""
-    if parameter.default != _NONE or where in entered or _is_run_unnamed(where) or not call_sites(ev, where):
+    if parameter.default != _NONE or where in entered or _is_run_unnamed(where) or not ev.call_sites(where):
         return None
     found: dict[FunctionRef, None] = {}
     pending, seen = [(where, parameter)], {where}
     while pending:
         asked, wanted = pending.pop()
-        sites = call_sites(ev, asked)
+        sites = ev.call_sites(asked)
         if not sites or asked in entered or _is_run_unnamed(asked):
             found[asked] = None  # by whoever calls it
         function = ev.project.function(asked)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions.later import SPECS
-from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.modules import ZOOS
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -23,9 +22,7 @@ from dynamo_lint.regions.values import (
     functions_in,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _WRAPPERS = ("Module", "Wrapper", "Parallel")
 """What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.program.refs import COMPILE, External, FunctionRef
 from dynamo_lint.regions import iterables
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
-from dynamo_lint.regions.model import FunctionRef
 from dynamo_lint.regions.outside import UNWRAPPING
-from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.regions.project import Project
 
 _TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize")
 """What gives a function that calls the one it is given (torch/_functorch/apis.py)."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions import submodules
-from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.values import Group, Instance, Value, Values
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 ANY = "*"
 """Stands in a path for a name that only the run knows."""

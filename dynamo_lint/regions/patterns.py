@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Symbol
+from dynamo_lint.regions.project import Project
 
 
 def matches(project: Project, symbol: Symbol, patterns: Iterable[str]) -> bool:

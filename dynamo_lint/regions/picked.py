@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import (
     Attribute,
@@ -23,17 +22,12 @@ from dynamo_lint.index.facts import (
     Name,
 )
 from dynamo_lint.index.walking import untested
-from dynamo_lint.regions.flow import argument_for, call_sites, is_bound_beforehand
-from dynamo_lint.regions.helpers import as_given
-from dynamo_lint.regions.model import Tier
+from dynamo_lint.program.refs import FunctionRef, Tier
 from dynamo_lint.regions.rehearsals import is_kept, is_own_use
-from dynamo_lint.regions.values import FunctionValue, Values, at_best, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
-    from dynamo_lint.regions.model import FunctionRef
-    from dynamo_lint.regions.scopes import Local
-    from dynamo_lint.regions.values import Scope
+from dynamo_lint.regions.scopes import Local
+from dynamo_lint.regions.values import FunctionValue, Scope, Values, at_best, union
+from dynamo_lint.values.arguments import argument_for, as_given, is_bound_beforehand
+from dynamo_lint.values.points_to import Evaluation
 
 Written = frozenset[object]
 
@@ -100,7 +94,7 @@ def stored(ev: Evaluation, where: FunctionRef, line: int, found: Values) -> Valu
 
 def passed(ev: Evaluation, ref: FunctionRef, name: str) -> Written | None:
     """All that calls pass for a parameter, or leave it at; None if there are none, or not all can be seen."""
-    if not call_sites(ev, ref) or _is_bound_elsewhere(ev, ref, name):
+    if not ev.call_sites(ref) or _is_bound_elsewhere(ev, ref, name):
         return None
     return written_out(ev, ref, name, strict=False)
 
@@ -120,7 +114,7 @@ def _is_bound(ev: Evaluation, ref: FunctionRef, name: str) -> bool:
     parameter = as_given(function, Name(name))
     if parameter is None:
         return False
-    given = ((c.function, argument_for(parameter, function, site.call)) for c, site in call_sites(ev, ref))
+    given = ((c.function, argument_for(parameter, function, site.call)) for c, site in ev.call_sites(ref))
     return any(isinstance(v, Name) and _is_bound_elsewhere(ev, where, v.id) for where, v in given)
 
 
@@ -156,7 +150,7 @@ def _given(ev: Evaluation, ref: FunctionRef, name: str, strict: bool) -> Written
     found: set[object] = set()
     default = local.parameter.default
     function = ev.project.function(ref)
-    sites = call_sites(ev, ref)
+    sites = ev.call_sites(ref)
     if strict and is_kept(ev.project, ref.key.rpartition(".")[2], function.decorators):
         return None
     for caller, site in sites:
@@ -232,7 +226,7 @@ def _in_rest(ev: Evaluation, ref: FunctionRef, name: str) -> Written | None:
     if is_kept(ev.project, ref.key.rpartition(".")[2], ev.project.function(ref).decorators):
         return None
     found: set[object] = set()
-    for caller, site in call_sites(ev, ref):
+    for caller, site in ev.call_sites(ref):
         value = next((value for keyword, value in site.call.keywords if keyword == name), None)
         if value is None or is_bound_beforehand(ev.project, caller, site):
             return None

@@ -9,37 +9,22 @@ import builtins
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
+from dynamo_lint.program.refs import COMPILE, ClassRef, External, File, FunctionRef, Symbol
 from dynamo_lint.regions import lazily, modules
 from dynamo_lint.regions.gathering import NOTHING, Gathered
 from dynamo_lint.regions.imports import ModuleFinder
-from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.order import merged
 from dynamo_lint.regions.rooted import OwnFolder
 from dynamo_lint.regions.scopes import Scopes, method_kind
 from dynamo_lint.regions.tables import Tables
 
-COMPILE = "torch.compile"
 _PARTIAL = "functools.partial"
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
-
-
-class File(NamedTuple):
-    """A module of the project, as a value of a name."""
-
-    path: str
-    sort: Literal["file"] = "file"
-
-
-class External(NamedTuple):
-    """Something defined outside the project, by dotted name: `torch.nn.ModuleList`."""
-
-    dotted: str
-    sort: Literal["external"] = "external"
 
 
 _OPTIMIZE = frozenset({External("torch._dynamo.optimize"), External("torch._dynamo.eval_frame.optimize")})
@@ -47,7 +32,6 @@ _OPTIMIZE = frozenset({External("torch._dynamo.optimize"), External("torch._dyna
 _DEEPEST = 100
 """How many names an alias may go through."""
 
-Symbol = ClassRef | FunctionRef | File | External
 Ref = TypeVar("Ref", ClassRef, FunctionRef)
 
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr, Function
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions.evaluate import Evaluation
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Instance, Scope
+from dynamo_lint.values.points_to import Evaluation
 
 _LOOP = ("__iter__", "__next__")
 _BUILTINS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dynamo_lint.index.facts import Attribute, Call, Expr, Name, Parameter
 from dynamo_lint.index.walking import walk
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import nested
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import EMPTY, ClassValue, Instance, Scope, Values
 

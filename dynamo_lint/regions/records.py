@@ -6,11 +6,9 @@ dictionary, an object of a class of attrs or pydantic.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Constant, Display
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -28,9 +26,7 @@ from dynamo_lint.regions.values import (
     stored,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _OPEN = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "Munch", "AttrDict", "DotMap"})
 """Last names of classes of libraries whose instances take any attribute."""

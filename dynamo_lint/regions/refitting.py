@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dynamo_lint.index.facts import Attribute, Call, Expr, Name, Store
-from dynamo_lint.regions.model import FunctionRef
-from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.program.refs import COMPILE, External, FunctionRef
+from dynamo_lint.regions.project import Project
 
 
 def is_put_back(project: Project, where: FunctionRef, store: Store) -> bool:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Expr, Import, Name
 from dynamo_lint.index.walking import arguments_of
-from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, File, Project, Symbol
+from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Symbol
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Scope
 
 _REGISTER = "register_"

@@ -8,15 +8,14 @@ told by the call, or by configurations in Python: `cfg.model` is what one has as
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr
 from dynamo_lint.index.walking import arguments_of, walk
+from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Symbol, Tier
 from dynamo_lint.regions import choices
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, File, Project, Symbol
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.registered import (
     BUILDING,
     HELD,
@@ -44,9 +43,7 @@ from dynamo_lint.regions.values import (
     Values,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _GETTING = frozenset({"get", "get_class", "lookup", "__getitem__"})
 """Methods of registries that give what was registered."""

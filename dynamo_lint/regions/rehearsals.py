@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.project import Project
 
 

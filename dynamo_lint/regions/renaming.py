@@ -6,7 +6,7 @@ from typing import Any
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Binding, FileFacts, Store
-from dynamo_lint.regions.model import function_ref
+from dynamo_lint.program.refs import function_ref
 from dynamo_lint.regions.naming import (
     classes_in,
     compiled_in,

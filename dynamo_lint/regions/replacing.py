@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index.facts import Attribute, Expr
-from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.project import External
+from dynamo_lint.program.refs import External, Tier
 from dynamo_lint.regions.refitting import is_put_back
 from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.temporary import is_undone
 from dynamo_lint.regions.values import EMPTY, Scope, Values, functions_in, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def called(ev: Evaluation, callee: Expr, scope: Scope) -> Values:

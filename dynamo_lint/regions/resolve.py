@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.regions import attributes, beforehand, evaluate, flow
 from dynamo_lint.regions.declared import assumed_entries, declared_entries
 from dynamo_lint.regions.entries import find_entries
-from dynamo_lint.regions.evaluate import Evaluation
 from dynamo_lint.regions.flags import flags
 from dynamo_lint.regions.gathering import NOTHING, Gathered
 from dynamo_lint.regions.model import Regions
@@ -15,6 +15,22 @@ from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.trace import trace
+from dynamo_lint.values.points_to import Answers, Evaluation
+
+ANSWERS = Answers(
+    value=evaluate.value_of,
+    item=evaluate.item_of,
+    elements=evaluate.elements_of,
+    assigned=evaluate.assigned_to,
+    before=beforehand.before,
+    attribute=attributes.of_value,
+    returned=evaluate.returned,
+    parameter=flow.of_parameter,
+    passed_by=flow.passed_by,
+    call_sites=flow.call_sites,
+    constructions=flow.constructions,
+)
+"""Who answers each question of the points-to analysis."""
 
 
 def resolve(
@@ -29,7 +45,7 @@ def resolve(
     facts is noted in `notes`. `gathered` are the tables by name as far as somebody has filled them already.
     """
     project = Project(files, notes, gathered)
-    project.memo[Evaluation] = Evaluation(project, guesses=options.guesses)
+    project.memo[Evaluation] = Evaluation(project, ANSWERS, guesses=options.guesses)
     found, unresolved = find_entries(project, options)
     declared, unknown = declared_entries(project, options)
     answers = {_name(project, root.symbol) for root in declared}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.program.refs import COMPILE, ClassRef, External, File, Tier
 from dynamo_lint.regions import (
     based,
     choices,
@@ -23,7 +22,6 @@ from dynamo_lint.regions import (
 )
 from dynamo_lint.regions.abstract import ALTERNATIVES, heirs
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.beforehand import before
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, LAZY_CALL, built, built_by_own
 from dynamo_lint.regions.compiling import compiled
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
@@ -31,11 +29,9 @@ from dynamo_lint.regions.delayed import delayed
 from dynamo_lint.regions.evaluated import evaluated
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
-from dynamo_lint.regions.model import ClassRef, Tier
 from dynamo_lint.regions.modules import SELF_RETURNING
 from dynamo_lint.regions.outside import run_by
 from dynamo_lint.regions.passing import COLLECTIONS, passed_through
-from dynamo_lint.regions.project import COMPILE, External, File
 from dynamo_lint.regions.settings import named_in_settings, said
 from dynamo_lint.regions.texts import (
     LOADERS,
@@ -71,9 +67,7 @@ from dynamo_lint.regions.values import (
     freeze,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _CONTEXTS = frozenset(
     External(f"torch.{name}")
@@ -189,7 +183,7 @@ def _of_external(ev: Evaluation, dotted: str, call: Call, scope: Scope) -> Value
         meant = located(ev, names, scope.function.path)
         return meant or named_in_settings(ev, first, scope)
     if dotted == "types.MethodType" and len(call.arguments) == 2:
-        return _bound_to(ev, before(ev, call.arguments[0], scope, call), call.arguments[1], scope)
+        return _bound_to(ev, ev.before(call.arguments[0], scope, call), call.arguments[1], scope)
     if entrypoints.finds(dotted):
         return entrypoints.found(ev, call, scope)
     if dotted == entrypoints.POINT:

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.flow import call_sites
-from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, Tier
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.model import Entry
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import in_tests, is_kept, is_trial
 from dynamo_lint.regions.shown import Shown
 from dynamo_lint.regions.targets import Target
+from dynamo_lint.values.points_to import evaluation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +66,4 @@ def _is_offered(project: Project, where: FunctionRef) -> bool:
     if function.owner is None or "compile" not in name:
         return False
     decorators = [one for one in function.decorators if terminal_name(one) != "override"]
-    return not is_kept(project, name, decorators) and not call_sites(evaluation_of(project), where)
+    return not is_kept(project, name, decorators) and not evaluation_of(project).call_sites(where)

@@ -19,8 +19,8 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.itempath import ANY_ITEM, item_path, key_of, nested
-from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import is_replaced, mentioned_in, set_globally
 from dynamo_lint.regions.notes import Noted, Notes
 from dynamo_lint.regions.shapes import Shapes, Told

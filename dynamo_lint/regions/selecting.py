@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dynamo_lint.index.choosing import TEST
 from dynamo_lint.index.facts import Attribute, Call, Constant, Display, Expr, Name, Narrowed
 from dynamo_lint.index.having import is_name
 from dynamo_lint.index.walking import walk
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions import choices, paths
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.judging import Judge
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import narrow
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import is_for_tests
 from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Value, Values, at_best, freeze, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _MOST_OWNERS = 500
 """More classes than this that say which of their modules are meant are not looked through."""

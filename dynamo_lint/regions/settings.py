@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from dynamo_lint.index.facts import (
     Attribute,
@@ -19,14 +19,12 @@ from dynamo_lint.index.facts import (
     Setting,
     Subscript,
 )
+from dynamo_lint.program.refs import External, FunctionRef, Symbol, Tier
 from dynamo_lint.regions import choices
-from dynamo_lint.regions.model import FunctionRef, Tier
-from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.texts import SPLITTERS
 from dynamo_lint.regions.values import EMPTY, ClassValue, Key, Scope, Text, Value, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _MOST = 40
 """More models than this under one key are a library: its users choose."""

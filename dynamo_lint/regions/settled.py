@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions.model import FunctionRef
-from dynamo_lint.regions.project import External, File, Project, Symbol
+from dynamo_lint.program.refs import External, File, FunctionRef, Symbol
+from dynamo_lint.regions.project import Project
 
 
 def told(project: Project, expr: Expr, where: FunctionRef) -> tuple[Symbol, ...] | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import (
     Binding,
     Constant,
@@ -17,13 +15,11 @@ from dynamo_lint.index.facts import (
     Store,
 )
 from dynamo_lint.index.flags import tests_flag
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.having import is_known, is_set_by_methods, may_have
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Group, Instance, Scope, Value, Values, freeze
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 MODE = "training"
 """What `train()` and `eval()` set."""

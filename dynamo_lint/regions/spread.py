@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name
+from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.regions import keywords
-from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.regions.values import EMPTY, Scope, Values
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def named_by_keyword(ev: Evaluation, ref: ClassRef, name: str) -> Values:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Attribute, Expr
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.candidates import maker_of
-from dynamo_lint.regions.flow import argument_for, call_sites
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.regions.flow import call_sites
 from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Values, at_best, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.arguments import argument_for
+from dynamo_lint.values.points_to import Evaluation
 
 _MOST = 8
 """A family with more classes is that of a library."""

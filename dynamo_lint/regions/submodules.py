@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Expr
-from dynamo_lint.regions.model import ClassRef, Tier
+from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Text, Value, Values, elements, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def contents(ev: Evaluation, ref: ClassRef) -> Values:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr
 from dynamo_lint.index.walking import untested
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions import submodules
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.annotations import typed
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.narrowing import is_one_of
 from dynamo_lint.regions.values import EMPTY, Foreign, Instance, Scope, Values, union
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _SWAPPERS = (("setattr", 0, 2), ("set_submodule", None, 1), ("register_module", None, 1))
 """Calls that put a module somewhere: position of the parent (None for the receiver) and of the module."""

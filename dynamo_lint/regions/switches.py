@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynamo_lint.index.facts import MODULE_KEY, Constant
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.project import Project
 
 _OFF = (Constant(False), Constant(None))

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dynamo_lint.index.facts import CallSite, Expr, FileFacts, Store
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.gathering import Gathered
-from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.uses import READINGS, Reading, Table
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dynamo_lint.index.facts import Attribute, Call, Expr
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.composed import composed, processors
-from dynamo_lint.regions.evaluate import Evaluation, evaluation_of
-from dynamo_lint.regions.flow import ENOUGH
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.modules import call_of, is_surely_module, parts_of_forward
 from dynamo_lint.regions.outside import wraps
 from dynamo_lint.regions.project import Project
@@ -25,6 +23,8 @@ from dynamo_lint.regions.values import (
     elements,
     union,
 )
+from dynamo_lint.values.arguments import ENOUGH
+from dynamo_lint.values.points_to import Evaluation, evaluation_of
 
 _STEPS = ("training_step", "validation_step", "test_step", "predict_step")
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Store
 from dynamo_lint.index.walking import walk
-from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.values import Instance, Scope
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 
 def is_undone(project: Project, where: FunctionRef, store: Store) -> bool:

@@ -6,13 +6,12 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.program.refs import External, File, Tier
 from dynamo_lint.regions import choices
-from dynamo_lint.regions.model import Tier
-from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import in_tests
 from dynamo_lint.regions.values import (
     EMPTY,
@@ -27,9 +26,7 @@ from dynamo_lint.regions.values import (
     at_best,
     union,
 )
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 LOCATORS = frozenset(
     {

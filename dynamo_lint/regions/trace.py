@@ -12,6 +12,7 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import CallSite, Expr
 from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Node, Tier
 from dynamo_lint.regions import contexts, decorating, delegating, protocols
 from dynamo_lint.regions.aliases import CONVENTION
 from dynamo_lint.regions.boundaries import Boundaries
@@ -19,28 +20,37 @@ from dynamo_lint.regions.callbacks import calls_back, masks_for
 from dynamo_lint.regions.chain import Step
 from dynamo_lint.regions.constructing import constructors
 from dynamo_lint.regions.edges import Edge, Visit, met
-from dynamo_lint.regions.evaluate import Given, evaluate, evaluation_of
 from dynamo_lint.regions.fixed import sureness
-from dynamo_lint.regions.flow import ENOUGH
 from dynamo_lint.regions.gradients import without_gradients
 from dynamo_lint.regions.handing import handed, using
-from dynamo_lint.regions.helpers import as_given, by_caller
+from dynamo_lint.regions.helpers import by_caller
 from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.leftoff import NOTHING, left_off
-from dynamo_lint.regions.model import Call, ClassRef, FunctionRef, HotFunction, Node, Tier
+from dynamo_lint.regions.model import Call, HotFunction
 from dynamo_lint.regions.modes import never_runs
 from dynamo_lint.regions.operators import replaced
 from dynamo_lint.regions.optional import Switches, if_given
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.origins import origins
 from dynamo_lint.regions.passing import innermost
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.rehearsals import in_tests, may_meet, may_not_run
 from dynamo_lint.regions.replacing import called
 from dynamo_lint.regions.roots import Root
 from dynamo_lint.regions.targets import of_few, targets_of
-from dynamo_lint.regions.values import ClassValue, Compiled, FunctionValue, Instance, Scope, Value, Values
+from dynamo_lint.regions.values import (
+    ClassValue,
+    Compiled,
+    FunctionValue,
+    Given,
+    Instance,
+    Scope,
+    Value,
+    Values,
+)
 from dynamo_lint.regions.wrapping import is_within, is_wrapped, wrappers
+from dynamo_lint.values.arguments import ENOUGH, as_given
+from dynamo_lint.values.points_to import evaluate, evaluation_of
 
 Calls = dict[Node, tuple[Call, ...]]
 

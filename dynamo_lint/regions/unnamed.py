@@ -5,20 +5,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite
 from dynamo_lint.index.walking import walk
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Symbol
 from dynamo_lint.regions.abstract import heirs
-from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.naming import last_name
-from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.texts import LOCATORS
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.evaluate import Evaluation
+from dynamo_lint.values.points_to import Evaluation
 
 _Unnamed = tuple[Scope, CallSite, frozenset[Symbol]]
 """A call, and what it runs where binding alone tells."""

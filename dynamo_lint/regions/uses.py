@@ -10,12 +10,12 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Binding, FileFacts
 from dynamo_lint.index.walking import walk
+from dynamo_lint.program.refs import ClassRef, function_ref
 from dynamo_lint.regions.carried import read_carried
 from dynamo_lint.regions.descriptions import read_configs, read_settings, read_words
 from dynamo_lint.regions.handed import read_called, read_handed
 from dynamo_lint.regions.itempath import item_path, key_of
 from dynamo_lint.regions.later import LATER, called_later
-from dynamo_lint.regions.model import ClassRef, function_ref
 from dynamo_lint.regions.naming import (
     add_keys,
     called_at_once,

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, File
+from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Tier
 
 
 class Held(tuple[tuple["Value", Tier], ...]):
@@ -40,12 +39,16 @@ class Held(tuple[tuple["Value", Tier], ...]):
         return self._hash
 
 
+Given = tuple[tuple[str, Held], ...]
+"""The values that one call passes for some of the parameters."""
+
+
 class Scope(NamedTuple):
     """Where an expression stands: a function, and the class of its `self` on this path."""
 
     function: FunctionRef
     receiver: ClassRef | None = None
-    given: tuple[tuple[str, Held], ...] = ()
+    given: Given = ()
     """What the one call in question passes for some of the parameters."""
 
     def passed(self, name: str) -> Held | None:

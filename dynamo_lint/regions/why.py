@@ -7,13 +7,14 @@ from dataclasses import replace
 from itertools import islice
 
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, FileFacts
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.boundaries import Boundaries
-from dynamo_lint.regions.evaluate import evaluate
-from dynamo_lint.regions.model import FunctionRef, Regions
+from dynamo_lint.regions.model import Regions
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.values.points_to import evaluate
 
 _MOST = 3
 """How many callers are named."""

@@ -8,11 +8,11 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.index.walking import walk
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.absent import left_out, may_run
-from dynamo_lint.regions.evaluate import evaluate, evaluation_of
-from dynamo_lint.regions.model import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import FunctionValue, Scope
+from dynamo_lint.values.points_to import evaluate, evaluation_of
 
 _PLAIN_DECORATORS = frozenset({"property", "staticmethod", "classmethod", "setter", "override", "no_grad"})
 _SUBCLASSED = "__init_subclass__"

@@ -9,7 +9,8 @@ from typing import Any
 
 from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.lintrules import advice
-from dynamo_lint.regions.model import Entry, FunctionRef, HotFunction, Regions
+from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.regions.model import Entry, HotFunction, Regions
 from dynamo_lint.render.json_format import SCHEMA_VERSION
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.regions.model import Tier
+from dynamo_lint.program.refs import Tier
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Finding, Fix, Related, Span
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.chain import Step
-from dynamo_lint.regions.model import FunctionRef, HotFunction
+from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, Position, WriteSite
 from dynamo_lint.state.origins import Tables
 

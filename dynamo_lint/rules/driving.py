@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
-from dynamo_lint.regions.model import FunctionRef
-from dynamo_lint.regions.project import COMPILE, External, Project
+from dynamo_lint.program.refs import COMPILE, External, FunctionRef
+from dynamo_lint.regions.project import Project
 from dynamo_lint.state.model import Position
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.source import Bodies

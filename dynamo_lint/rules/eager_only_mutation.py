@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.regions.model import FunctionRef, HotFunction
+from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, placed, region
 from dynamo_lint.rules.driving import line_of
 from dynamo_lint.rules.memos import COMPILING, bypassed, eager_business

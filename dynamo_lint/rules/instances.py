@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dynamo_lint.findings import Related
+from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.regions.asked import entry_keywords
-from dynamo_lint.regions.model import ClassRef
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.changes import FLOAT_MATH
 from dynamo_lint.rules.costs import bounded

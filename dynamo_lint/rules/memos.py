@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Call
-from dynamo_lint.regions.model import FunctionRef, HotFunction
+from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.rules.base import Claim, region
 from dynamo_lint.state.model import Position
 from dynamo_lint.state.origins import Tables

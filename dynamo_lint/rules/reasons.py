@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.instances import isolated
 from dynamo_lint.state.origins import Tables

@@ -10,15 +10,15 @@ from dynamo_lint.breaks.meeting import meeting
 from dynamo_lint.breaks.model import Alone
 from dynamo_lint.findings import Related
 from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.asked import entry_keywords
-from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.flow import call_sites
-from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
+from dynamo_lint.regions.model import Entry, HotFunction
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.wrapping import outermost
 from dynamo_lint.rules.base import Claim, Context
 from dynamo_lint.rules.instances import broken_apart
 from dynamo_lint.state.origins import Tables
+from dynamo_lint.values.points_to import evaluation_of
 
 _BY_CALL = frozenset({"call", "method", "with", "library"})
 """The idioms of entries that compile where they stand; the others declare."""
@@ -97,7 +97,7 @@ def _runs_again(project: Project, entry: Entry) -> bool:
     _, key = _around(project, entry.path).get(entry.line, (0, MODULE_KEY))
     if key == MODULE_KEY or key.endswith("__init__"):
         return key != MODULE_KEY  # objects are made in many places
-    sites = call_sites(evaluation_of(project), FunctionRef(entry.path, key))
+    sites = evaluation_of(project).call_sites(FunctionRef(entry.path, key))
     callers = Counter(scope.function for scope, _ in sites)
     return any(site.repeated for _, site in sites) or any(number > 1 for number in callers.values())
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Expr, Function, Name
 from dynamo_lint.index.walking import arguments_of, walk
-from dynamo_lint.regions.glimpses import glimpse
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.values.points_to import glimpse
 
 _MAX_DEPTH = 3
 _MAX_SITES = 40

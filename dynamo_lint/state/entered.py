@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dynamo_lint.regions.model import HotFunction, Node
+from dynamo_lint.program.refs import Node
+from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.state.circles import circles
 from dynamo_lint.state.model import CallEvent, FunctionState, Guard, Key
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.index.walking import itself
-from dynamo_lint.regions.model import ClassRef, Entry, FunctionRef, HotFunction
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.regions.model import Entry, HotFunction
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.settled import told
 

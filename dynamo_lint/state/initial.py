@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.regions.evaluate import evaluate
+from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef
 from dynamo_lint.regions.itempath import ItemPath, item_path
-from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, File, Project
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import Foreign, Instance, Scope
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state import optimizers
 from dynamo_lint.state.items import NOTHING, below, item_of
 from dynamo_lint.state.model import Key, Kind, Kinds, Outside
 from dynamo_lint.state.names import Names
+from dynamo_lint.values.points_to import evaluate
 
 SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
 PLAIN_BASES = frozenset(

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from dynamo_lint.index.facts import UNKNOWN, Expr
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.itempath import ANY_ITEM as ANY_ITEM
-from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction
+from dynamo_lint.regions.model import HotFunction
 
 
 class Kind(Enum):

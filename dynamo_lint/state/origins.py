@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
-from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.regions.model import HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.fields import Filled

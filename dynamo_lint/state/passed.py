@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Function
-from dynamo_lint.regions.glimpses import glimpse
-from dynamo_lint.regions.model import ClassRef, FunctionRef, HotFunction, Regions
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.regions.model import HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 from dynamo_lint.state.body import body_of
@@ -19,6 +19,7 @@ from dynamo_lint.state.model import Position
 from dynamo_lint.state.reaching import Reach
 from dynamo_lint.state.telling import Signature, Telling
 from dynamo_lint.state.varying import Varying, in_loop
+from dynamo_lint.values.points_to import glimpse
 
 
 @dataclass(frozen=True, slots=True)

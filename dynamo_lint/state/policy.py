@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Call, Constant, Expr
+from dynamo_lint.program.refs import External
 from dynamo_lint.regions.model import Entry, HotFunction, Regions
-from dynamo_lint.regions.project import External, Project
+from dynamo_lint.regions.project import Project
 
 CONFIGURATION = "torch._dynamo.config"
 

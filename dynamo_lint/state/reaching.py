@@ -13,18 +13,18 @@ from typing import Literal
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Symbol
 from dynamo_lint.regions import passing, settled
 from dynamo_lint.regions.abstract import heirs, heirs_of_abstract
 from dynamo_lint.regions.annotations import is_plain
-from dynamo_lint.regions.attributes import of_value
 from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS
-from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.flow import argument_for, possible_calls
-from dynamo_lint.regions.model import ClassRef, FunctionRef
-from dynamo_lint.regions.project import External, File, Project, Symbol
+from dynamo_lint.regions.flow import possible_calls
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.swaps import swaps_of
 from dynamo_lint.regions.values import FunctionValue, Instance, Scope
 from dynamo_lint.state.whether import Whether
+from dynamo_lint.values.arguments import argument_for
+from dynamo_lint.values.points_to import evaluation_of
 
 _ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
 """Attributes that stand for what they are looked up on, or for another method of it."""
@@ -297,7 +297,7 @@ class Reach:
     def _gives_any_name(self, ref: ClassRef) -> bool:
         """Whether the `__getattr__` of a class may give what is asked for whatever it is asked."""
         for below in (ref, *heirs(self._project, ref)):
-            for value in of_value(evaluation_of(self._project), Instance(below), _NO_NAME):
+            for value in evaluation_of(self._project).attribute(Instance(below), _NO_NAME):
                 match value:
                     case Instance(one) if one in self._classes:
                         return True

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from dynamo_lint.breaks.frames import alone
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Function
+from dynamo_lint.program.refs import FunctionRef, Node
 from dynamo_lint.regions.itempath import item_path
-from dynamo_lint.regions.model import FunctionRef, HotFunction, Node, Regions
+from dynamo_lint.regions.model import HotFunction, Regions
 from dynamo_lint.regions.project import Project
 from dynamo_lint.state.between import Between
 from dynamo_lint.state.entered import Facts, absent, entry_facts

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr
-from dynamo_lint.regions.model import FunctionRef, HotFunction
+from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.shapes import Shape
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.index.facts import Attribute, Call, Expr, Function, Name, Subscript
-from dynamo_lint.regions.model import ClassRef, HotFunction
+from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.regions.model import HotFunction
 from dynamo_lint.state.model import FunctionState, Position, Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.model import Difference, Sort

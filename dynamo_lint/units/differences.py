@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.facts import Attribute, Definition
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.construct import BASE, Construction, Made
 from dynamo_lint.units.given import Given, settled, usual

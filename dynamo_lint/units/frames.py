@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.units.terms import Term
 
 if TYPE_CHECKING:

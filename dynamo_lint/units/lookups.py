@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.index.plain import as_fact
-from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import External, Project, Symbol
+from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Symbol, Tier
+from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
 from dynamo_lint.units.terms import LONGEST_TABLE, Term, Terms
+from dynamo_lint.values.points_to import evaluation_of
 
 _MAX_CANDIDATES = 2
 """A callee that may be more classes than this is a matter of taste: every instance gets the same one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from dynamo_lint.breaks.model import Alone
-from dynamo_lint.regions.model import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.units.terms import Term
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.facts import MODULE_KEY
-from dynamo_lint.regions.evaluate import evaluation_of
-from dynamo_lint.regions.model import ClassRef, FunctionRef, Tier
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
+from dynamo_lint.values.points_to import evaluation_of
 
 _MAX_CLIMB = 4
 _MAX_TOPS = 12

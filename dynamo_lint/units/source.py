@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.facts import MODULE_KEY
-from dynamo_lint.regions.model import FunctionRef
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.project import Project
 
 

@@ -1,0 +1,263 @@
+"""The points-to analysis: which abstract values an expression may hold, asked on demand.
+
+Flow-insensitive, across functions, classes and files: a name may hold whatever is assigned to it anywhere in
+its scope, an attribute whatever any method stores in it, a parameter what its annotation says or what any
+call site passes. Only what is asked for is computed, and answers that depend on each other are iterated to a
+fixpoint.
+
+And they do: to know a call site takes the value of its callee, which takes the call sites of the function
+around it. So the questions stand here, where whoever needs an answer asks for it, and the functions that find
+the answers are handed in as `Answers` by the one place that knows them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import MethodType
+from typing import TypeVar
+
+from dynamo_lint.index.facts import Call, CallSite, Expr, Parameter
+from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Symbol, Tier
+from dynamo_lint.regions import choices
+from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.questions import NEARBY, Questions
+from dynamo_lint.regions.values import (
+    EMPTY,
+    ClassValue,
+    FunctionValue,
+    Given,
+    Group,
+    Instance,
+    Scope,
+    Value,
+    Values,
+    at_best,
+    union,
+)
+from dynamo_lint.values.arguments import argument_for
+
+T = TypeVar("T")
+
+FAN_OUT = 8
+"""An attribute or parameter with more module classes than this is a generic slot: demoted to assumed."""
+
+_ANYTHING = 500
+"""One with more values than this, of any kind, is followed for its modules only.
+
+An interpreter's stack or a tracer's table of operators holds everything, looked up by a hundred names.
+"""
+
+Sites = tuple[tuple[Scope, CallSite], ...]
+"""Calls, each with where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The functions that answer the questions of `PointsTo`, which each of them is given first."""
+
+    value: Callable[[Evaluation, Expr, Scope], Values]
+    item: Callable[[Evaluation, Values, object], Values]
+    elements: Callable[[Evaluation, Values], Values]
+    assigned: Callable[[Evaluation, str, Sequence[Expr], Scope], Values]
+    before: Callable[[Evaluation, Expr, Scope, Call], Values]
+    attribute: Callable[[Evaluation, Value, str], Values]
+    returned: Callable[[Evaluation, Scope], Values]
+    parameter: Callable[[Evaluation, Parameter, Scope, bool], Values]
+    passed_by: Callable[[Evaluation, Parameter, FunctionRef, Scope, CallSite], Values]
+    call_sites: Callable[[Evaluation, FunctionRef], Sites]
+    constructions: Callable[[Evaluation, ClassRef], Sites]
+
+
+class Evaluation:
+    """One project's answers so far.
+
+    `swaps` says whether modules put in the place of others count, `guesses` whether to follow what would
+    only be assumed, `hanging` whether what code hangs on objects of libraries is looked for by its name.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        answers: Answers,
+        *,
+        swaps: bool = True,
+        guesses: bool = False,
+        hanging: bool = False,
+    ) -> None:
+        self.project = project
+        self.swaps = swaps
+        self.guesses = guesses
+        self.hanging = hanging
+        self._answers = answers
+        self._questions = Questions()
+        self._holding: dict[Value, bool] = {}
+        """Whether containers hold modules."""
+        self._plain: Evaluation | None = None
+        self._named: Evaluation | None = None
+        self._aside: Evaluation | None = None
+
+        # Bound once, instead of a method each that hands on: `value` is called millions of times.
+        self.value: Callable[[Expr, Scope], Values] = MethodType(answers.value, self)
+        """The values that an expression may hold in a scope, each with the tier of its proof."""
+        self.item: Callable[[Values, object], Values] = MethodType(answers.item, self)
+        """The values at one place in containers; anywhere in them for None."""
+        self.elements: Callable[[Values], Values] = MethodType(answers.elements, self)
+        """The values that iterating over some values yields."""
+        self.assigned: Callable[[str, Sequence[Expr], Scope], Values] = MethodType(answers.assigned, self)
+        """The union over the assignments to a name."""
+        self.before: Callable[[Expr, Scope, Call], Values] = MethodType(answers.before, self)
+        """The values of an argument by those definitions that reach the call."""
+        self.attribute: Callable[[Value, str], Values] = MethodType(answers.attribute, self)
+        """The values that `owner.name` may hold."""
+        self.parameter: Callable[[Parameter, Scope, bool], Values] = MethodType(answers.parameter, self)
+        """The values of a parameter; the flag says that its own function asks, not one nested in it."""
+        self.passed_by: Callable[[Parameter, FunctionRef, Scope, CallSite], Values] = MethodType(
+            answers.passed_by, self
+        )
+        """The values that one call of a function passes for a parameter."""
+        self.call_sites: Callable[[FunctionRef], Sites] = MethodType(answers.call_sites, self)
+        """The calls in the project that run a function, directly or by constructing its class."""
+        self.constructions: Callable[[ClassRef], Sites] = MethodType(answers.constructions, self)
+        """The calls in the project that construct a class by its name or an alias of it."""
+
+    # --- memory -----------------------------------------------------------------------------------------
+
+    def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
+        """The remembered answer to a question that may depend on itself."""
+        return self._questions.ask(key, compute, unknown)
+
+    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T, within: int = NEARBY) -> T:
+        """Like `ask`, for what is only worth knowing if it is easy to see."""
+        return self._questions.ask_nearby(key, compute, unknown, within)
+
+    def part(self, key: object, compute: Callable[[], T]) -> T:
+        """What is the same for several questions: remembered once it leans on none that is open."""
+        return self._questions.part(key, compute)
+
+    def grows(self, key: object) -> None:
+        """Ask an open question again with its answer, though it may lean on none but itself."""
+        self._questions.grows(key)
+
+    # --- variants ---------------------------------------------------------------------------------------
+
+    def without_swaps(self) -> Evaluation:
+        """An evaluation apart that ignores module swaps: what is swapped must not depend on them."""
+        if self._plain is None:
+            self._plain = Evaluation(self.project, self._answers, swaps=False, guesses=self.guesses)
+        return self._plain
+
+    def with_hanging(self) -> Evaluation:
+        """An evaluation apart for what would otherwise stay unknown: names say more there than they prove."""
+        if self._named is None:
+            self._named = Evaluation(self.project, self._answers, guesses=self.guesses, hanging=True)
+        return self._named
+
+    def aside(self) -> Evaluation:
+        """One evaluation for what is only looked for where nothing is known otherwise.
+
+        Its questions reach far: what they give up at their depth must not stay unknown to all others.
+        """
+        main = evaluation_of(self.project)
+        if main._aside is None:
+            main._aside = main.anew()
+        return main._aside
+
+    def anew(self) -> Evaluation:
+        """An evaluation without answers: what was given up deep inside another question can be known here."""
+        return Evaluation(self.project, self._answers, swaps=self.swaps, guesses=self.guesses)
+
+    # --- values -----------------------------------------------------------------------------------------
+
+    def of_symbols(self, symbols: tuple[Symbol, ...]) -> Values:
+        """Definitions and outside names as values."""
+        found: dict[Value, Tier] = {}
+        for symbol in symbols:
+            match symbol:
+                case ClassRef():
+                    found[ClassValue(symbol)] = Tier.CERTAIN
+                case FunctionRef():
+                    found[FunctionValue(symbol)] = Tier.CERTAIN
+                case File() | External():
+                    found[symbol] = Tier.CERTAIN
+        return found
+
+    def attributes(self, owners: Values, name: str) -> Values:
+        """The values that `owner.name` may hold, for any of the owners."""
+        found = union([at_best(self.attribute(o, name), tier) for o, tier in owners.items()])
+        if len(owners) > 1 and any(isinstance(owner, File) for owner in owners):
+            choices.note(self.project, found)  # which of the modules is imported, only the run knows
+        return found
+
+    def given_to(self, parameter: Parameter, function: FunctionRef) -> Iterator[tuple[Scope, Expr]]:
+        """The expressions that calls pass for a parameter, each with where it stands."""
+        called = self.project.function(function)
+        for caller, site in self.call_sites(function):
+            if (given := argument_for(parameter, called, site.call)) is not None:
+                yield caller, given
+
+    def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Given = ()) -> Values:
+        """The values that calling the function may give; `given` holds what this call passes."""
+        scope = Scope(function, receiver, given)
+        return self.ask(("returns", scope), lambda: self._answers.returned(self, scope), EMPTY)
+
+    def holds_module(self, value: Value) -> bool:
+        """Whether a value is a module of the project, or a container of some."""
+        match value:
+            case Instance(ref):
+                return self.project.is_module(ref)
+            case Group():
+                if value not in self._holding:  # what a test leaves of a thousand outputs is asked for again
+                    inner = (one for item in value.items for one, _ in item)
+                    self._holding[value] = any(map(self.holds_module, inner))
+                return self._holding[value]
+        return False
+
+    def capped(self, values: Values) -> Values:
+        """The values, merely assumed where they are too many classes to be anything but a generic slot."""
+        tiers: Values = {
+            v: tier
+            for v, tier in values.items()
+            if isinstance(v, Instance | ClassValue) and tier < Tier.ASSUMED and self.project.is_module(v.ref)
+        }
+        if len(values) > _ANYTHING:
+            values = tiers
+        if len(tiers) <= FAN_OUT or self._is_choice(tiers):
+            return values
+        certain: Values = {v: tier for v, tier in tiers.items() if tier == Tier.CERTAIN}
+        others: Values = {v: tier for v, tier in values.items() if v not in tiers}
+        return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
+
+    def _is_choice(self, values: Values) -> bool:
+        """Whether one place names all the classes, for a configuration to pick one."""
+        refs = frozenset(value.ref for value in values if isinstance(value, Instance | ClassValue))
+        return choices.named_together(self.project, refs, FAN_OUT)
+
+    def guessed(self, values: Values) -> Values:
+        """The values as a mere guess; nothing if guesses are not followed."""
+        return at_best(values, Tier.ASSUMED) if self.guesses else EMPTY
+
+
+def evaluation_of(project: Project) -> Evaluation:
+    """The project's one evaluation, so that every stage shares its answers."""
+    evaluation = project.memo[Evaluation]
+    assert isinstance(evaluation, Evaluation)
+    return evaluation
+
+
+def evaluate(project: Project, expr: Expr, scope: Scope) -> Values:
+    """The values `expr` may hold in `scope`, each with the tier of its proof."""
+    return evaluation_of(project).value(expr, scope)
+
+
+def glimpse(project: Project, expr: Expr, scope: Scope) -> Values:
+    """The values that an expression is easily seen to hold; what would take long to work out is left out.
+
+    For code around the regions: there is far more of it than of compiled code.
+    """
+    ev = evaluation_of(project)
+    return ev.ask_nearby(("glimpse", expr, scope), lambda: ev.value(expr, scope), EMPTY, _WITHIN)
+
+
+_WITHIN = 5
+"""How deep a glimpse's questions may be nested: so little that who has all the room asks again."""
