@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.program.refs import COMPILE, External, FunctionRef
 from dynamo_lint.regions import frameworks
-from dynamo_lint.regions.naming import handed_on
+from dynamo_lint.regions.naming import handed_on, names_for
 from dynamo_lint.regions.project import Project
 
 CONVENTION = "regional_compile"
@@ -22,3 +22,20 @@ def forwards(project: Project, ref: FunctionRef) -> bool:
         External(COMPILE) in project.symbols(callee, ref.path, ref.key)
         for callee in handed_on(project.function(ref))
     )
+
+
+def carriers(project: Project) -> frozenset[str]:
+    """Every name under which a call may be one of torch.compile."""
+    names = set(project.named("carrying").get("", ()))
+    for maker, place in project.named("carried to").get("", ()):
+        if place is None:
+            names.add(maker)
+            for where, site in project.calls_of(maker):
+                names.update(names_for(site.call, project.function(where)))
+        elif maker == "map":
+            names.add("map")
+        else:
+            called = project.named("calling given").get(maker, ())
+            names.update(parameter for _, at, parameter in called if at == place)
+    kept = (name for one in names for name in project.named("called as").get(one, ()))
+    return frozenset(names.union(kept) - {"compile", ""})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dynamo_lint.index.facts import (
     Attribute,
@@ -22,10 +22,7 @@ from dynamo_lint.index.facts import (
     FileFacts,
     Name,
 )
-from dynamo_lint.regions.naming import called_name, last_name, names_for
-
-if TYPE_CHECKING:
-    from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.naming import called_name, last_name
 
 _COMPILE = Attribute(Name("torch"), "compile")
 
@@ -51,23 +48,6 @@ def read_carried(file: FileFacts, carrying: dict[str, list[Any]], carried_to: di
             handed.update((called_name(site.call.function), place) for place in given)
     carrying[""] += sorted(names)
     carried_to[""] += sorted(handed, key=repr)
-
-
-def carriers(project: Project) -> frozenset[str]:
-    """Every name under which a call may be one of torch.compile."""
-    names = set(project.named("carrying").get("", ()))
-    for maker, place in project.named("carried to").get("", ()):
-        if place is None:
-            names.add(maker)
-            for where, site in project.calls_of(maker):
-                names.update(names_for(site.call, project.function(where)))
-        elif maker == "map":
-            names.add("map")
-        else:
-            called = project.named("calling given").get(maker, ())
-            names.update(parameter for _, at, parameter in called if at == place)
-    kept = (name for one in names for name in project.named("called as").get(one, ()))
-    return frozenset(names.union(kept) - {"compile", ""})
 
 
 def mapped(site: CallSite) -> CallSite:

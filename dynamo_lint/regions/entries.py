@@ -12,11 +12,11 @@ from dynamo_lint.index.walking import parts
 from dynamo_lint.program.refs import COMPILE, ClassRef, External, FunctionRef, Tier
 from dynamo_lint.regions import frameworks
 from dynamo_lint.regions.abstract import heirs_that_run
-from dynamo_lint.regions.aliases import CONVENTION, compile_names, forwards
+from dynamo_lint.regions.aliases import CONVENTION, carriers, compile_names, forwards
 from dynamo_lint.regions.builders import BUILDERS
 from dynamo_lint.regions.callbacks import callbacks
 from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
-from dynamo_lint.regions.carried import carriers, mapped
+from dynamo_lint.regions.carried import mapped
 from dynamo_lint.regions.compiling import compiles_something
 from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
 from dynamo_lint.regions.counting import instances

@@ -232,6 +232,7 @@ def assigned_to(ev: Evaluation, name: str, bound: Sequence[Expr], scope: Scope) 
 
 
 def returned(ev: Evaluation, scope: Scope) -> Values:
+    """The values that a function returns, or else those that its annotation promises."""
     function = ev.project.function(scope.function)
     found = union(picked.returned(ev, scope))
     if found or function.annotation is None:

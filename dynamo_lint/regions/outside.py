@@ -9,7 +9,7 @@ from dynamo_lint.index.facts import Call, Expr
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.program.refs import ClassRef, Tier
 from dynamo_lint.regions.later import SPECS
-from dynamo_lint.regions.modules import ZOOS
+from dynamo_lint.regions.project import ZOOS
 from dynamo_lint.regions.values import (
     EMPTY,
     ClassValue,

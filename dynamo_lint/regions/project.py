@@ -6,6 +6,7 @@ Nothing here depends on flow. What a variable may hold is the business of `evalu
 from __future__ import annotations
 
 import builtins
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,6 @@ from typing import Any, TypeVar
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
 from dynamo_lint.program.refs import COMPILE, ClassRef, External, File, FunctionRef, Symbol
-from dynamo_lint.regions import lazily, modules
 from dynamo_lint.regions.gathering import NOTHING, Gathered
 from dynamo_lint.regions.imports import ModuleFinder
 from dynamo_lint.regions.notes import Notes
@@ -27,6 +27,25 @@ _PARTIAL = "functools.partial"
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
 
 
+_NAMES = ("Module", "Layer", "Model", "Linear", "ModelMixin", "MessagePassing")
+"""What bases are called that are modules themselves, in torch, transformers, diffusers, PyG and others."""
+_NO_MODULES = (
+    *("abc.", "builtins.", "collections.", "dataclasses.", "enum.", "typing.", "torch.autograd."),
+    *("pydantic.", "pydantic_settings.", "django.", "sqlmodel.", "peewee.", "keras.", "tensorflow."),
+)
+"""Where bases come from that never are, whatever they are called."""
+_OF_TORCH = (
+    *("torch.", "torchvision.", "torchaudio.", "torch_geometric.", "torchrl.", "tensordict.", "torchao."),
+    *("transformers.", "diffusers.", "timm.", "lightning.", "pytorch_lightning.", "accelerate.", "peft."),
+    *("megatron.", "vllm.", "mmengine.", "torchtune.", "torchtitan.", "einops."),
+)
+"""Packages whose bases of such names are known to be modules."""
+ZOOS = ("torchvision.models.", "timm.models.", "timm.layers.", "segmentation_models_pytorch.")
+"""Where models come from that are modules whatever they are called, made of classes that they are handed."""
+_PART = re.compile(r"_?forward_\w+")
+_ASKED = "__getattr__"
+_MODULES = facts.Attribute(facts.Name("sys"), "modules")
+_OWN_NAME = facts.Name("__name__")
 _OPTIMIZE = frozenset({External("torch._dynamo.optimize"), External("torch._dynamo.eval_frame.optimize")})
 """Called with a backend, these give what torch.compile is (torch/_dynamo/eval_frame.py)."""
 _DEEPEST = 100
@@ -250,7 +269,7 @@ class Project:
                 if any(not isinstance(symbol, External) for symbol in found):
                     return found  # `from .name import *` rebinds what importing the submodule had bound
                 inner = self.find_module(f"{self.files[path].module}.{name}", path)
-                return (File(inner),) if inner else found or lazily.defined_below(self, path, name)
+                return (File(inner),) if inner else found or self._defined_below(path, name)
             case External(dotted):
                 module = self._in_namespace(dotted, name)
                 return (External(f"{dotted}.{name}") if module is None else File(module),)
@@ -260,6 +279,31 @@ class Project:
                     return ()
                 return _unique(s for value in values for s in self.symbols(value, where.path))
         return ()
+
+    def _defined_below(self, path: str, name: str) -> tuple[Symbol, ...]:
+        """What just one module of a lazy package defines under a name that the package does not bind."""
+        if name.startswith("__") or not self._is_lazy(path):
+            return ()
+        key = ("defined below", path, name)
+        if key not in self.memo:
+            found = []
+            folder = path.rpartition("/")[0] + "/"
+            for other, file in self.files.items():
+                if other != path and other.startswith(folder) and file.is_code:
+                    bound = self.global_bindings(other).get(name, ())
+                    if any(isinstance(value, facts.Definition) for value in bound):
+                        found.append(other)
+            found = found if len(found) == 1 else []
+            self.memo[key] = tuple(s for one in found for s in self.symbols(facts.Name(name), one))
+        return self.memo[key]  # type: ignore[return-value]
+
+    def _is_lazy(self, path: str) -> bool:
+        if not self.files[path].is_package:
+            return False
+        if self.global_bindings(path).get(_ASKED):
+            return True
+        stores = self.files[path].functions[MODULE_KEY].stores
+        return any(store.owner == _MODULES and store.index == _OWN_NAME for store in stores)
 
     def _imported(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
         sources = self.imported_modules(target, path)
@@ -318,8 +362,46 @@ class Project:
         return self.memo[key]  # type: ignore[return-value]
 
     def is_module(self, ref: ClassRef) -> bool:
-        """Whether instances are `nn.Module`s, as far as can be told."""
-        return modules.is_module(self, ref)
+        """Whether instances are `nn.Module`s; an outside base is believed by its name."""
+        key = ("is module", ref)
+        if key not in self.memo:
+            bases = self._module_bases(ref)
+            named = any(base.startswith(("torch.nn.", *ZOOS)) or base.endswith(_NAMES) for base in bases)
+            self.memo[key] = named or (
+                (any("." in base for base in bases) or self._is_made_of_parameter(ref))
+                and self._runs_forward(ref)
+            )
+        return bool(self.memo[key])
+
+    def is_surely_module(self, ref: ClassRef) -> bool:
+        """Whether a class is known to be a module, and not only called like one."""
+        return any(base.startswith(_OF_TORCH) for base in self._module_bases(ref))
+
+    def _module_bases(self, ref: ClassRef) -> tuple[str, ...]:
+        return tuple(base for base in self.external_bases(ref) if not base.startswith(_NO_MODULES))
+
+    def _is_made_of_parameter(self, ref: ClassRef) -> bool:
+        """Whether a function makes a class of a base that it is given: `def make(base): class A(base): …`."""
+        class_ = self.class_(ref)
+        if class_.outer in (None, MODULE_KEY):
+            return False
+        where = FunctionRef(ref.path, class_.outer or MODULE_KEY)
+        names = (base.id for base in class_.bases if isinstance(base, facts.Name))
+        local = (self.locals_of(self.home_of(name, where)).get(name) for name in names)
+        return any(one is not None and one.parameter is not None for one in local)
+
+    def _runs_forward(self, ref: ClassRef) -> bool:
+        """A class with a base of some library whose instances have a `forward`: what else would call it?"""
+        method = self.method(ref, "forward")
+        if method is None:  # that of the base may call parts of it
+            return self.is_surely_module(ref) and bool(self.parts_of_forward(ref))
+        return self.method_kind(method) == "method"
+
+    def parts_of_forward(self, ref: ClassRef) -> list[FunctionRef]:
+        """What the forward of a library calls of an heir of ours: `forward_features`, `_forward_impl`."""
+        names = {name for part in self.mro(ref) for name in self.class_bindings(part)}
+        methods = [self.method(ref, name) for name in sorted(names) if _PART.fullmatch(name)]
+        return [method for method in methods if method is not None]
 
     def is_container(self, ref: ClassRef) -> bool:
         """Whether instances hold modules by position or key, as their own contents."""

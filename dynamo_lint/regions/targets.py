@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dynamo_lint.index.facts import Attribute, Call, Expr
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.composed import composed, processors
-from dynamo_lint.regions.modules import call_of, is_surely_module, parts_of_forward
+from dynamo_lint.regions.modules import call_of
 from dynamo_lint.regions.outside import wraps
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.temporary import kept_eager
@@ -67,10 +67,10 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
                         if evaluation_of(project).guesses:  # not all of its instances need be
                             add(project.method(ref, "forward"), ref, Tier.ASSUMED)
                         continue
-                    sure = is_surely_module(project, ref)
+                    sure = project.is_surely_module(ref)
                     forward = project.method(ref, "forward")
                     add(forward, ref, tier if sure else max(tier, Tier.LIKELY))
-                    for part in parts_of_forward(project, ref) if forward is None else ():
+                    for part in project.parts_of_forward(ref) if forward is None else ():
                         add(part, ref, max(tier, Tier.LIKELY))
                     if forward is None and isinstance(value, Instance):
                         for target in _run_by_library(project, value, tier):
@@ -148,7 +148,7 @@ def compiled_in_place(project: Project, values: Values) -> Values:
     for value, tier in values.items():
         match value:
             case Instance(ref) if project.is_module(ref):
-                sure = is_surely_module(project, ref)
+                sure = project.is_surely_module(ref)
                 found[value] = tier if sure else max(tier, Tier.LIKELY)
             case Parent(_, ref) if project.is_module(ref):  # super().compile()
                 found[Instance(ref)] = tier
