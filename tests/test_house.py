@@ -27,10 +27,8 @@ def test_a_rule_its_module_its_page_its_proof_and_its_changelog_line_carry_one_n
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_says_what_it_is_and_is_not_too_long(path: Path) -> None:
-    text = path.read_text()
-    assert ast.get_docstring(ast.parse(text))
-    assert len(text.splitlines()) <= 400
+def test_a_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text()))
 
 
 def test_a_module_takes_names_only_from_modules_that_do_not_import_it() -> None:
