@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite
 from dynamo_lint.index.walking import arguments_of, walk
-from dynamo_lint.program.refs import FunctionRef, Tier
+from dynamo_lint.program.refs import DISABLERS, FunctionRef, Tier
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.values import Compiled, Scope, Values, functions_in, union
 from dynamo_lint.values.points_to import Evaluation
 

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr, Function
 from dynamo_lint.index.walking import walk
-from dynamo_lint.program.refs import External, FunctionRef
+from dynamo_lint.program.refs import DISABLERS, External, FunctionRef
 from dynamo_lint.regions.absent import Absent, left_out, may_run
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.patterns import matches
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.wrapping import is_wrapped
 
 _DEEPEST = 3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.program.refs import COMPILE, ClassRef, External, File, FunctionRef, Tier
+from dynamo_lint.program.refs import COMPILE, DISABLERS, ClassRef, External, File, FunctionRef, Tier
 from dynamo_lint.regions import (
     compiling,
     containers,
@@ -211,7 +211,7 @@ def assigned_to(ev: Evaluation, name: str, bound: Sequence[Expr], scope: Scope) 
     for value in bound:
         if isinstance(value, facts.Call) and value.arguments[:1] == (facts.Name(name),):
             callees = {c.dotted for c in ev.value(value.function, scope) if isinstance(c, External)}
-            if callees & results.DISABLERS:
+            if callees & DISABLERS:
                 return EMPTY
             if COMPILE in callees:
                 compiled.append(value.line)

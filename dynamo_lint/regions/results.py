@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr
-from dynamo_lint.program.refs import COMPILE, ClassRef, External, File, Tier
+from dynamo_lint.program.refs import COMPILE, DISABLERS, ClassRef, External, File, Tier
 from dynamo_lint.regions import (
     based,
     choices,
@@ -26,7 +26,6 @@ from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS, LAZY_CALL, buil
 from dynamo_lint.regions.compiling import compiled
 from dynamo_lint.regions.containers import MODULE_CONTAINERS
 from dynamo_lint.regions.delayed import delayed
-from dynamo_lint.regions.evaluated import evaluated
 from dynamo_lint.regions.factories import offered
 from dynamo_lint.regions.flow import configured_by
 from dynamo_lint.regions.modules import SELF_RETURNING
@@ -76,14 +75,6 @@ _CONTEXTS = frozenset(
 """Contexts whose instances decorate functions too: `torch.no_grad()(model.forward)`."""
 _SCRIPTING = frozenset({"torch.jit.script", "torch.jit.trace"})
 """Dynamo runs the Python of a function so given, but nothing of a module (torch/jit/_script.py)."""
-DISABLERS = frozenset(
-    {
-        "torch.compiler.disable",
-        "torch._dynamo.disable",
-        "torch._dynamo.eval_frame.disable",
-        "torch._disable_dynamo",
-    }
-)
 _SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model", "unwrap_model"})
 _IS_CLASS = "inspect.isclass"
 _IMPORT = "builtins.__import__"
@@ -232,8 +223,6 @@ def _of_builtin(ev: Evaluation, name: str, call: Call, scope: Scope) -> Values:
             return _parent(ev, scope)
         case "globals", ():
             return {File(scope.function.path): Tier.CERTAIN}
-        case "eval", (source, *_):
-            return evaluated(ev, source, scope)
         case "vars", (owner,):
             return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
         case "type", (_, facts.Display("tuple", bases), _):

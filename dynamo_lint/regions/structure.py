@@ -7,7 +7,6 @@ from dynamo_lint.index.facts import Attribute, Expr
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
 from dynamo_lint.regions.abstract import heirs
 from dynamo_lint.regions.candidates import maker_of
-from dynamo_lint.regions.flow import call_sites
 from dynamo_lint.regions.values import EMPTY, Group, Instance, Scope, Values, at_best, union
 from dynamo_lint.values.arguments import argument_for
 from dynamo_lint.values.points_to import Evaluation
@@ -72,7 +71,7 @@ def _is_handed_in(ev: Evaluation, owner: Expr, scope: Scope, depth: int = 0) -> 
         return False
     return not any(
         given is not None and _is_of_library(ev, given, caller.function)
-        for caller, site in call_sites(ev.aside(), scope.function)
+        for caller, site in ev.aside().call_sites(scope.function)
         for given in (argument_for(local.parameter, function, site.call),)
     )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Store
 from dynamo_lint.index.walking import walk
-from dynamo_lint.program.refs import ClassRef, External, FunctionRef
+from dynamo_lint.program.refs import DISABLERS, ClassRef, External, FunctionRef
 from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.results import DISABLERS
 from dynamo_lint.regions.values import Instance, Scope
 from dynamo_lint.values.points_to import Evaluation
 

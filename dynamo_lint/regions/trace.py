@@ -28,7 +28,6 @@ from dynamo_lint.regions.hooks import hooks_of
 from dynamo_lint.regions.leftoff import NOTHING, left_off
 from dynamo_lint.regions.model import Call, HotFunction
 from dynamo_lint.regions.modes import never_runs
-from dynamo_lint.regions.operators import replaced
 from dynamo_lint.regions.optional import Switches, if_given
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.origins import origins
@@ -237,13 +236,10 @@ class _Walk:
     def _outgoing(self, node: Node) -> Iterator[Edge]:
         function = self._project.function(node.function)
         scope = Scope(node.function, node.receiver)
-        operators = replaced(function)
         for site in function.calls:
             sure = sureness(evaluation_of(self._project), *node, site)
             if sure is not None:
                 edges = self._call(site, scope)
-                if isinstance(site.call.function, facts.Name) and site.call.function.id in operators:
-                    edges = (replace(edge, tier=Tier.ASSUMED) for edge in edges if self._guesses)
                 if sure is not Tier.CERTAIN:
                     edges = (replace(edge, tier=max(edge.tier, Tier.LIKELY)) for edge in edges)
                 if site.given:

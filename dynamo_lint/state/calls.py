@@ -11,11 +11,12 @@ import libcst as cst
 from dynamo_lint.index.facts import Attribute, Function
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.regions.abstract import only_declares
+from dynamo_lint.regions.itempath import ANY_ITEM
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.convert import literal_of, to_call, to_expr
 from dynamo_lint.state.expressions import Evaluator
 from dynamo_lint.state.flow import join
-from dynamo_lint.state.model import ANY_ITEM, Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
+from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
 from dynamo_lint.state.names import MUTATORS, REGISTRARS
 from dynamo_lint.state.values import INT, STR, TENSOR, computed, via
 

@@ -22,10 +22,11 @@ from dynamo_lint.index.facts import (
 from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Tier
 from dynamo_lint.regions import contexts
 from dynamo_lint.regions.abstract import holders
+from dynamo_lint.regions.itempath import ANY_ITEM
 from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.values import ClassValue, Foreign, FunctionValue, Instance, Scope
 from dynamo_lint.state.kinds import TUPLE_MODULES
-from dynamo_lint.state.model import ANY_ITEM, Callee, FunctionState, Key, Kinds, Place
+from dynamo_lint.state.model import Callee, FunctionState, Key, Kinds, Place
 from dynamo_lint.state.names import Names
 from dynamo_lint.values.points_to import evaluate, evaluation_of
 

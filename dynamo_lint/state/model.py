@@ -7,7 +7,6 @@ from enum import Enum
 
 from dynamo_lint.index.facts import UNKNOWN, Expr
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.itempath import ANY_ITEM as ANY_ITEM
 from dynamo_lint.regions.model import HotFunction
 
 
