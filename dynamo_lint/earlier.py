@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
+from dynamo_lint.program.dependencies import Recorder
 from dynamo_lint.reading import Content, facts_at
 from dynamo_lint.reuse import Basis, Grounds, Recent, asked_of_files, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
-    from dynamo_lint.regions.notes import Notes
+    from dynamo_lint.program.dependencies import Recorder
 
 _MOST_RECENT = 4
 """Verdicts that are tried after an edit."""
@@ -38,7 +39,7 @@ def keep(
     verdict: bytes,
     content: Content,
     watched: Sources,
-    notes: Notes,
+    notes: Recorder,
 ) -> None:
     """Keep a new verdict, and what it was made from."""
     grounds = key("grounds", address)
@@ -47,7 +48,7 @@ def keep(
     _remember(store, latest, address, verdict, content, grounds)
 
 
-def _keep_asked(store: Store, notes: Notes) -> dict[str, str]:
+def _keep_asked(store: Store, notes: Recorder) -> dict[str, str]:
     """Keep what was asked of each file, on its own, and give the addresses."""
     addresses: dict[str, str] = {}
 

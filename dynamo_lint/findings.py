@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dynamo_lint.regions.chain import Step
+from dynamo_lint.calls.model import Step
 
 SEVERITIES = ("note", "warning", "error")
 """From harmless to fatal; a fail level compares positions in this tuple."""

@@ -16,17 +16,19 @@ from dynamo_lint.depth import with_room
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
+from dynamo_lint.program.dependencies import Recorder
+from dynamo_lint.program.tables import FilledTables
 from dynamo_lint.reading import ALONE, Content, Effort, read_facts
 from dynamo_lint.report import Compiled
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
     from dynamo_lint.index.facts import FileFacts
+    from dynamo_lint.program.dependencies import Recorder
+    from dynamo_lint.program.project import Project
     from dynamo_lint.program.refs import ClassRef, FunctionRef
-    from dynamo_lint.regions.gathering import Gathered
+    from dynamo_lint.program.tables import FilledTables
     from dynamo_lint.regions.model import Regions
-    from dynamo_lint.regions.notes import Notes
-    from dynamo_lint.regions.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,12 @@ def judge(
         return kept
     # Late, like all that a cached run never needs.
     from dynamo_lint import earlier
-    from dynamo_lint.regions.notes import Notes
+    from dynamo_lint.program.dependencies import Recorder
 
     kept = _decoded(earlier.reusable(effort.store, latest, address, content, sources))
     if kept is not None:
         return kept
-    watched, notes = sources.watched(), Notes()
+    watched, notes = sources.watched(), Recorder()
     judged = _judge(settings, found, content, sources, watched, effort, notes)
     verdict = Codec(Judged).encode(judged)
     earlier.keep(effort.store, latest, address, verdict, content, watched, notes)
@@ -89,14 +91,13 @@ def _judge(
     sources: Sources,
     watched: Sources,
     effort: Effort,
-    notes: Notes | None = None,
+    notes: Recorder | None = None,
 ) -> Judged:
     """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
     # Late, like all that a cached run never needs.
-    from dynamo_lint.regions.gathering import Gathering
-    from dynamo_lint.regions.uses import READINGS
+    from dynamo_lint.program.tables import READINGS, GrowingTables
 
-    gathering = Gathering(READINGS)
+    gathering = GrowingTables(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
     return with_room(lambda: _judge_facts(settings, found, facts, gathering.tables, watched, notes))
 
@@ -105,11 +106,11 @@ def _judge_facts(
     settings: Settings,
     found: Discovered,
     facts: Mapping[str, FileFacts],
-    gathered: Gathered,
+    gathered: FilledTables,
     sources: Sources,
-    notes: Notes | None,
+    notes: Recorder | None,
 ) -> Judged:
-    from dynamo_lint.regions.resolve import resolve  # late as well
+    from dynamo_lint.regions.resolve import resolve
 
     project, regions = resolve(facts, settings.region_options, notes, gathered)
     errors = [*found.errors, *_file_errors(facts, found.reported)]

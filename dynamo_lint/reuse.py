@@ -18,11 +18,12 @@ from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.depth import with_room
+from dynamo_lint.program.dependencies import Recorder
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
     from dynamo_lint.index.facts import FileFacts
-    from dynamo_lint.regions.notes import Notes
+    from dynamo_lint.program.dependencies import Recorder
 
 _LINES = frozenset(
     {"line", "first_line", "end_line", "loops", "branches", "arms", "flags", "eager_lines", "comprehensions"}
@@ -66,7 +67,7 @@ class Grounds:
     """All names of tables that were gone through by name."""
 
     @staticmethod
-    def of(watched: Sources, notes: Notes, asked: dict[str, str]) -> Grounds:
+    def of(watched: Sources, notes: Recorder, asked: dict[str, str]) -> Grounds:
         """What sources and facts were asked for while a verdict was made; `asked` says where that is kept."""
         return Grounds(
             frozenset(watched.consulted),
@@ -77,7 +78,7 @@ class Grounds:
         )
 
 
-def asked_of_files(notes: Notes) -> Iterator[tuple[str, bytes]]:
+def asked_of_files(notes: Recorder) -> Iterator[tuple[str, bytes]]:
     """What was asked of each file, as it is kept.
 
     The sort of each table, the function or class that it is about, and the names that were asked for.
@@ -152,10 +153,9 @@ def _answers(
 ) -> Iterator[tuple[object, object, bool]]:
     """What was asked of a file, answered by its old facts and by its new ones; whether numbers are lines."""
     # Late, like all that a run needs only when something has changed.
-    from dynamo_lint.regions.notes import ALL
-    from dynamo_lint.regions.scopes import TABLES
-    from dynamo_lint.regions.tables import tables_of
-    from dynamo_lint.regions.uses import READINGS
+    from dynamo_lint.program.dependencies import ALL
+    from dynamo_lint.program.scopes import TABLES
+    from dynamo_lint.program.tables import READINGS, tables_of
 
     for name in ("module", "is_package", "is_script", "stars"):
         yield getattr(old, name), getattr(new, name), False

@@ -10,9 +10,9 @@ from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.index.modules import module_name
 from dynamo_lint.index.settings import summarize_settings
 from dynamo_lint.index.summarize import summarize
+from dynamo_lint.program.project import Project
 from dynamo_lint.regions.model import Regions
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.resolve import resolve
 
 HEADER = "import torch\nfrom torch import nn\n"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
-from dynamo_lint.regions.questions import Questions
+from dynamo_lint.values.solver import Solver
 
 EMPTY: frozenset[str] = frozenset()
 
@@ -16,7 +16,7 @@ class Graph:
 
     def __init__(self, edges: dict[str, str]) -> None:
         self.edges = edges
-        self.questions = Questions()
+        self.questions = Solver()
         self.computed: Counter[str] = Counter()
 
     def reach(self, node: str) -> frozenset[str]:
@@ -47,7 +47,7 @@ def test_members_are_settled_with_their_circle_and_not_asked_afresh() -> None:
 
 
 def test_a_question_that_leans_on_itself_alone_is_asked_again_with_its_answer() -> None:
-    questions, known = Questions(), {1: 2, 2: 3}
+    questions, known = Solver(), {1: 2, 2: 3}
 
     def steps() -> frozenset[int]:
         questions.grows("x")
@@ -81,7 +81,7 @@ def test_a_chain_deeper_than_anyone_follows_ends() -> None:
     assert names[0] in graph.reach(names[0])
 
 
-def chain(questions: Questions, asked: list[int], length: int = 20) -> Callable[[int], frozenset[int]]:
+def chain(questions: Solver, asked: list[int], length: int = 20) -> Callable[[int], frozenset[int]]:
     """A question for each number, which asks for the next one and adds its own."""
 
     def answer(number: int) -> frozenset[int]:
@@ -95,7 +95,7 @@ def chain(questions: Questions, asked: list[int], length: int = 20) -> Callable[
 
 
 def test_what_was_given_up_nearby_is_asked_again_where_there_is_room() -> None:
-    questions, asked = Questions(), list[int]()
+    questions, asked = Solver(), list[int]()
     answer = chain(questions, asked)
     near = questions.ask_nearby("near", lambda: answer(0), frozenset(), 4)
     assert near == {0, 1, 2}
@@ -103,7 +103,7 @@ def test_what_was_given_up_nearby_is_asked_again_where_there_is_room() -> None:
 
 
 def test_an_answer_that_leans_on_one_that_was_given_up_is_asked_again_as_well() -> None:
-    questions, asked = Questions(), list[int]()
+    questions, asked = Solver(), list[int]()
     answer = chain(questions, asked)
     questions.ask_nearby("near", lambda: answer(3), frozenset(), 4)
     questions.ask_nearby("nearer", lambda: answer(2), frozenset(), 4)
@@ -111,7 +111,7 @@ def test_an_answer_that_leans_on_one_that_was_given_up_is_asked_again_as_well() 
 
 
 def test_an_answer_that_is_whole_is_asked_once_however_near() -> None:
-    questions, asked = Questions(), list[int]()
+    questions, asked = Solver(), list[int]()
     answer = chain(questions, asked, length=2)
     questions.ask_nearby("near", lambda: answer(0), frozenset(), 8)
     assert answer(0) == {0, 1, 2}
@@ -119,7 +119,7 @@ def test_an_answer_that_is_whole_is_asked_once_however_near() -> None:
 
 
 def test_who_has_little_more_room_makes_do_with_what_is_known() -> None:
-    questions, asked = Questions(), list[int]()
+    questions, asked = Solver(), list[int]()
     answer = chain(questions, asked)
     questions.ask_nearby("near", lambda: answer(0), frozenset(), 4)
     before = list(asked)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dynamo_lint.program.refs import Tier
-from dynamo_lint.regions.values import Held, Text
+from dynamo_lint.program.refs import Confidence
+from dynamo_lint.values.model import Slot, Text
 from tests.programs import hot, resolve_text
 
 BLOCK = """
@@ -560,11 +560,11 @@ def test_half_a_pair_of_region_markers_is_reported() -> None:
 
 
 def test_what_a_position_holds_is_equal_in_any_order_and_walked_in_its_own() -> None:
-    a, b = (Text("a"), Tier.CERTAIN), (Text("b"), Tier.LIKELY)
-    assert Held([a, b]) == Held([b, a])
-    assert hash(Held([a, b])) == hash(Held([b, a]))
-    assert list(Held([b, a])) == [b, a]
-    assert Held([a]) != Held([a, b])
+    a, b = (Text("a"), Confidence.CERTAIN), (Text("b"), Confidence.LIKELY)
+    assert Slot([a, b]) == Slot([b, a])
+    assert hash(Slot([a, b])) == hash(Slot([b, a]))
+    assert list(Slot([b, a])) == [b, a]
+    assert Slot([a]) != Slot([a, b])
 
 
 def test_a_declared_name_that_matches_nothing_is_reported() -> None:

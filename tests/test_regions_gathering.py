@@ -11,12 +11,10 @@ import pytest
 from dynamo_lint.discovery import discover
 from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.index.summarize import summarize
+from dynamo_lint.program.tables import READINGS, GrowingTables, tables_of
 from dynamo_lint.reading import Effort, read_content, read_facts
-from dynamo_lint.regions.gathering import Gathering
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
-from dynamo_lint.regions.tables import tables_of
-from dynamo_lint.regions.uses import READINGS
 from dynamo_lint.sources import Sources
 from tests.programs import facts_of
 
@@ -32,8 +30,8 @@ PLAIN = "def run(model, x=None): return model(x)\n"
 DEEP = "value = " + "[" * 90 + "Part" + "]" * 90 + "\n"
 
 
-def gathered(files: dict[str, FileFacts]) -> Gathering:
-    gathering = Gathering(READINGS)
+def gathered(files: dict[str, FileFacts]) -> GrowingTables:
+    gathering = GrowingTables(READINGS)
     for file in files.values():
         gathering.add(file)
     return gathering

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from dynamo_lint.index.facts import MODULE_KEY, Name
-from dynamo_lint.program.refs import FunctionRef, Tier
-from dynamo_lint.regions.model import HotFunction, Regions
+from dynamo_lint.program.refs import Confidence, FunctionRef
+from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.questions import Questions
 from dynamo_lint.regions.resolve import resolve
-from dynamo_lint.regions.values import EMPTY, Scope
-from dynamo_lint.values.points_to import evaluate, evaluation_of, glimpse
+from dynamo_lint.values.model import EMPTY, Context
+from dynamo_lint.values.points_to import evaluate, glimpse, points_to_of
+from dynamo_lint.values.solver import Solver
 from tests.programs import facts_of
 from tests.truths import FOLDER
 
@@ -72,14 +72,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str], str], tu
 
     def count(files: dict[str, str], assume: str = "none") -> tuple[int, Regions]:
         keys: list[object] = []
-        ask = Questions.ask
+        ask = Solver.ask
 
-        def noted(self: Questions, key: object, *rest: object) -> object:
+        def noted(self: Solver, key: object, *rest: object) -> object:
             keys.append(key)
             return ask(self, key, *rest)  # type: ignore[arg-type]
 
         with monkeypatch.context() as patch:
-            patch.setattr(Questions, "ask", noted)
+            patch.setattr(Solver, "ask", noted)
             _, regions = resolve(facts_of(files), RegionOptions(assume=assume))
         return len(keys), regions
 
@@ -146,7 +146,7 @@ def test_a_hot_function_is_found_in_a_table_without_a_look_at_its_chain() -> Non
     class Step:
         __hash__ = None  # type: ignore[assignment]
 
-    one = HotFunction(FunctionRef("m.py", "f"), None, Tier.CERTAIN, (0,), (Step(),))  # type: ignore[arg-type]
+    one = CompiledFunction(FunctionRef("m.py", "f"), None, Confidence.CERTAIN, (0,), (Step(),))  # type: ignore[arg-type]
     assert {one: "found"}[one] == "found"
 
 
@@ -189,7 +189,7 @@ def test_a_name_that_definitions_alone_bind_is_known_however_little_may_be_asked
     name: str, known: bool
 ) -> None:
     project, _ = resolve(facts_of({"m.py": SETTLED, "other.py": "class Part: pass"}), RegionOptions())
-    ev, scope = evaluation_of(project), Scope(FunctionRef("m.py", MODULE_KEY))
+    ev, scope = points_to_of(project), Context(FunctionRef("m.py", MODULE_KEY))
     found = ev.ask_nearby("one question", lambda: ev.value(Name(name), scope), EMPTY, within=1)
     assert bool(found) is known
 
@@ -199,6 +199,6 @@ def test_a_glimpse_sees_through_a_helper_but_not_through_ten(helpers: int, seen:
     chain = "".join(f"def give{i}(): return give{i + 1}()\n" for i in range(helpers))
     source = f"{chain}def give{helpers}(): return Part()\nclass Part: pass\npart = give0()\n"
     project, _ = resolve(facts_of({"m.py": source}), RegionOptions())
-    part, scope = Name("part"), Scope(FunctionRef("m.py", MODULE_KEY))
+    part, scope = Name("part"), Context(FunctionRef("m.py", MODULE_KEY))
     assert bool(glimpse(project, part, scope)) is seen
     assert evaluate(project, part, scope), "it is there for who has the time"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pytest_snapshot.plugin import Snapshot
 
+from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Edit, FileError, Finding, Fix, Related, Span
 from dynamo_lint.index.facts import FileFacts, Function
 from dynamo_lint.pages import parse_page
-from dynamo_lint.program.refs import FunctionRef, Tier
-from dynamo_lint.regions.chain import Step
-from dynamo_lint.regions.model import Entry, HotFunction, Regions, Unresolved
+from dynamo_lint.program.refs import Confidence, FunctionRef
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Unresolved
 from dynamo_lint.render import concise, full, json_format, page, statistics, summary
 from dynamo_lint.render import regions as regions_text
 from dynamo_lint.report import Compiled, Report
@@ -104,13 +104,13 @@ FINDINGS = (
     ),
 )
 ENTRY = Entry(
-    "train.py", 2, "method", "src/moe.py::MoE", Tier.CERTAIN, regional=True, condition="cfg.compile"
+    "train.py", 2, "method", "src/moe.py::MoE", Confidence.CERTAIN, regional=True, condition="cfg.compile"
 )
 FORWARD = FunctionRef("src/moe.py", "MoE.forward")
-HOT = HotFunction(FORWARD, None, Tier.CERTAIN, (0,), (COMPILED, CALLED), compiled=True)
-HELPER = HotFunction(FunctionRef("src/block.py", "route"), None, Tier.LIKELY, (0, 1), (COMPILED,))
-SHARED = Entry("eval.py", 9, "call", "src/moe.py::MoE", Tier.LIKELY)
-OUTSIDE = Entry("eval.py", 12, "call", "torchvision.resnet50", Tier.CERTAIN)
+HOT = CompiledFunction(FORWARD, None, Confidence.CERTAIN, (0,), (COMPILED, CALLED), compiled=True)
+HELPER = CompiledFunction(FunctionRef("src/block.py", "route"), None, Confidence.LIKELY, (0, 1), (COMPILED,))
+SHARED = Entry("eval.py", 9, "call", "src/moe.py::MoE", Confidence.LIKELY)
+OUTSIDE = Entry("eval.py", 12, "call", "torchvision.resnet50", Confidence.CERTAIN)
 REGIONS = Regions(
     (ENTRY, SHARED, OUTSIDE),
     (HOT, HELPER),
@@ -311,7 +311,7 @@ def test_regions_json_follows_the_contract(root: Path, snapshot: Snapshot) -> No
 
 
 def test_a_function_hot_for_several_receivers_is_one_function_in_json(root: Path) -> None:
-    guess = HotFunction(FORWARD, None, Tier.ASSUMED, (1,), (COMPILED,))
+    guess = CompiledFunction(FORWARD, None, Confidence.ASSUMED, (1,), (COMPILED,))
     functions = json.loads(regions_text.render_json(Regions((ENTRY, SHARED), (guess, HOT), ()), {}))[
         "functions"
     ]

@@ -14,9 +14,9 @@ from dynamo_lint import cli, discovery, judging, reuse
 from dynamo_lint.cache.store import Store
 from dynamo_lint.index import facts
 from dynamo_lint.index.summarize import summarize
+from dynamo_lint.program.dependencies import ALL, Recorder, RecordingTable
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.notes import ALL, Noted, Notes
-from dynamo_lint.regions.project import Project
 
 MODEL = """\
 import torch
@@ -420,7 +420,7 @@ def test_every_number_in_facts_is_known_to_be_a_line_or_not() -> None:
 
 def test_a_table_notes_what_it_is_asked_for_also_in_vain() -> None:
     asked: dict[str, None] = {}
-    table = Noted({"a": 1, "b": 2}, asked)
+    table = RecordingTable({"a": 1, "b": 2}, asked)
     assert (table.get("a"), "c" in table, table.get("d", 3)) == (1, False, 3)
     assert asked.keys() == {"a", "c", "d"}
     assert len(list(table.items())) == 2
@@ -428,7 +428,7 @@ def test_a_table_notes_what_it_is_asked_for_also_in_vain() -> None:
 
 
 def test_a_definition_notes_the_fields_that_are_read_and_no_others() -> None:
-    notes = Notes()
+    notes = Recorder()
     file = summarize("a.py", "a", False, b"def f(x): return x\ndef g(y): return y\n")
     assert Project({"a.py": file}, notes).function(FunctionRef("a.py", "f")).parameters[0].name == "x"
     assert {question: set(asked) for question, asked in notes.files["a.py"].items()} == {

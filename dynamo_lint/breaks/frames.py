@@ -11,10 +11,10 @@ from dynamo_lint.breaks.names import TELLING
 from dynamo_lint.breaks.reading import Place, Reading
 from dynamo_lint.breaks.values import Values, captures, moves_messages, tensor_parameters
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.program.refs import ClassRef, FunctionRef, Node, Tier
-from dynamo_lint.regions.asked import entry_keywords
-from dynamo_lint.regions.model import Call, HotFunction, Regions
-from dynamo_lint.regions.project import Project
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
+from dynamo_lint.regions.entries import entry_keywords
+from dynamo_lint.regions.model import Call, CompiledFunction, Regions
 from dynamo_lint.units.source import Bodies
 
 
@@ -113,7 +113,7 @@ def alone(project: Project, regions: Regions, bodies: Bodies) -> tuple[Alone, ..
     """The classes whose instances are compiled by themselves for a break, though nobody asks for it."""
     whole = [hot for hot in regions.hot if _breakable(project, regions, hot)]
     nodes = {Node(hot.function, hot.receiver): hot for hot in whole}
-    callers = regions.callers(Tier.LIKELY)
+    callers = regions.callers(Confidence.LIKELY)
     frames = _Frames(
         project, bodies, regions.calls, callers, not captures(project), not moves_messages(project)
     )
@@ -126,7 +126,7 @@ def alone(project: Project, regions: Regions, bodies: Bodies) -> tuple[Alone, ..
 
 
 def _entered(
-    project: Project, frames: _Frames, nodes: Mapping[Node, HotFunction]
+    project: Project, frames: _Frames, nodes: Mapping[Node, CompiledFunction]
 ) -> dict[ClassRef, list[tuple[Node, Node]]]:
     """The calls by which modules of each class are reached from outside: the caller, and what it calls."""
     found: dict[ClassRef, list[tuple[Node, Node]]] = defaultdict(list)
@@ -141,7 +141,7 @@ def _entered(
 
 
 def _alone(
-    unit: ClassRef, calls: list[tuple[Node, Node]], frames: _Frames, nodes: Mapping[Node, HotFunction]
+    unit: ClassRef, calls: list[tuple[Node, Node]], frames: _Frames, nodes: Mapping[Node, CompiledFunction]
 ) -> Alone | None:
     # Where some caller is traced to its end, the call is part of its graph.
     if not all(caller in frames.stuck or node in frames.broken for caller, node in calls):
@@ -172,9 +172,9 @@ def _inlined(node: Node, frames: _Frames) -> Iterator[Node]:
                 pending.append(call.target)
 
 
-def _breakable(project: Project, regions: Regions, hot: HotFunction) -> bool:
+def _breakable(project: Project, regions: Regions, hot: CompiledFunction) -> bool:
     """With `fullgraph` a break is an error."""
     entries = (regions.entries[index] for index in hot.entries)
-    return hot.tier < Tier.ASSUMED and not any(
+    return hot.tier < Confidence.ASSUMED and not any(
         entry_keywords(project, entry).get("fullgraph") is True for entry in entries
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +31,5 @@ class Alone:
     cause: Break
     stuck: FunctionRef | None
     """The caller that runs eagerly for the break; None if the break is in the unit itself, which is split."""
-    inside: tuple[HotFunction, ...]
+    inside: tuple[CompiledFunction, ...]
     """What runs in the code that the instances share."""

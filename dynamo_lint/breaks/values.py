@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from dynamo_lint.breaks.names import LOG_SETTINGS, LOGGER, SETTINGS
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import UNKNOWN, Expr, Function
-from dynamo_lint.program.refs import ClassRef, External, FunctionRef
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import Instance, Scope
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
+from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
 
 MISSING = object()
@@ -37,7 +37,7 @@ class Values:
         """`torch.rand` for what is defined outside the project; empty for anything else."""
         expr = expression(node)
         found = self.project.symbols(expr, self.function.path, self.function.key) if expr != UNKNOWN else ()
-        return found[0].dotted if len(found) == 1 and isinstance(found[0], External) else ""
+        return found[0].dotted if len(found) == 1 and isinstance(found[0], ExternalSymbol) else ""
 
     def is_logger(self, name: str) -> bool:
         """Whether a global is what `logging.getLogger(…)` gives."""
@@ -46,7 +46,7 @@ class Values:
         bound = self.project.global_bindings(self.function.path).get(name, [])
         return bool(bound) and all(
             isinstance(value, facts.Call)
-            and External(LOGGER) in self.project.symbols(value.function, self.function.path)
+            and ExternalSymbol(LOGGER) in self.project.symbols(value.function, self.function.path)
             for value in bound
         )
 
@@ -66,7 +66,7 @@ class Values:
         expr = expression(iterable)
         if expr == UNKNOWN:
             return False
-        found = evaluate(self.project, facts.Element(expr), Scope(self.function, self.receiver))
+        found = evaluate(self.project, facts.Element(expr), Context(self.function, self.receiver))
         return any(isinstance(one, Instance) and self.project.is_module(one.ref) for one in found)
 
     def constant(self, node: ast.expr) -> object:
@@ -78,7 +78,7 @@ class Values:
                 return self._attribute(self.receiver, attribute)
             case ast.Attribute(ast.Attribute(ast.Name(name), holder), attribute) if name == self.own:
                 expr = facts.Attribute(facts.Name(name), holder)
-                return self._configured(expr, attribute, Scope(self.function, self.receiver))
+                return self._configured(expr, attribute, Context(self.function, self.receiver))
         return MISSING
 
     def _attribute(self, owner: ClassRef, name: str) -> object:
@@ -97,10 +97,10 @@ class Values:
             case facts.Constant(value):
                 return value
             case facts.Attribute(facts.Name() as holder, field):
-                return self._configured(holder, field, Scope(where, owner))
+                return self._configured(holder, field, Context(where, owner))
         return MISSING
 
-    def _configured(self, holder: Expr, name: str, scope: Scope) -> object:
+    def _configured(self, holder: Expr, name: str, scope: Context) -> object:
         """What the class of a configuration gives a field."""
         found = [*evaluate(self.project, holder, scope)]
         classes = [one.ref for one in found if isinstance(one, Instance)]
@@ -134,7 +134,7 @@ def tensor_parameters(project: Project, ref: FunctionRef, function: Function) ->
         if isinstance(parameter.annotation, facts.Name | facts.Attribute)
         and parameter.default is None
         and any(
-            isinstance(one, External) and one.dotted in _TENSORS
+            isinstance(one, ExternalSymbol) and one.dotted in _TENSORS
             for one in project.symbols(parameter.annotation, ref.path, function.outer or facts.MODULE_KEY)
         )
     }

@@ -51,11 +51,10 @@ def regions(
 ) -> None:
     """Show what is compiled, and why."""
     from dynamo_lint.depth import with_room
+    from dynamo_lint.program.tables import OF_REGIONS, GrowingTables
     from dynamo_lint.reading import read_content, read_facts
-    from dynamo_lint.regions.gathering import Gathering
-    from dynamo_lint.regions.part import part
+    from dynamo_lint.regions.model import part
     from dynamo_lint.regions.resolve import resolve
-    from dynamo_lint.regions.uses import OF_REGIONS
     from dynamo_lint.regions.why import is_called, why_not
     from dynamo_lint.render import regions as render
     from dynamo_lint.sources import Sources
@@ -64,7 +63,7 @@ def regions(
     sources = Sources(found.root)
     with effort(settings, no_cache, cache_dir, jobs) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
-        gathering = Gathering(OF_REGIONS)
+        gathering = GrowingTables(OF_REGIONS)
         facts = read_facts(content, sources, means, gathering.add)
     _, what = with_room(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
     shown = part(what, found.reported)

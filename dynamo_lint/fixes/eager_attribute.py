@@ -14,7 +14,7 @@ from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import Definition
 from dynamo_lint.index.plain import as_fact
-from dynamo_lint.program.refs import ClassRef, External
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol
 from dynamo_lint.state.model import SCALARS, Key
 
 _DEPTH = 3
@@ -127,7 +127,7 @@ class _Needs:
         where = self.init.file.reference(func)
         return any(
             isinstance(symbol, ClassRef)
-            or (isinstance(symbol, External) and symbol.dotted.startswith("torch.nn."))
+            or (isinstance(symbol, ExternalSymbol) and symbol.dotted.startswith("torch.nn."))
             for symbol in self.bench.tables.project.symbols(as_fact(func), where.path, where.key)
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.fixes.mentions import Family
 from dynamo_lint.fixes.workbench import Workbench
-from dynamo_lint.program.refs import Tier
+from dynamo_lint.program.refs import Confidence
 
 _RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
 _META = "a module built on the meta device has to set the buffer again after `to_empty()`"
@@ -41,7 +41,7 @@ def reason(bench: Workbench, family: Family, floating: bool) -> str | None:
     if any(mention.guessed for mention in family.mentions):
         return f"some uses of `{name}` are told by its name alone"
     tiers = [hot.tier for hot in bench.tables.regions.hot if hot.receiver in family.members]
-    if not tiers or max(tiers) != Tier.CERTAIN:
+    if not tiers or max(tiers) != Confidence.CERTAIN:
         return "it is not certain that this code is compiled"
     for text, why in PROJECT_WORDS:
         if bench.files_with(text):

@@ -11,7 +11,7 @@ from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import Expr
 from dynamo_lint.index.plain import as_fact
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.values import ClassValue, Foreign, Instance, Parent, Scope
+from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, Instance, SuperProxy
 from dynamo_lint.values.points_to import evaluate
 
 REFLECTION = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "register_buffer"})
@@ -187,8 +187,8 @@ def _belongs(
                 raise Unclear(f"`{holder.name}` uses it too, and has other heirs")
             return "yes"
         return "no"
-    values = evaluate(project, expr, Scope(where, holder))
-    known = [v for v in values if isinstance(v, Instance | ClassValue | Foreign | Parent)]
+    values = evaluate(project, expr, Context(where, holder))
+    known = [v for v in values if isinstance(v, Instance | ClassValue | ExternalInstance | SuperProxy)]
     refs = {v.ref for v in known if isinstance(v, Instance | ClassValue)}
     if any(isinstance(v, ClassValue) and v.ref in members for v in known):
         raise Unclear(f"it is used through the class at {where.path}:{said.node.lineno}")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from dynamo_lint.fixes.workbench import OpenFile, Workbench
 from dynamo_lint.index.facts import UNKNOWN
 from dynamo_lint.index.plain import as_fact
-from dynamo_lint.program.refs import External
-from dynamo_lint.regions.values import Foreign, Instance, Scope
+from dynamo_lint.program.refs import ExternalSymbol
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import Key, Kind, Kinds
+from dynamo_lint.values.model import Context, ExternalInstance, Instance
 from dynamo_lint.values.points_to import evaluate
 
 REDUCTIONS = frozenset(
@@ -170,7 +170,7 @@ class Judge:
         owners = evaluate(
             self.bench.tables.project,
             as_fact(node.value),
-            Scope(where, self.bench.tables.project.owner(where)),
+            Context(where, self.bench.tables.project.owner(where)),
         )
         refs = [value.ref for value in owners if isinstance(value, Instance)]
         found = [self.bench.tables.initial.kinds(Key(ref, node.attr)) for ref in refs]
@@ -202,19 +202,19 @@ class Judge:
         if expr == UNKNOWN:
             return False
         for symbol in project.symbols(expr, where.path, where.key):
-            if isinstance(symbol, External):
+            if isinstance(symbol, ExternalSymbol):
                 return symbol.dotted.startswith("torch.nn.functional.") or K.of_call(symbol.dotted) == {
                     Kind.TENSOR
                 }
-        values = evaluate(project, expr, Scope(where, project.owner(where)))
+        values = evaluate(project, expr, Context(where, project.owner(where)))
         return bool(values) and all(
-            isinstance(value, Foreign) and value.dotted.startswith("torch.nn.") for value in values
+            isinstance(value, ExternalInstance) and value.dotted.startswith("torch.nn.") for value in values
         )
 
     def _named(self, func: ast.expr, module: str, names: frozenset[str] | tuple[str, ...]) -> bool:
         where = self.file.reference(func)
         return any(
-            isinstance(symbol, External)
+            isinstance(symbol, ExternalSymbol)
             and symbol.dotted.startswith(f"{module}.")
             and symbol.dotted.removeprefix(f"{module}.") in names
             for symbol in self.bench.tables.project.symbols(as_fact(func), where.path, where.key)

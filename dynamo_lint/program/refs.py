@@ -22,7 +22,7 @@ DISABLERS = frozenset(
 """Calls that keep a function out of the graph (torch/compiler/__init__.py, torch/_dynamo/decorators.py)."""
 
 
-class Tier(IntEnum):
+class Confidence(IntEnum):
     """How well a claim is proven; the weakest link of a chain decides, so tiers combine with `max`."""
 
     CERTAIN = 0
@@ -93,12 +93,12 @@ class File(NamedTuple):
     sort: Literal["file"] = "file"
 
 
-class External(NamedTuple):
+class ExternalSymbol(NamedTuple):
     """Something defined outside the project, by dotted name: `torch.nn.ModuleList`."""
 
     dotted: str
     sort: Literal["external"] = "external"
 
 
-Symbol = ClassRef | FunctionRef | File | External
+Symbol = ClassRef | FunctionRef | File | ExternalSymbol
 """Whatever a name may be bound to."""

@@ -8,9 +8,9 @@ from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, CallSite, Expr
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.values import Instance, Scope
 from dynamo_lint.values.arguments import argument_for, is_bound_beforehand
-from dynamo_lint.values.points_to import Evaluation
+from dynamo_lint.values.model import Context, Instance
+from dynamo_lint.values.points_to import PointsTo
 
 _SAME_LENGTH = frozenset(
     {"enumerate", "list", "tuple", "reversed", "sorted", "iter", "ModuleList", "tqdm"}
@@ -20,14 +20,14 @@ _DEEPEST = 20
 """How many names are looked through before a number counts as unknown."""
 
 
-def instances(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
+def instances(ev: PointsTo, site: CallSite, scope: Context) -> int | None:
     """How often the loops around a compile site run, or None if the code does not say."""
     counts = [_Counter(ev).length(loop, scope) for loop in site.loops]
     known = [count for count in counts if count is not None]
     return prod(known) if counts and len(known) == len(counts) else None
 
 
-def constructed(ev: Evaluation, ref: ClassRef, depth: int = 3) -> int | None:
+def constructed(ev: PointsTo, ref: ClassRef, depth: int = 3) -> int | None:
     """How many instances of a class there are, where every place that makes some says so in numbers."""
     total = 0
     for scope, site in ev.constructions(ref):
@@ -42,7 +42,7 @@ def constructed(ev: Evaluation, ref: ClassRef, depth: int = 3) -> int | None:
     return total or None
 
 
-def _at(ev: Evaluation, site: CallSite, scope: Scope) -> int | None:
+def _at(ev: PointsTo, site: CallSite, scope: Context) -> int | None:
     """How many instances one construction makes: one, or as many as the comprehension around it has items."""
     function = ev.project.function(scope.function)
     if is_bound_beforehand(ev.project, scope, site):  # called who knows how often
@@ -64,11 +64,11 @@ def _display(value: Expr, item: Expr) -> facts.Display | None:
 class _Counter:
     """Lengths and whole numbers by following single assignments; anything ambiguous is unknown."""
 
-    def __init__(self, ev: Evaluation) -> None:
+    def __init__(self, ev: PointsTo) -> None:
         self._ev = ev
         self._depth = 0
 
-    def length(self, expr: Expr, scope: Scope) -> int | None:
+    def length(self, expr: Expr, scope: Context) -> int | None:
         """The number of items of an iterable."""
         match expr:
             case facts.Display("each", over=over) if over:
@@ -95,7 +95,7 @@ class _Counter:
         found = self._single(expr, scope)
         return self.length(*found) if found is not None else None
 
-    def _number(self, expr: Expr, scope: Scope) -> int | None:
+    def _number(self, expr: Expr, scope: Context) -> int | None:
         match expr:
             case facts.Constant(int() as number) if not isinstance(number, bool):
                 return number
@@ -104,7 +104,7 @@ class _Counter:
         found = self._single(expr, scope)
         return self._number(*found) if found is not None else None
 
-    def _single(self, expr: Expr, scope: Scope) -> tuple[Expr, Scope] | None:
+    def _single(self, expr: Expr, scope: Context) -> tuple[Expr, Context] | None:
         """The one expression that a name or attribute is ever bound to."""
         self._depth += 1
         if self._depth > _DEEPEST:
@@ -117,12 +117,12 @@ class _Counter:
                 return self._attribute(owners.pop(), name) if len(owners) == 1 else None
         return None
 
-    def _name(self, name: str, scope: Scope) -> tuple[Expr, Scope] | None:
+    def _name(self, name: str, scope: Context) -> tuple[Expr, Context] | None:
         path, key = scope.function.path, scope.function.key
         file = self._ev.project.files[path]
         while key != MODULE_KEY:
             function = file.functions[key]
-            here = Scope(FunctionRef(path, key), scope.receiver)
+            here = Context(FunctionRef(path, key), scope.receiver)
             bound = [b.value for b in function.bindings if b.name == name]
             parameter = next((p for p in function.parameters if p.name == name), None)
             if bound or parameter:
@@ -131,13 +131,13 @@ class _Counter:
                     values += self._passed(parameter, function, here)
                 return _only(values)
             key = function.outer or MODULE_KEY
-        module = Scope(FunctionRef(path, MODULE_KEY))
+        module = Context(FunctionRef(path, MODULE_KEY))
         return _only([(v, module) for v in self._ev.project.global_bindings(path).get(name, ())])
 
     def _passed(
-        self, parameter: facts.Parameter, function: facts.Function, scope: Scope
-    ) -> list[tuple[Expr, Scope]]:
-        found: list[tuple[Expr, Scope]] = []
+        self, parameter: facts.Parameter, function: facts.Function, scope: Context
+    ) -> list[tuple[Expr, Context]]:
+        found: list[tuple[Expr, Context]] = []
         for caller, site in self._ev.call_sites(scope.function):
             given = argument_for(parameter, function, site.call)
             if given is not None:
@@ -148,17 +148,17 @@ class _Counter:
             found.append((parameter.default, scope))
         return found
 
-    def _attribute(self, ref: ClassRef, name: str) -> tuple[Expr, Scope] | None:
-        values: list[tuple[Expr, Scope]] = []
+    def _attribute(self, ref: ClassRef, name: str) -> tuple[Expr, Context] | None:
+        values: list[tuple[Expr, Context]] = []
         for part in self._ev.project.mro(ref):
             stores = self._ev.project.own_stores(part)
             if stores.get(name + ITEM):
                 return None
-            values += [(store.value, Scope(where, ref)) for where, store in stores.get(name, ())]
+            values += [(store.value, Context(where, ref)) for where, store in stores.get(name, ())]
         return _only(values)
 
 
-def _only(values: list[tuple[Expr, Scope]]) -> tuple[Expr, Scope] | None:
+def _only(values: list[tuple[Expr, Context]]) -> tuple[Expr, Context] | None:
     """The value, if all say the same."""
     same = all(
         value == values[0][0] and (scope == values[0][1] or isinstance(value, facts.Constant))

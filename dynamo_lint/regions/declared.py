@@ -6,18 +6,16 @@ from collections.abc import Iterator
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import FileFacts, Store
-from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.containers import MODULE_CONTAINERS
+from dynamo_lint.models.frameworks import block_names
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
 from dynamo_lint.regions.counting import constructed
-from dynamo_lint.regions.frameworks import block_names
-from dynamo_lint.regions.model import Entry, Unresolved
-from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.patterns import matches
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.roots import Root
+from dynamo_lint.regions.model import Entry, Root, Unresolved
+from dynamo_lint.regions.options import RegionOptions, matches
 from dynamo_lint.regions.targets import Target, targets_of
-from dynamo_lint.regions.values import ClassValue, Group, Instance, union
-from dynamo_lint.values.points_to import evaluation_of
+from dynamo_lint.values.containers import MODULE_CONTAINERS
+from dynamo_lint.values.model import ClassValue, Container, Instance, union
+from dynamo_lint.values.points_to import points_to_of
 
 _BLOCK_LISTS = ("_repeated_blocks", "_no_split_modules")
 
@@ -64,12 +62,12 @@ def assumed_entries(project: Project, mode: str) -> list[Root]:
         modules = [ref for ref in modules if ref in blocks]
     roots = []
     for ref in modules:
-        targets = targets_of(project, {Instance(ref): Tier.LIKELY})
+        targets = targets_of(project, {Instance(ref): Confidence.LIKELY})
         if targets:
             line = project.class_(ref).line
             regional = mode == "blocks"
             roots.append(
-                Root(Entry(ref.path, line, "assumed", ref.id, Tier.LIKELY, regional), targets, ref.id)
+                Root(Entry(ref.path, line, "assumed", ref.id, Confidence.LIKELY, regional), targets, ref.id)
             )
     return roots
 
@@ -78,11 +76,11 @@ def _blocks(project: Project, modules: list[ClassRef]) -> set[ClassRef]:
     """Classes whose instances are elements of a ModuleList, ModuleDict or Sequential, or named as blocks."""
     found: set[ClassRef] = set()
     named: set[str] = set()
-    evaluation = evaluation_of(project)
+    evaluation = points_to_of(project)
     for ref in modules:
         held = [name for name, stores in project.own_stores(ref).items() if _may_hold_blocks(project, stores)]
-        for value in union(evaluation.attributes({Instance(ref): Tier.CERTAIN}, name) for name in held):
-            if isinstance(value, Group):
+        for value in union(evaluation.attributes({Instance(ref): Confidence.CERTAIN}, name) for name in held):
+            if isinstance(value, Container):
                 found |= {v.ref for item in value.items for v, _ in item if isinstance(v, Instance)}
         for name in _BLOCK_LISTS:
             named.update(block_names(project, ref, name))
@@ -105,18 +103,18 @@ def _root(project: Project, path: str, key: str, idiom: str, line: int | None) -
     file: FileFacts = project.files[path]
     if key in file.classes:
         ref = ClassRef(path, key)
-        targets = targets_of(project, {ClassValue(ref): Tier.CERTAIN})
+        targets = targets_of(project, {ClassValue(ref): Confidence.CERTAIN})
         where = file.classes[key].line
     else:
         function = FunctionRef(path, key)
-        targets = (Target(function, project.owner(function), Tier.CERTAIN),)
+        targets = (Target(function, project.owner(function), Confidence.CERTAIN),)
         where = file.functions[key].line
     if not targets:
         return []
     target = f"{path}::{key}"
-    count = constructed(evaluation_of(project), ClassRef(path, key)) if key in file.classes else None
+    count = constructed(points_to_of(project), ClassRef(path, key)) if key in file.classes else None
     regional = key in file.classes
-    entry = Entry(path, line or where, idiom, target, Tier.CERTAIN, regional=regional, instances=count)
+    entry = Entry(path, line or where, idiom, target, Confidence.CERTAIN, regional=regional, instances=count)
     return [Root(entry, targets, target)]
 
 

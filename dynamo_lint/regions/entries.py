@@ -1,39 +1,39 @@
-"""Where code hands callables to the compiler, and which functions it hands over."""
+"""Compile entries: the places that hand a callable to the compiler, and what they compile."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dynamo_lint.calls.compiled_calls import compiles_something
+from dynamo_lint.calls.context import comes_back, depends_on
+from dynamo_lint.conditions.arguments import gives_another, is_disabled, off_with, varies
+from dynamo_lint.conditions.constructor import attributes_tested
+from dynamo_lint.conditions.select import is_chosen
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
 from dynamo_lint.index.walking import parts
-from dynamo_lint.program.refs import COMPILE, ClassRef, External, FunctionRef, Tier
-from dynamo_lint.regions import frameworks
-from dynamo_lint.regions.abstract import heirs_that_run
-from dynamo_lint.regions.aliases import CONVENTION, carriers, compile_names, forwards
-from dynamo_lint.regions.builders import BUILDERS
-from dynamo_lint.regions.callbacks import callbacks
-from dynamo_lint.regions.candidates import candidates, describe, examples, maker_of, reason
-from dynamo_lint.regions.carried import mapped
-from dynamo_lint.regions.compiling import compiles_something
-from dynamo_lint.regions.contexts import by_call, comes_back, depends_on
+from dynamo_lint.models import frameworks
+from dynamo_lint.models.callbacks import callbacks
+from dynamo_lint.models.instantiation import BUILDERS
+from dynamo_lint.models.wrappers import put_into_library
+from dynamo_lint.program.classes import inherits_code
+from dynamo_lint.program.compile_values import mapped
+from dynamo_lint.program.files import is_rehearsal
+from dynamo_lint.program.hierarchy import subclasses_running
+from dynamo_lint.program.names import goes_by
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymbol, FunctionRef
+from dynamo_lint.program.static_bindings import maker_of
+from dynamo_lint.regions.compile_names import CONVENTION, carriers, compile_names, forwards
 from dynamo_lint.regions.counting import instances
-from dynamo_lint.regions.inlaid import inlaid
-from dynamo_lint.regions.leftoff import gives_another, is_disabled, off_with, varies
-from dynamo_lint.regions.model import Entry, Unresolved
-from dynamo_lint.regions.modules import inherits_code
-from dynamo_lint.regions.naming import goes_by
-from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.patterns import matches, wrapper
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.rehearsals import is_rehearsal
-from dynamo_lint.regions.roots import Root, at_best_likely, is_tried, merged
-from dynamo_lint.regions.selecting import is_chosen
-from dynamo_lint.regions.shown import shown_of
+from dynamo_lint.regions.model import Entry, Root, Unresolved, at_best_likely, is_tried, merged_roots
+from dynamo_lint.regions.options import RegionOptions, matches, wrapper
 from dynamo_lint.regions.targets import (
     Target,
+    by_call,
     compiled_argument,
     compiled_in_place,
     has_own_compile,
@@ -42,19 +42,46 @@ from dynamo_lint.regions.targets import (
     targets_of,
 )
 from dynamo_lint.regions.temporary import is_stored_later
-from dynamo_lint.regions.values import (
+from dynamo_lint.regions.unresolved import candidates, describe, examples, reason
+from dynamo_lint.values.model import (
     ClassValue,
     Compiled,
-    Foreign,
+    Context,
+    ExternalInstance,
     FunctionValue,
     Instance,
-    Scope,
     Value,
-    Values,
+    ValueSet,
     flattened,
     id_of,
 )
-from dynamo_lint.values.points_to import Evaluation, evaluate, evaluation_of
+from dynamo_lint.values.points_to import PointsTo, evaluate, points_to_of
+
+
+def calls_at(project: Project, path: str, line: int) -> list[facts.Call]:
+    """The calls that begin on a line, decorators among them; what looks for them asks for many lines."""
+    key = ("calls by line", path)
+    if key not in project.memo:
+        table: dict[int, list[facts.Call]] = defaultdict(list)
+        for function in project.files[path].functions.values():
+            for call in (*(site.call for site in function.calls), *function.decorators):
+                if isinstance(call, facts.Call):
+                    table[call.line].append(call)
+        project.memo[key] = dict(table)
+    return project.memo[key].get(line, [])  # type: ignore[attr-defined, no-any-return]
+
+
+def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:
+    """Literal keyword arguments of the call that is an entry: `isolate_recompiles=True`."""
+    if entry.path not in project.files:
+        return {}
+    return {
+        name: value.value
+        for call in calls_at(project, entry.path, entry.line)
+        for name, value in call.keywords
+        if name is not None and isinstance(value, facts.Constant)
+    }
+
 
 _OF_TORCH = frozenset({"fullgraph", "dynamic"})
 """Keywords of `nn.Module.compile` that no other `.compile()` has: its receiver is a module, whichever."""
@@ -73,8 +100,8 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
         for decorator in function.decorators:
             if search.compiles(decorator, ref.path, function.outer or MODULE_KEY):
                 # Its `self` is also an instance of each class that inherits it.
-                heirs = (Target(ref, heir, Tier.LIKELY) for heir in heirs_that_run(project, ref))
-                targets = (Target(ref, project.owner(ref), Tier.CERTAIN), *heirs)
+                heirs = (Target(ref, heir, Confidence.LIKELY) for heir in subclasses_running(project, ref))
+                targets = (Target(ref, project.owner(ref), Confidence.CERTAIN), *heirs)
                 roots.append(search.decorated(decorator, ref.path, function.first_line, ref.id, targets))
         for site in function.calls if ref in within else project.calls_in(ref, search.may_compile):
             if site.context is None and not search.may_compile(site.call.function):
@@ -88,7 +115,7 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
         class_ = project.class_(class_ref)
         for decorator in class_.decorators:
             if search.compiles(decorator, class_ref.path, class_.outer or MODULE_KEY):
-                targets = targets_of(project, {ClassValue(class_ref): Tier.CERTAIN})
+                targets = targets_of(project, {ClassValue(class_ref): Confidence.CERTAIN})
                 roots.append(
                     search.decorated(decorator, class_ref.path, class_.first_line, class_ref.id, targets)
                 )
@@ -152,7 +179,7 @@ class _Search:
         ):  # `torch.compile(f)(x)` compiles f, not x
             symbols += self._project.symbols(inner, path, function)
         return any(
-            symbol == External(COMPILE)
+            symbol == ExternalSymbol(COMPILE)
             or (isinstance(symbol, FunctionRef) and forwards(self._project, symbol))
             or matches(self._project, symbol, self._decorators)
             for symbol in symbols
@@ -162,14 +189,16 @@ class _Search:
         """Whether the value of a callee, which no binding tells, may be torch.compile."""
         if gives_another(self._project, callee, where):
             return False
-        return External(COMPILE) in evaluate(self._project, callee, Scope(where, self._project.owner(where)))
+        return ExternalSymbol(COMPILE) in evaluate(
+            self._project, callee, Context(where, self._project.owner(where))
+        )
 
     def decorated(
         self, decorator: Expr, path: str, line: int, target: str, targets: tuple[Target, ...]
     ) -> Root:
         """The entry of a decorated function or class."""
         regional = terminal_name(decorator) == CONVENTION
-        return Root(Entry(path, line, "decorator", target, Tier.CERTAIN, regional), targets, target)
+        return Root(Entry(path, line, "decorator", target, Confidence.CERTAIN, regional), targets, target)
 
     def call(self, where: FunctionRef, site: CallSite) -> list[Root] | Unresolved:
         """The entries that a call site is: one for each thing it may compile."""
@@ -181,22 +210,22 @@ class _Search:
             return []
         if not self._may_compile(where, site.call, name):
             return []
-        found = self._compiled(Scope(where, self._project.owner(where)), site, name)
-        more = merged(self._elsewhere(where, site, name))
+        found = self._compiled(Context(where, self._project.owner(where)), site, name)
+        more = merged_roots(self._elsewhere(where, site, name))
         if is_chosen(self._project, where, site.call):
-            more |= merged(self._hanging(where, site, name))
+            more |= merged_roots(self._hanging(where, site, name))
         if isinstance(found, Unresolved):
             ways = (way(where, site, name) for way in (self._around, self._hanging, self._inlaid))
             return list(more.values()) or next(filter(None, ways), found)
         if not (found or more):
-            more = merged(self._inlaid(where, site, name))
+            more = merged_roots(self._inlaid(where, site, name))
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
             return self._hanging(where, site, name)  # blocks of a model that nothing says the class of
-        varying = more and varies(evaluation_of(self._project), where, site.call.line)
+        varying = more and varies(points_to_of(self._project), where, site.call.line)
         if varying and self._is_given(where, self._deciding(where, site.call, name)):
             return list(more.values())
-        sure = [root for root in found if root.entry.tier < Tier.ASSUMED or not more]
-        return list(merged([*sure, *more.values()]).values())
+        sure = [root for root in found if root.entry.tier < Confidence.ASSUMED or not more]
+        return list(merged_roots([*sure, *more.values()]).values())
 
     def _may_compile(self, where: FunctionRef, call: facts.Call, name: str) -> bool:
         """Whether it takes values to tell: most calls of a name that compiles elsewhere mean other things."""
@@ -209,8 +238,8 @@ class _Search:
 
     def _hanging(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a site compiles of what the project hangs on objects that it does not know."""
-        ev = evaluation_of(self._project).with_hanging()
-        found = self._compiled(Scope(where, self._project.owner(where)), site, name, ev)
+        ev = points_to_of(self._project).with_hanging()
+        found = self._compiled(Context(where, self._project.owner(where)), site, name, ev)
         return found if isinstance(found, list) else []
 
     def _inlaid(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
@@ -221,35 +250,35 @@ class _Search:
             return []
         if self._project.symbols(target, where.path, where.key):  # `re`
             return []
-        ev, scope = evaluation_of(self._project), Scope(where, self._project.owner(where))
+        ev, scope = points_to_of(self._project), Context(where, self._project.owner(where))
         if not compiled and has_own_compile(self._project, ev.value(target, scope)):
             return []
-        found = self._roots(scope, site, "library", target, inlaid(ev, target, scope))
+        found = self._roots(scope, site, "library", target, put_into_library(ev, target, scope))
         return found if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a closure compiles of what the function around it was given, as a lazy decorator does."""
         if values := self._in_body(where, site.call):
-            found = self._roots(Scope(where), site, "call", site.call, values)
+            found = self._roots(Context(where), site, "call", site.call, values)
             return found if isinstance(found, list) else []
         function = self._project.function(where)
         outer = function.outer or MODULE_KEY
         if outer == MODULE_KEY or depends_on(parts(site.call), function, self._project.locals_of(where)):
             return []
         around = FunctionRef(where.path, outer)
-        found = self._compiled(Scope(around, self._project.owner(around)), site, name)
+        found = self._compiled(Context(around, self._project.owner(around)), site, name)
         return found if isinstance(found, list) else self._around(around, site, name)
 
-    def _in_body(self, where: FunctionRef, call: facts.Call) -> Values:
+    def _in_body(self, where: FunctionRef, call: facts.Call) -> ValueSet:
         """The methods that a call in the body of a class names: `step = torch.compile(step)`."""
-        found: dict[Value, Tier] = {}
+        found: dict[Value, Confidence] = {}
         for key, class_ in self._project.files[where.path].classes.items():
             if (class_.outer or MODULE_KEY) == where.key and any(b.value == call for b in class_.bindings):
                 for argument in call.arguments[:1]:
                     name = argument.id if isinstance(argument, facts.Name) else ""
                     method = self._project.method(ClassRef(where.path, key), name)
                     if method is not None:
-                        found[FunctionValue(method, ClassRef(where.path, key))] = Tier.CERTAIN
+                        found[FunctionValue(method, ClassRef(where.path, key))] = Confidence.CERTAIN
         return found
 
     def _elsewhere(self, where: FunctionRef, site: CallSite, name: str) -> Iterator[Root]:
@@ -258,16 +287,16 @@ class _Search:
         deciding = self._deciding(where, site.call, name)
         if depends_on(deciding, function, {self._project.self_name(where)}):
             # A method runs for every class that inherits it, and `self` is an instance of that class.
-            for heir in heirs_that_run(self._project, where):
-                inherited = self._compiled(Scope(where, heir), site, name)
+            for heir in subclasses_running(self._project, where):
+                inherited = self._compiled(Context(where, heir), site, name)
                 yield from map(at_best_likely, inherited if isinstance(inherited, list) else ())
         if self._is_given(where, deciding):
-            ev = evaluation_of(self._project)
+            ev = points_to_of(self._project)
             fresh, roots = ev.anew(), []
             for scope in by_call(ev, where, self._project.owner(where), deciding, site.call.line):
                 told = self._compiled(scope, site, name, fresh)
                 roots += told if isinstance(told, list) else []
-            found = merged(root for root in roots if root.entry.tier < Tier.ASSUMED)
+            found = merged_roots(root for root in roots if root.entry.tier < Confidence.ASSUMED)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()
 
@@ -286,10 +315,10 @@ class _Search:
         return (callee,)
 
     def _compiled(
-        self, scope: Scope, site: CallSite, name: str, ev: Evaluation | None = None
+        self, scope: Context, site: CallSite, name: str, ev: PointsTo | None = None
     ) -> list[Root] | Unresolved:
         """What a call site compiles, seen from one scope."""
-        where, ev = scope.function, ev or evaluation_of(self._project)
+        where, ev = scope.function, ev or points_to_of(self._project)
         if name in frameworks.NAMES:
             by_library = frameworks.compiled_by_library(ev, site, scope)
             if by_library is not None:
@@ -316,7 +345,7 @@ class _Search:
 
     def _only_returns(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether what is compiled lies in the result alone, as with `torch.compile`, and not in place."""
-        return set(self._project.symbols(callee, where.path, where.key)) == {External(COMPILE)}
+        return set(self._project.symbols(callee, where.path, where.key)) == {ExternalSymbol(COMPILE)}
 
     def _wrapped_argument(self, callee: Expr, where: FunctionRef) -> int | None:
         for symbol in self._project.symbols(callee, where.path, where.key):
@@ -327,15 +356,15 @@ class _Search:
 
     def _in_context(self, where: FunctionRef, site: CallSite) -> list[Root]:
         """A call inside `with regional_compile(…):`."""
-        scope, callee = Scope(where, self._project.owner(where)), site.call.function
+        scope, callee = Context(where, self._project.owner(where)), site.call.function
         found = self._roots(scope, site, "with", callee, evaluate(self._project, callee, scope))
         return found if isinstance(found, list) else []
 
     def of_libraries(self) -> Iterator[Root]:
         """The entries of our functions that compiled functions of libraries are given."""
         seen: set[Entry] = set()
-        for (where, site), values in callbacks(evaluation_of(self._project), self._outside):
-            found = self._roots(Scope(where), site, "call", site.call, values)
+        for (where, site), values in callbacks(points_to_of(self._project), self._outside):
+            found = self._roots(Context(where), site, "call", site.call, values)
             for root in found if isinstance(found, list) else ():
                 if root.entry not in seen:
                     seen.add(root.entry)
@@ -343,11 +372,11 @@ class _Search:
 
     def _roots(
         self,
-        scope: Scope,
+        scope: Context,
         site: CallSite,
         idiom: str,
         target: Expr,
-        values: Values,
+        values: ValueSet,
         regional: bool = False,
     ) -> list[Root] | Unresolved:
         where, line = scope.function, site.call.line
@@ -362,7 +391,7 @@ class _Search:
                 isinstance(v, FunctionValue) and is_stored_later(self._project, where, target, line, v.ref)
             )
         }
-        ev = evaluation_of(self._project)
+        ev = points_to_of(self._project)
         count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None
         for value, tier in flat.items():
             targets = targets_of(self._project, {value: tier})
@@ -373,12 +402,12 @@ class _Search:
             if targets:
                 entry = Entry(where.path, line, idiom, id_of(value), tier, regional, site.condition, count)
                 module = value.ref if isinstance(value, Instance) else None
-                shown = shown_of(target) if module is not None else ()
+                shown = attributes_tested(target) if module is not None else ()
                 off = off_with(self._project, where, site.call, targets[0].function)
                 roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where, shown, off))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
-        outside = all(isinstance(v, Foreign | External | Compiled) for v in values)
+        outside = all(isinstance(v, ExternalInstance | ExternalSymbol | Compiled) for v in values)
         if values and outside and not is_some_module(values):
             self._outside.append((where, site))
             return []  # compiled, but defined outside the project: only what it is given is hot

@@ -1,14 +1,20 @@
-"""What the region stage hands on: entries, hot functions with their evidence, and what stayed unresolved."""
+"""Types of the region stage: entries, compiled functions with their evidence, and what stayed unresolved."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from dynamo_lint.program.refs import ClassRef, FunctionRef, Node, Tier
-from dynamo_lint.regions.chain import Step
+from dynamo_lint.calls.model import Step
+from dynamo_lint.conditions.constructor import KnownAttributes
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.program.files import in_tests, is_kept, is_trial
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
+from dynamo_lint.regions.targets import Target
+from dynamo_lint.values.points_to import points_to_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +27,7 @@ class Entry:
     """`decorator`, `call`, `method`, `with`, `library`, `comment`, `declared` or `assumed`."""
     target: str
     """Identity of the compiled class or function."""
-    tier: Tier
+    tier: Confidence
     regional: bool = False
     """Compiled once per instance, so all instances share one code object and one recompile limit."""
     condition: str | None = None
@@ -31,12 +37,12 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class HotFunction:
+class CompiledFunction:
     """A function that Dynamo traces, with the class of its `self`, and why."""
 
     function: FunctionRef
     receiver: ClassRef | None
-    tier: Tier
+    tier: Confidence
     entries: tuple[int, ...]
     """Indices into `Regions.entries`, the one of `chain` first."""
     chain: tuple[Step, ...]
@@ -54,7 +60,7 @@ class Call(NamedTuple):
 
     target: Node
     """The function that it reaches."""
-    tier: Tier
+    tier: Confidence
     line: int
     callee: str | None
     """How the call spells the last part of what it calls, empty for `layers[0](x)`; None for a property, an
@@ -84,12 +90,12 @@ class Regions:
     """Everything that is compiled, as far as can be known without running."""
 
     entries: tuple[Entry, ...]
-    hot: tuple[HotFunction, ...]
+    hot: tuple[CompiledFunction, ...]
     unresolved: tuple[Unresolved, ...]
     calls: Mapping[Node, tuple[Call, ...]] = field(default_factory=dict)
     """What each hot function calls."""
 
-    def callers(self, weakest: Tier = Tier.ASSUMED) -> dict[Node, list[Node]]:
+    def callers(self, weakest: Confidence = Confidence.ASSUMED) -> dict[Node, list[Node]]:
         """What calls each hot function, by calls of no weaker tier."""
         found: dict[Node, dict[Node, None]] = defaultdict(dict)
         for caller, calls in self.calls.items():
@@ -97,3 +103,79 @@ class Regions:
                 if call.tier <= weakest:
                     found[call.target][caller] = None
         return {target: list(callers) for target, callers in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An entry with the functions it compiles."""
+
+    entry: Entry
+    targets: tuple[Target, ...]
+    symbol: str
+    """Identity of the function that the entry stands in, or of what it decorates or declares."""
+    module: ClassRef | None = None
+    """The class of the module that is compiled as a whole, so that its forward hooks are too."""
+    rehearsal: bool = False
+    """The entry stands in a probe or a test: evidence, but not what a user runs."""
+    site: FunctionRef | None = None
+    """The function around the call that compiles, if it is one."""
+    shown: KnownAttributes = ()
+    """What tests around that call show of the attributes of the module."""
+    off: frozenset[str] = frozenset()
+    """Switches of the function that are off wherever it is compiled."""
+
+
+def merged_roots(roots: Iterable[Root]) -> dict[str, Root]:
+    """One entry for each thing that a site compiles, the first, with what it is for every `self`."""
+    found: dict[str, Root] = {}
+    for root in roots:
+        known = found.setdefault(root.entry.target, root)
+        had = {(target.function, target.receiver) for target in known.targets}
+        more = tuple(one for one in root.targets if (one.function, one.receiver) not in had)
+        if more:
+            found[root.entry.target] = replace(known, targets=known.targets + more)
+    return found
+
+
+def at_best_likely(root: Root) -> Root:
+    """An entry that is no proof of what it compiles."""
+    tier = max(root.entry.tier, Confidence.LIKELY)
+    targets = tuple(replace(target, tier=max(target.tier, tier)) for target in root.targets)
+    return replace(root, entry=replace(root.entry, tier=tier), targets=targets)
+
+
+def is_tried(project: Project, root: Root) -> bool:
+    """Whether a test or a trial compiles something, or a method that nobody calls: it is for users to do."""
+    trial = root.site is not None and is_trial(project, root.site, root.entry.line)
+    return trial or in_tests(root.entry.path) or (root.site is not None and _is_offered(project, root.site))
+
+
+def _is_offered(project: Project, where: FunctionRef) -> bool:
+    """Whether a method is there for others to have something compiled: `compile_layers`, called nowhere."""
+    function, name = project.function(where), where.key.rpartition(".")[2]
+    if function.owner is None or "compile" not in name:
+        return False
+    decorators = [one for one in function.decorators if terminal_name(one) != "override"]
+    return not is_kept(project, name, decorators) and not points_to_of(project).call_sites(where)
+
+
+def part(regions: Regions, paths: Collection[str]) -> Regions:
+    """What the entries of these files compile, and the compiled functions in them.
+
+    A function keeps its entries in these files, or else the one that its chain starts at.
+    """
+    here = {number for number, entry in enumerate(regions.entries) if entry.path in paths}
+    hot = [
+        (one, [number for number in one.entries if number in here] or list(one.entries[:1]))
+        for one in regions.hot
+        if one.function.path in paths or not here.isdisjoint(one.entries)
+    ]
+    kept = sorted(here.union(*(entries for _, entries in hot)))
+    numbers = {old: new for new, old in enumerate(kept)}
+    return replace(
+        regions,
+        entries=tuple(regions.entries[number] for number in kept),
+        hot=tuple(replace(one, entries=tuple(numbers[old] for old in entries)) for one, entries in hot),
+        # A declaration that names nothing stands in no file.
+        unresolved=tuple(site for site in regions.unresolved if not site.path or site.path in paths),
+    )

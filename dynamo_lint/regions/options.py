@@ -1,8 +1,13 @@
-"""The part of the configuration that says what is compiled."""
+"""The part of the configuration that says what is compiled, and the patterns in it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +26,22 @@ class RegionOptions:
     """`none`, `blocks` or `modules`."""
     guesses: bool = False
     """Follow what is merely assumed, too: it costs time, and is reported only on request."""
+
+
+def matches(project: Project, symbol: Symbol, patterns: Iterable[str]) -> bool:
+    """Whether a definition is named by one of the patterns `pkg.mod:Qual.name` (or with a dot, or `*`)."""
+    match symbol:
+        case ClassRef(path, key) | FunctionRef(path, key):
+            names = [f"{project.files[path].module}:{key}", f"{project.files[path].module}.{key}"]
+        case ExternalSymbol(dotted):
+            module, _, name = dotted.rpartition(".")
+            names = [dotted, f"{module}:{name}"]
+        case _:
+            return False
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def wrapper(text: str) -> tuple[str, int]:
+    """A pattern, and the position of the argument that its callee compiles."""
+    pattern, _, position = text.partition("#")
+    return pattern, int(position) if position.isdigit() else 0

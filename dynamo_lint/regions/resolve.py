@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dynamo_lint.calls import reaching_definitions
+from dynamo_lint.evaluation import attributes, expressions, parameters
 from dynamo_lint.index.facts import FileFacts
-from dynamo_lint.regions import attributes, beforehand, evaluate, flow
+from dynamo_lint.program.dependencies import Recorder
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.tables import NO_TABLES, FilledTables
 from dynamo_lint.regions.declared import assumed_entries, declared_entries
 from dynamo_lint.regions.entries import find_entries
-from dynamo_lint.regions.flags import flags
-from dynamo_lint.regions.gathering import NOTHING, Gathered
 from dynamo_lint.regions.model import Regions
-from dynamo_lint.regions.notes import Notes
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.trace import trace
-from dynamo_lint.values.points_to import Answers, Evaluation
+from dynamo_lint.regions.unresolved import compile_flags
+from dynamo_lint.regions.walk import trace
+from dynamo_lint.values.points_to import Answers, PointsTo
 
 ANSWERS = Answers(
-    value=evaluate.value_of,
-    item=evaluate.item_of,
-    elements=evaluate.elements_of,
-    assigned=evaluate.assigned_to,
-    before=beforehand.before,
+    value=expressions.value_of,
+    item=expressions.item_of,
+    elements=expressions.elements_of,
+    assigned=expressions.assigned_to,
+    before=reaching_definitions.reaching_definitions,
     attribute=attributes.of_value,
-    returned=evaluate.returned,
-    parameter=flow.of_parameter,
-    passed_by=flow.passed_by,
-    call_sites=flow.call_sites,
-    constructions=flow.constructions,
+    returned=expressions.returned,
+    parameter=parameters.parameter_values,
+    passed_by=parameters.passed_by,
+    call_sites=parameters.call_sites,
+    constructions=parameters.constructions,
 )
 """Who answers each question of the points-to analysis."""
 
@@ -36,8 +37,8 @@ ANSWERS = Answers(
 def resolve(
     files: Mapping[str, FileFacts],
     options: RegionOptions,
-    notes: Notes | None = None,
-    gathered: Gathered = NOTHING,
+    notes: Recorder | None = None,
+    gathered: FilledTables = NO_TABLES,
 ) -> tuple[Project, Regions]:
     """Link the facts by path and find every hot function.
 
@@ -45,14 +46,14 @@ def resolve(
     facts is noted in `notes`. `gathered` are the tables by name as far as somebody has filled them already.
     """
     project = Project(files, notes, gathered)
-    project.memo[Evaluation] = Evaluation(project, ANSWERS, guesses=options.guesses)
+    project.memo[PointsTo] = PointsTo(project, ANSWERS, guesses=options.guesses)
     found, unresolved = find_entries(project, options)
     declared, unknown = declared_entries(project, options)
     answers = {_name(project, root.symbol) for root in declared}
     unresolved = [site for site in unresolved if answers.isdisjoint((*site.candidates, *site.examples))]
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
     if not (roots or unresolved or unknown):
-        unresolved = flags(project)
+        unresolved = compile_flags(project)
     hot, calls = trace(project, roots, options)
     entries = tuple(root.entry for root in roots)
     return project, Regions(entries, hot, (*unresolved, *unknown), calls)

@@ -1,30 +1,38 @@
-"""What runs when a value is called."""
+"""Callee resolution: from abstract values to the functions that a compile site or a call runs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dynamo_lint.calls.context import depends_on
+from dynamo_lint.conditions.arguments import leaves_out
+from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Attribute, Call, Expr
-from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.composed import composed, processors
-from dynamo_lint.regions.modules import call_of
-from dynamo_lint.regions.outside import wraps
-from dynamo_lint.regions.project import Project
+from dynamo_lint.index.walking import parts
+from dynamo_lint.models.wrappers import processors, wrapped_modules, wraps
+from dynamo_lint.program.classes import call_of
+from dynamo_lint.program.hierarchy import subclasses_running
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
 from dynamo_lint.regions.temporary import kept_eager
-from dynamo_lint.regions.values import (
+from dynamo_lint.values.arguments import ENOUGH, is_settled
+from dynamo_lint.values.model import (
     ClassValue,
-    Foreign,
+    Container,
+    Context,
+    ExternalInstance,
     FunctionValue,
-    Group,
     Instance,
-    Parent,
+    SuperProxy,
     Value,
-    Values,
+    ValueSet,
     elements,
+    freeze,
     union,
 )
-from dynamo_lint.values.arguments import ENOUGH
-from dynamo_lint.values.points_to import Evaluation, evaluation_of
+from dynamo_lint.values.points_to import PointsTo, points_to_of
+from dynamo_lint.values.receiver import seen_by
 
 _STEPS = ("training_step", "validation_step", "test_step", "predict_step")
 
@@ -35,10 +43,10 @@ class Target:
 
     function: FunctionRef
     receiver: ClassRef | None
-    tier: Tier
+    tier: Confidence
 
 
-def of_few(ev: Evaluation, callees: Values) -> Values:
+def of_few(ev: PointsTo, callees: ValueSet) -> ValueSet:
     """What a closure calls, with no more than a guess at functions so many that it says nothing of each.
 
     It may call whatever was decorated; one of many methods is what a configuration picks.
@@ -46,15 +54,15 @@ def of_few(ev: Evaluation, callees: Values) -> Values:
     plain = {v for v in callees if isinstance(v, FunctionValue) and v.receiver is None}
     if len(plain) <= ENOUGH:
         return callees
-    others: Values = {v: tier for v, tier in callees.items() if v not in plain}
+    others: ValueSet = {v: tier for v, tier in callees.items() if v not in plain}
     return union([others, ev.guessed({v: tier for v, tier in callees.items() if v in plain})])
 
 
-def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
+def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
     """The functions that run when the values are called."""
-    found: dict[tuple[FunctionRef, ClassRef | None], Tier] = {}
+    found: dict[tuple[FunctionRef, ClassRef | None], Confidence] = {}
 
-    def add(ref: FunctionRef | None, receiver: ClassRef | None, tier: Tier) -> None:
+    def add(ref: FunctionRef | None, receiver: ClassRef | None, tier: Confidence) -> None:
         if ref is not None:
             found[ref, receiver] = min(tier, found.get((ref, receiver), tier))
 
@@ -63,37 +71,37 @@ def targets_of(project: Project, values: Values) -> tuple[Target, ...]:
             case Instance(ref) | ClassValue(ref):
                 add(call_of(project, ref), ref, tier)
                 if project.is_module(ref):
-                    if isinstance(value, Instance) and ref in kept_eager(evaluation_of(project)):
-                        if evaluation_of(project).guesses:  # not all of its instances need be
-                            add(project.method(ref, "forward"), ref, Tier.ASSUMED)
+                    if isinstance(value, Instance) and ref in kept_eager(points_to_of(project)):
+                        if points_to_of(project).guesses:  # not all of its instances need be
+                            add(project.method(ref, "forward"), ref, Confidence.ASSUMED)
                         continue
                     sure = project.is_surely_module(ref)
                     forward = project.method(ref, "forward")
-                    add(forward, ref, tier if sure else max(tier, Tier.LIKELY))
+                    add(forward, ref, tier if sure else max(tier, Confidence.LIKELY))
                     for part in project.parts_of_forward(ref) if forward is None else ():
-                        add(part, ref, max(tier, Tier.LIKELY))
+                        add(part, ref, max(tier, Confidence.LIKELY))
                     if forward is None and isinstance(value, Instance):
                         for target in _run_by_library(project, value, tier):
                             add(target.function, target.receiver, target.tier)
-                    for given in processors(evaluation_of(project), ref):
+                    for given in processors(points_to_of(project), ref):
                         # Not what these have in turn: a class may give itself.
-                        add(call_of(project, given), given, max(tier, Tier.LIKELY))
+                        add(call_of(project, given), given, max(tier, Confidence.LIKELY))
                         if project.is_module(given):
-                            add(project.method(given, "forward"), given, max(tier, Tier.LIKELY))
+                            add(project.method(given, "forward"), given, max(tier, Confidence.LIKELY))
                     for stored in _put_in_place(project, value):
-                        add(stored.ref, stored.receiver, max(tier, Tier.LIKELY))
+                        add(stored.ref, stored.receiver, max(tier, Confidence.LIKELY))
             case FunctionValue(ref, receiver):
                 add(ref, receiver or project.owner(ref), tier)
-            case Group():
+            case Container():
                 for target in targets_of(project, elements({value: tier})):
                     add(target.function, target.receiver, max(tier, target.tier))
     return tuple(Target(ref, receiver, tier) for (ref, receiver), tier in found.items())
 
 
-def _run_by_library(project: Project, module: Instance, tier: Tier) -> tuple[Target, ...]:
+def _run_by_library(project: Project, module: Instance, tier: Confidence) -> tuple[Target, ...]:
     """What the forward of a library's class runs of ours, where the class has none of its own."""
-    handed = composed(evaluation_of(project), module.ref)
-    others: Values = {v: max(t, tier) for v, t in handed.items() if v != module}
+    handed = wrapped_modules(points_to_of(project), module.ref)
+    others: ValueSet = {v: max(t, tier) for v, t in handed.items() if v != module}
     return targets_of(project, others)
 
 
@@ -101,12 +109,16 @@ def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:
     """What is assigned to the `forward` of an instance: it runs instead of the method of its class."""
     if not isinstance(module, Instance) or not project.stores_of("forward"):
         return []
-    held = evaluation_of(project).attributes({module: Tier.CERTAIN}, "forward")
-    return [value for value, tier in held.items() if isinstance(value, FunctionValue) and tier < Tier.ASSUMED]
+    held = points_to_of(project).attributes({module: Confidence.CERTAIN}, "forward")
+    return [
+        value
+        for value, tier in held.items()
+        if isinstance(value, FunctionValue) and tier < Confidence.ASSUMED
+    ]
 
 
 def steps_of(
-    project: Project, ref: ClassRef, tier: Tier, expr: Expr, where: FunctionRef
+    project: Project, ref: ClassRef, tier: Confidence, expr: Expr, where: FunctionRef
 ) -> tuple[Target, ...]:
     """What a Trainer runs compiled of a LightningModule that torch.compile was given, beside its forward
     (lightning/pytorch/utilities/compile.py: from_compiled), unless it is a part of another module."""
@@ -116,7 +128,7 @@ def steps_of(
     if isinstance(expr, Attribute) and holder is not None and project.is_module(holder):
         return ()
     steps = (project.method(ref, name) for name in _STEPS)
-    return tuple(Target(step, ref, max(tier, Tier.LIKELY)) for step in steps if step is not None)
+    return tuple(Target(step, ref, max(tier, Confidence.LIKELY)) for step in steps if step is not None)
 
 
 def compiled_argument(call: Call, position: int) -> Expr | None:
@@ -126,36 +138,76 @@ def compiled_argument(call: Call, position: int) -> Expr | None:
     return next((value for name, value in call.keywords if name in ("model", "module", "fn")), None)
 
 
-def is_some_module(values: Values) -> bool:
+def is_some_module(values: ValueSet) -> bool:
     """Whether values are modules of which nothing else is known."""
-    return any(isinstance(v, Foreign) and v.dotted.endswith("Module") for v in values)
+    return any(isinstance(v, ExternalInstance) and v.dotted.endswith("Module") for v in values)
 
 
-def has_own_compile(project: Project, values: Values) -> bool:
+def has_own_compile(project: Project, values: ValueSet) -> bool:
     """Whether a class of the project says itself what `.compile()` does: that is found there."""
     return any(isinstance(v, Instance) and project.method(v.ref, "compile") is not None for v in values)
 
 
-def compiled_in_place(project: Project, values: Values) -> Values:
+def compiled_in_place(project: Project, values: ValueSet) -> ValueSet:
     """What of a `.compile()` receiver is known to be an `nn.Module` that inherits the method.
 
     A pipeline of a library compiles each of its layers, functions too.
     """
-    found: dict[Value, Tier] = {}
+    found: dict[Value, Confidence] = {}
     if has_own_compile(project, values):
         return {}
-    pipeline = any(isinstance(value, Foreign) and wraps(value.dotted) for value in values)
+    pipeline = any(isinstance(value, ExternalInstance) and wraps(value.dotted) for value in values)
     for value, tier in values.items():
         match value:
             case Instance(ref) if project.is_module(ref):
                 sure = project.is_surely_module(ref)
-                found[value] = tier if sure else max(tier, Tier.LIKELY)
-            case Parent(_, ref) if project.is_module(ref):  # super().compile()
+                found[value] = tier if sure else max(tier, Confidence.LIKELY)
+            case SuperProxy(_, ref) if project.is_module(ref):  # super().compile()
                 found[Instance(ref)] = tier
-            case Foreign(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
+            case ExternalInstance(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
                 found[value] = tier
             case FunctionValue() if pipeline:
                 found[value] = tier
-            case Group("sequential" | "each"):  # no list has the method
+            case Container("sequential" | "each"):  # no list has the method
                 found |= compiled_in_place(project, elements({value: tier}))
     return found
+
+
+def by_call(
+    ev: PointsTo, where: FunctionRef, receiver: ClassRef | None, asked: Sequence[Expr], line: int
+) -> Iterator[Context]:
+    """The scope of a function as each single call makes it, as far as its annotations leave that open.
+
+    Only what the expressions asked for come from is told, and only of calls that run the line: not those that
+    leave off what turns it on.
+    """
+    function = ev.project.function(where)
+    opened = [
+        p
+        for p in function.parameters
+        if depends_on(asked, function, {p.name}) and not is_settled(ev.project, p, where)
+    ]
+    for caller, site in ev.call_sites(where):
+        if leaves_out(ev.project, where, site.call, line):
+            continue
+        for seen in _seen_by_all(ev.project, Context(where, receiver), caller, site.call):
+            passed = ((p.name, ev.capped(ev.passed_by(p, where, seen, site))) for p in opened)
+            given = tuple(
+                (name, freeze(union([values], Confidence.LIKELY))) for name, values in passed if values
+            )
+            if given:
+                yield Context(where, receiver, given)
+
+
+def _seen_by_all(project: Project, scope: Context, caller: Context, call: Call) -> Iterator[Context]:
+    """Where a call stands, for each class that runs the method around it if `self` is in what it passes.
+
+    But `self.prepare(net)` is for the class that has this `prepare`.
+    """
+    yield seen_by(project, scope, caller, call)
+    own = project.self_name(caller.function)
+    match call.function:
+        case facts.Attribute(facts.Name(name)) if name == own:
+            return
+    if own and depends_on(parts(call)[1:], project.function(caller.function), {own}):
+        yield from (Context(caller.function, heir) for heir in subclasses_running(project, caller.function))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Call, Expr, Store
 from dynamo_lint.index.walking import walk
-from dynamo_lint.program.refs import DISABLERS, ClassRef, External, FunctionRef
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import Instance, Scope
-from dynamo_lint.values.points_to import Evaluation
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import DISABLERS, ClassRef, ExternalSymbol, FunctionRef
+from dynamo_lint.values.model import Context, Instance
+from dynamo_lint.values.points_to import PointsTo
 
 
 def is_undone(project: Project, where: FunctionRef, store: Store) -> bool:
@@ -59,7 +59,7 @@ def _name_of(value: Expr) -> str:
 _NAMES = (facts.Name, facts.Attribute)
 
 
-def kept_eager(ev: Evaluation) -> frozenset[ClassRef]:
+def kept_eager(ev: PointsTo) -> frozenset[ClassRef]:
     """The classes of modules that get a `forward` which is disabled: `m.forward = disable(m.forward)`."""
     key = "kept eager"
     if key not in ev.project.memo:
@@ -67,7 +67,7 @@ def kept_eager(ev: Evaluation) -> frozenset[ClassRef]:
             value.ref
             for where, store in ev.project.stores_of("forward")
             if _disables(ev.project, store.value, where)
-            for value in ev.value(store.owner, Scope(where, ev.project.owner(where)))
+            for value in ev.value(store.owner, Context(where, ev.project.owner(where)))
             if isinstance(value, Instance)
         )
     return ev.project.memo[key]  # type: ignore[return-value]
@@ -80,4 +80,4 @@ def _disables(project: Project, value: Expr, where: FunctionRef) -> bool:
     symbols = project.symbols(value.function, where.path, where.key)
     if isinstance(value.function, Call):  # `disable(recursive=True)(m.forward)`
         symbols = project.symbols(value.function.function, where.path, where.key)
-    return any(isinstance(symbol, External) and symbol.dotted in DISABLERS for symbol in symbols)
+    return any(isinstance(symbol, ExternalSymbol) and symbol.dotted in DISABLERS for symbol in symbols)

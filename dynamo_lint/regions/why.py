@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import islice
 
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, FileFacts
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.model import Regions
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.project import Project
 from dynamo_lint.regions.resolve import resolve
-from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.values.model import Context, FunctionValue, Instance
 from dynamo_lint.values.points_to import evaluate
 
 _MOST = 3
@@ -85,7 +85,7 @@ def _sites(project: Project, ref: FunctionRef, name: str) -> Iterator[tuple[Func
     wanted = {name} | project.aliases_of(name)
     for called in sorted(wanted):
         for where, site in project.calls_of(called):
-            values = evaluate(project, site.call.function, Scope(where, project.owner(where)))
+            values = evaluate(project, site.call.function, Context(where, project.owner(where)))
             if any(isinstance(v, FunctionValue) and v.ref == ref for v in values):
                 yield where, site
     owner = project.owner(ref)
@@ -94,6 +94,6 @@ def _sites(project: Project, ref: FunctionRef, name: str) -> Iterator[tuple[Func
     for where in project.functions():
         if where.path == ref.path:
             for site in project.function(where).calls:
-                values = evaluate(project, site.call.function, Scope(where, project.owner(where)))
+                values = evaluate(project, site.call.function, Context(where, project.owner(where)))
                 if Instance(owner) in values:
                     yield where, site

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Finding, Related
-from dynamo_lint.regions.chain import Step
 from dynamo_lint.render.frame import frame
 from dynamo_lint.render.prose import applicable, sentence
 from dynamo_lint.report import Report

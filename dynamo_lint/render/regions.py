@@ -10,7 +10,7 @@ from typing import Any
 from dynamo_lint.index.facts import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.model import Entry, HotFunction, Regions
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
 from dynamo_lint.render.json_format import SCHEMA_VERSION
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width
@@ -57,7 +57,7 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
 
 def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
     """Each entry with the functions that it makes hot; a function stands below its first entry only."""
-    members: dict[int, list[HotFunction]] = defaultdict(list)
+    members: dict[int, list[CompiledFunction]] = defaultdict(list)
     for _, ways in _by_function(regions.hot):
         best = ways[0]
         members[best.entries[0]].append(best)
@@ -82,7 +82,7 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
     return "\n".join(lines)
 
 
-def render_why(hot: Iterable[HotFunction], sources: Sources, look: Look) -> str:
+def render_why(hot: Iterable[CompiledFunction], sources: Sources, look: Look) -> str:
     """The evidence that each of these functions is compiled."""
     blocks = []
     for way in hot:
@@ -110,9 +110,9 @@ def render_why_not(ends: Mapping[str, Sequence[str]], look: Look) -> str:
     return "\n".join(blocks)
 
 
-def _by_function(hot: Iterable[HotFunction]) -> list[tuple[FunctionRef, list[HotFunction]]]:
+def _by_function(hot: Iterable[CompiledFunction]) -> list[tuple[FunctionRef, list[CompiledFunction]]]:
     """The ways to each function, the best proven first."""
-    ways: dict[FunctionRef, list[HotFunction]] = defaultdict(list)
+    ways: dict[FunctionRef, list[CompiledFunction]] = defaultdict(list)
     for one in hot:
         ways[one.function].append(one)
     return [
@@ -127,7 +127,7 @@ def _comprehensions(ref: FunctionRef, files: Mapping[str, FileFacts]) -> list[st
     return list(dict.fromkeys(f"{ref.path}::{qualname}" for qualname, _ in found))
 
 
-def _function(ways: Sequence[HotFunction]) -> dict[str, Any]:
+def _function(ways: Sequence[CompiledFunction]) -> dict[str, Any]:
     best = ways[0]
     return {
         "confidence": best.tier.word,

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import quote
 
 from dynamo_lint import REPOSITORY, __version__
+from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.pages import Page, load_pages, page_url
-from dynamo_lint.regions.chain import Step
 from dynamo_lint.render.linehash import line_hashes
 from dynamo_lint.render.prose import explained, sentence
 from dynamo_lint.render.view import View

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.program.refs import Tier
+from dynamo_lint.program.refs import Confidence
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT
@@ -78,5 +78,5 @@ def _one_of(first: Finding, second: Finding) -> Finding:
 
 
 def _rank(found: Finding) -> tuple[int, int]:
-    tiers = [tier.word for tier in Tier]
+    tiers = [tier.word for tier in Confidence]
     return -tiers.index(found.confidence), SEVERITIES.index(found.severity)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.chain import Step
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, Position, WriteSite
 from dynamo_lint.state.origins import Tables
 
@@ -57,7 +57,7 @@ def finding(
     rule: Rule,
     tables: Tables,
     context: Context,
-    hot: HotFunction,
+    hot: CompiledFunction,
     position: Position,
     claim: Claim,
     outside: FunctionRef | None = None,
@@ -74,7 +74,7 @@ def placed(
     position: Position,
     symbol: str,
     claim: Claim,
-    hot: HotFunction | None = None,
+    hot: CompiledFunction | None = None,
     tables: Tables | None = None,
     confidence: str = "certain",
 ) -> Finding:
@@ -110,7 +110,7 @@ def severity(effect: str, entries: int | None, context: Context) -> str:
     return "warning" if effect == "break" else "note"
 
 
-def region(tables: Tables, hot: HotFunction) -> str:
+def region(tables: Tables, hot: CompiledFunction) -> str:
     """The compiled region of a hot function, as a person would name it: `MoE.forward`."""
     target = tables.regions.entries[hot.entries[0]].target
     path, _, name = target.rpartition("::")

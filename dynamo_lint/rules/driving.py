@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
-from dynamo_lint.program.refs import COMPILE, External, FunctionRef
-from dynamo_lint.regions.project import Project
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
 from dynamo_lint.state.model import Position
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.source import Bodies
@@ -126,7 +126,7 @@ def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, facts.CallSit
     for name in sorted(names):
         for where, site in project.calls_of(name):
             symbols = project.symbols(site.call.function, where.path, where.key)
-            if External(COMPILE) in symbols:
+            if ExternalSymbol(COMPILE) in symbols:
                 yield where, site
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.regions.asked import calls_at
-from dynamo_lint.regions.frameworks import DECORATORS
+from dynamo_lint.models.frameworks import DECORATORS
+from dynamo_lint.regions.entries import calls_at
 from dynamo_lint.regions.model import Entry
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.external_scalar_attribute import EXTERNAL_SCALAR_ATTRIBUTE

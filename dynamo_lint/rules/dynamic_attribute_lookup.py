@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.state.model import Kind, Origin
 from dynamo_lint.state.origins import Tables
@@ -49,7 +49,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             yield finding(rule, tables, context, hot, lookup.position, claim)
 
 
-def _passed(tables: Tables, hot: HotFunction, origins: frozenset[Origin]) -> Iterator[Origin]:
+def _passed(tables: Tables, hot: CompiledFunction, origins: frozenset[Origin]) -> Iterator[Origin]:
     """Parameters without an annotation that a driver fills with ints."""
     ints = {one.name for one in tables.passed if one.hot == hot and one.value.kinds == {Kind.INT}}
     for origin in origins:

@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, placed, region
 from dynamo_lint.rules.driving import line_of
 from dynamo_lint.rules.memos import COMPILING, bypassed, eager_business
@@ -57,7 +57,7 @@ def _while_not_compiling(tables: Tables, ref: FunctionRef, line: int) -> bool:
     return bool(tests) and "compiling" in max(tests)[1]
 
 
-def _opaque(tables: Tables) -> Iterator[tuple[FunctionRef, HotFunction, str]]:
+def _opaque(tables: Tables) -> Iterator[tuple[FunctionRef, CompiledFunction, str]]:
     """Functions that Dynamo runs while compiling instead of tracing them, with the hot function around."""
     hot_functions = {hot.function: hot for hot in tables.regions.hot}
     for path in sorted({hot.function.path for hot in tables.regions.hot}):
@@ -73,7 +73,7 @@ def _finding(
     rule: Rule,
     tables: Tables,
     context: Context,
-    hot: HotFunction,
+    hot: CompiledFunction,
     where: FunctionRef,
     store: facts.Store,
     how: str,
@@ -95,7 +95,7 @@ def _finding(
     return placed(rule, context, where.path, line_of(tables, where, store.line), where.id, claim, hot, tables)
 
 
-def _reader(tables: Tables, hot: HotFunction, attribute: str) -> Related | None:
+def _reader(tables: Tables, hot: CompiledFunction, attribute: str) -> Related | None:
     """Compiled code of the same class that uses the attribute."""
     for other in tables.regions.hot:
         if other.receiver == hot.receiver:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Expr, Function
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import EnvironmentRead
 from dynamo_lint.state.origins import Tables
 
@@ -81,7 +81,7 @@ def _literal(text: str) -> str:
     return value if isinstance(value, str) else ANY
 
 
-def reads(tables: Tables) -> Iterator[tuple[HotFunction, EnvironmentRead]]:
+def reads(tables: Tables) -> Iterator[tuple[CompiledFunction, EnvironmentRead]]:
     """Each read of hot code, once per line and key."""
     for hot, state in tables.functions:
         seen: set[tuple[int, str]] = set()

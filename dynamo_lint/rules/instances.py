@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynamo_lint.findings import Related
 from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.regions.asked import entry_keywords
+from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.changes import FLOAT_MATH
 from dynamo_lint.rules.costs import bounded

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dynamo_lint.calls.hooks import FORWARD_HOOKS
 from dynamo_lint.findings import Finding
-from dynamo_lint.regions.hooks import FORWARD_HOOKS
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import Driver, Visit, drivers, position, root_name
 from dynamo_lint.state.origins import Tables

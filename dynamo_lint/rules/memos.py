@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Call
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, region
 from dynamo_lint.state.model import Position
 from dynamo_lint.state.origins import Tables
@@ -19,7 +19,7 @@ COMPILING = re.compile(r"\bis_\w*(compiling|scripting|tracing|exporting)\b|\bcom
 MEMOS = frozenset({"lru_cache", "cache"})
 
 
-def bypassed(tables: Tables) -> Iterator[tuple[HotFunction, Position, Claim]]:
+def bypassed(tables: Tables) -> Iterator[tuple[CompiledFunction, Position, Claim]]:
     """Hot functions with a memo, at their definition.
 
     Dynamo inlines `__wrapped__` and warns (`WrapperUserFunctionVariable` in torch/_dynamo/variables).

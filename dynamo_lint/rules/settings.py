@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.index import facts
-from dynamo_lint.regions.project import Project
+from dynamo_lint.program.project import Project
 from dynamo_lint.rules.base import Context
 
 LIMITS = ("recompile_limit", "cache_size_limit")

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from dynamo_lint.breaks.meeting import meeting
 from dynamo_lint.breaks.model import Alone
+from dynamo_lint.calls.decorators import outermost
 from dynamo_lint.findings import Related
 from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.asked import entry_keywords
-from dynamo_lint.regions.model import Entry, HotFunction
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.wrapping import outermost
+from dynamo_lint.regions.entries import entry_keywords
+from dynamo_lint.regions.model import CompiledFunction, Entry
 from dynamo_lint.rules.base import Claim, Context
 from dynamo_lint.rules.instances import broken_apart
 from dynamo_lint.state.origins import Tables
-from dynamo_lint.values.points_to import evaluation_of
+from dynamo_lint.values.points_to import points_to_of
 
 _BY_CALL = frozenset({"call", "method", "with", "library"})
 """The idioms of entries that compile where they stand; the others declare."""
@@ -32,7 +32,7 @@ class Shared:
 
     code: FunctionRef
     classes: tuple[ClassRef, ...]
-    hot: HotFunction
+    hot: CompiledFunction
     """The forward of the first of them."""
     together: bool
     """The code itself compiles all of them, so that they meet in one process."""
@@ -40,7 +40,9 @@ class Shared:
 
 def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
     """Every function that is the compiled code of more than one of the classes that are compiled together."""
-    found: dict[FunctionRef, dict[str, dict[ClassRef, HotFunction]]] = defaultdict(lambda: defaultdict(dict))
+    found: dict[FunctionRef, dict[str, dict[ClassRef, CompiledFunction]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
     by_target: dict[str, list[int]] = defaultdict(list)
     choices: dict[tuple[str, int], set[str]] = defaultdict(set)
     """What each line may compile."""
@@ -71,9 +73,9 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
             yield Shared(code, tuple(classes), next(iter(classes.values())), bool(where))
 
 
-def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, HotFunction]]:
+def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, CompiledFunction]]:
     """The classes that a graph break lets Dynamo compile by themselves, by the entry that they meet in."""
-    groups: dict[int, list[tuple[Alone, HotFunction]]] = defaultdict(list)
+    groups: dict[int, list[tuple[Alone, CompiledFunction]]] = defaultdict(list)
     for ref, alone in tables.units.alone.items():
         own = next((hot for hot in alone.inside if hot.receiver == ref), None)
         if own is not None:
@@ -97,7 +99,7 @@ def _runs_again(project: Project, entry: Entry) -> bool:
     _, key = _around(project, entry.path).get(entry.line, (0, MODULE_KEY))
     if key == MODULE_KEY or key.endswith("__init__"):
         return key != MODULE_KEY  # objects are made in many places
-    sites = evaluation_of(project).call_sites(FunctionRef(entry.path, key))
+    sites = points_to_of(project).call_sites(FunctionRef(entry.path, key))
     callers = Counter(scope.function for scope, _ in sites)
     return any(site.repeated for _, site in sites) or any(number > 1 for number in callers.values())
 
@@ -115,7 +117,7 @@ def _around(project: Project, path: str) -> dict[int, tuple[int, str]]:
     return project.memo[key]  # type: ignore[return-value]
 
 
-def _own(tables: Tables, hot: HotFunction, by_target: Mapping[str, list[int]]) -> list[Entry]:
+def _own(tables: Tables, hot: CompiledFunction, by_target: Mapping[str, list[int]]) -> list[Entry]:
     """The entries that compile this function itself, not one that calls it."""
     targets = {hot.function.id, hot.receiver.id if hot.receiver is not None else ""}
     own = [index for target in targets for index in by_target.get(target, ()) if index in hot.entries]

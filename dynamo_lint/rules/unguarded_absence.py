@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.attribute_lookup import appears_late
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.driving import position
@@ -31,7 +31,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def _finding(
-    rule: Rule, tables: Tables, context: Context, hot: HotFunction, where: Position, text: str, what: str
+    rule: Rule, tables: Tables, context: Context, hot: CompiledFunction, where: Position, text: str, what: str
 ) -> Finding:
     claim = Claim(
         message=f"`{text}` in the compiled `{region(tables, hot)}` asks for {_article(what)} that comes "
@@ -51,7 +51,7 @@ def _article(what: str) -> str:
     return f"an {what}" if what == "attribute" else f"a {what}"
 
 
-def _caught(tables: Tables, hot: HotFunction, written: set[Key]) -> Iterator[tuple[ast.expr, str]]:
+def _caught(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterator[tuple[ast.expr, str]]:
     """`try: self.p except AttributeError` and `try: self.d[k] except KeyError` for what appears later."""
     function = tables.project.function(hot.function)
     own = tables.project.self_name(hot.function)
@@ -73,7 +73,7 @@ def _caught(tables: Tables, hot: HotFunction, written: set[Key]) -> Iterator[tup
                             yield asked, CATCHES[caught]
 
 
-def _may_catch(tables: Tables, hot: HotFunction) -> bool:
+def _may_catch(tables: Tables, hot: CompiledFunction) -> bool:
     tables.bodies.of(hot.function)
     function = tables.project.function(hot.function)
     lines = tables.bodies.lines.get(hot.function.path, [])[function.first_line - 1 : function.end_line]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint.program.names import loaded_by
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import Regions
-from dynamo_lint.regions.naming import loaded_by
-from dynamo_lint.regions.project import Project
 from dynamo_lint.state.drivers import Drivers
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, Key, Outside

@@ -9,9 +9,9 @@ from functools import reduce
 import libcst as cst
 
 from dynamo_lint.index.facts import Attribute, Function
+from dynamo_lint.program.hierarchy import only_declares
+from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.regions.abstract import only_declares
-from dynamo_lint.regions.itempath import ANY_ITEM
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.convert import literal_of, to_call, to_expr
 from dynamo_lint.state.expressions import Evaluator

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, Expr, Function, Name
 from dynamo_lint.index.walking import arguments_of, walk
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.values.model import Context, FunctionValue, Instance
 from dynamo_lint.values.points_to import glimpse
 
 _MAX_DEPTH = 3
@@ -99,7 +99,7 @@ class Drivers:
 
     def _made(self, where: FunctionRef, calls: Iterable[Call]) -> Iterator[ClassRef]:
         """The classes of the objects that calls in a function give."""
-        scope = Scope(where, self.project.owner(where))
+        scope = Context(where, self.project.owner(where))
         for call in calls:
             yield from (v.ref for v in glimpse(self.project, call, scope) if isinstance(v, Instance))
 
@@ -139,7 +139,7 @@ class Drivers:
         if isinstance(call.function, Attribute) and not self.project.is_known(call.function.name):
             return False
         functions = []
-        for value in glimpse(self.project, call.function, Scope(where, self.project.owner(where))):
+        for value in glimpse(self.project, call.function, Context(where, self.project.owner(where))):
             match value:
                 case Instance(ref) if self.project.is_module(ref):
                     return True
@@ -166,13 +166,13 @@ class Drivers:
         if where.key.endswith("@setter"):
             owner = self.project.owner(where)
             for setter, store in self.project.stores_of(name)[:_MAX_SITES]:
-                values = glimpse(self.project, store.owner, Scope(setter, self.project.owner(setter)))
+                values = glimpse(self.project, store.owner, Context(setter, self.project.owner(setter)))
                 if any(isinstance(v, Instance) and owner in self.project.mro(v.ref) for v in values):
                     found.append((setter, store.line))
             return found
         sites = self.project.calls_of(name)
         for caller, site in sites if len(sites) <= _MAX_SITES else ():
-            values = glimpse(self.project, site.call.function, Scope(caller, self.project.owner(caller)))
+            values = glimpse(self.project, site.call.function, Context(caller, self.project.owner(caller)))
             if any(isinstance(value, FunctionValue) and value.ref == where for value in values):
                 found.append((caller, site.call.line))
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dynamo_lint.program.refs import Node
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.circles import circles
 from dynamo_lint.state.model import CallEvent, FunctionState, Guard, Key
 
@@ -17,7 +17,7 @@ Facts = tuple[frozenset[Key], frozenset[Guard], Ways]
 """What has been written, which tests held, and for each way what it found absent."""
 NOTHING: Facts = (frozenset(), frozenset(), frozenset({frozenset()}))
 
-Calls = list[tuple[HotFunction, CallEvent]]
+Calls = list[tuple[CompiledFunction, CallEvent]]
 """The callers of a function, each with what holds at the call."""
 
 
@@ -27,13 +27,13 @@ def absent(guards: frozenset[Guard]) -> frozenset[Key]:
 
 
 def entry_facts(
-    states: dict[HotFunction, FunctionState], callers: Mapping[Node, Sequence[Node]]
-) -> dict[HotFunction, Facts]:
+    states: dict[CompiledFunction, FunctionState], callers: Mapping[Node, Sequence[Node]]
+) -> dict[CompiledFunction, Facts]:
     """What certainly holds whenever a hot function is entered, over all its `callers` in regions."""
     incoming = _incoming(states, callers)
     # Only what hot code fills can be absent once and there for ever; the rest would only tell ways apart.
     filled = frozenset(key for state in states.values() for write in state.writes for key in write.keys)
-    found: dict[HotFunction, Facts] = {}
+    found: dict[CompiledFunction, Facts] = {}
     for circle in circles({hot: [caller for caller, _ in calls] for hot, calls in incoming.items()}):
         changing = True
         while changing:  # facts only get fewer, and ways more general
@@ -51,11 +51,11 @@ def entry_facts(
 
 
 def _incoming(
-    states: dict[HotFunction, FunctionState], callers: Mapping[Node, Sequence[Node]]
-) -> dict[HotFunction, Calls]:
+    states: dict[CompiledFunction, FunctionState], callers: Mapping[Node, Sequence[Node]]
+) -> dict[CompiledFunction, Calls]:
     """Who calls each function; none where nothing is known of a call, as of those that torch makes."""
     by_pair = {(hot.function, hot.receiver): hot for hot in states}
-    incoming: dict[HotFunction, Calls] = {hot: [] for hot in states}
+    incoming: dict[CompiledFunction, Calls] = {hot: [] for hot in states}
     for caller, state in states.items():
         for event in state.calls:
             callee = by_pair.get((event.callee.function, event.callee.receiver))

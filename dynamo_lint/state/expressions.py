@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from dynamo_lint.index.facts import Attribute, Expr, Name
-from dynamo_lint.regions.itempath import ANY_ITEM
+from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.convert import literal_of, to_expr
 from dynamo_lint.state.flow import Flow, join

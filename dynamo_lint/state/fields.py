@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, CallSite
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.model import Regions
-from dynamo_lint.regions.project import Project
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.body import body_of
 from dynamo_lint.state.drivers import Drivers

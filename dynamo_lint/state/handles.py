@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
 from dynamo_lint.index.walking import itself
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.model import Entry, HotFunction
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.settled import told
+from dynamo_lint.program.static_bindings import bound_symbols
+from dynamo_lint.regions.model import CompiledFunction, Entry
 
 _GIVES_ITSELF = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
@@ -36,7 +36,7 @@ class Handles:
             handles.idioms[entry.target].add(entry.idiom)
         return handles
 
-    def is_raw(self, callee: Expr, where: FunctionRef, hot: HotFunction) -> bool:
+    def is_raw(self, callee: Expr, where: FunctionRef, hot: CompiledFunction) -> bool:
         """Whether a call, in eager code, surely runs the function or module from which a handle was made."""
         function = self.idioms.get(hot.function.id, set())
         model = self.idioms.get(hot.receiver.id, set()) if hot.receiver is not None else set()
@@ -48,7 +48,7 @@ class Handles:
 
     def _is_defined(self, callee: Expr, where: FunctionRef) -> bool:
         """A name that nothing but a definition binds, here and where it is imported from."""
-        found = told(self.project, callee, where) or ()
+        found = bound_symbols(self.project, callee, where) or ()
         return len(found) == 1 and isinstance(found[0], FunctionRef)
 
     def _is_made(self, callee: Expr, where: FunctionRef) -> bool:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef
-from dynamo_lint.regions.itempath import ItemPath, item_path
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import Foreign, Instance, Scope
+from dynamo_lint.program.item_path import ItemPath, item_path
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state import optimizers
 from dynamo_lint.state.items import NOTHING, below, item_of
 from dynamo_lint.state.model import Key, Kind, Kinds, Outside
 from dynamo_lint.state.names import Names
+from dynamo_lint.values.model import Context, ExternalInstance, Instance
 from dynamo_lint.values.points_to import evaluate
 
 SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
@@ -171,7 +171,7 @@ class Initial:
             for where, store in self.project.items_stored(name):
                 path = item_path(store.owner, self.project.function(where)) if where not in self.hot else None
                 if path is not None and path.owner is not None and path.name == name:
-                    values = evaluate(self.project, path.owner, Scope(where, self.project.owner(where)))
+                    values = evaluate(self.project, path.owner, Context(where, self.project.owner(where)))
                     owners = frozenset(value.ref for value in values if isinstance(value, Instance))
                     self.items[name].append((owners, where, store, path))
         return self.items[name]
@@ -182,7 +182,7 @@ class Initial:
         for where, site in self.project.calls_of("clear"):
             match site.call.function:
                 case facts.Attribute(facts.Attribute(owner, held)) if held == name and where not in self.hot:
-                    values = evaluate(self.project, owner, Scope(where, self.project.owner(where)))
+                    values = evaluate(self.project, owner, Context(where, self.project.owner(where)))
                     owners = frozenset(value.ref for value in values if isinstance(value, Instance))
                     found.append((owners, where, site.call.line))
         return found
@@ -235,7 +235,9 @@ class Initial:
             found = self.stored[name] = defaultdict(dict)
             for number, (where, store) in enumerate(self.project.stores_of(name)):
                 if where not in self.hot:
-                    for value in evaluate(self.project, store.owner, Scope(where, self.project.owner(where))):
+                    for value in evaluate(
+                        self.project, store.owner, Context(where, self.project.owner(where))
+                    ):
                         if isinstance(value, Instance):
                             found[value.ref][number] = where, store
         return self.stored[name]
@@ -257,7 +259,7 @@ class Initial:
         if item:
             value = item_of(value, item)
         constant = repr(value.value) if isinstance(value, facts.Constant) else None
-        found = self.of_expr(value, Scope(where, receiver or self.project.owner(where)))
+        found = self.of_expr(value, Context(where, receiver or self.project.owner(where)))
         if found == {Kind.ENUM} and isinstance(value, facts.Attribute):
             names = self.project.symbols(value.value, where.path, where.key)
             constant = next((f"{s.name}.{value.name}" for s in names if isinstance(s, ClassRef)), None)
@@ -295,7 +297,7 @@ class Initial:
 
     # --- kinds of index expressions ---------------------------------------------------------------------
 
-    def of_expr(self, expr: Expr, scope: Scope, depth: int = 0) -> Kinds:
+    def of_expr(self, expr: Expr, scope: Context, depth: int = 0) -> Kinds:
         """The kinds of an expression in the index's language."""
         # Names that are bound to each other again and again would take exponential time.
         self.asked = self.asked + 1 if depth else 0
@@ -321,7 +323,7 @@ class Initial:
                 return self._of_attribute(owner, name, scope)
         return K.UNKNOWN
 
-    def _of_name(self, name: str, scope: Scope, depth: int) -> Kinds:
+    def _of_name(self, name: str, scope: Context, depth: int) -> Kinds:
         function = self.project.function(scope.function)
         bound = [b.value for b in function.bindings if b.name == name]
         for parameter in function.parameters:
@@ -333,12 +335,12 @@ class Initial:
                 return self._of_passed(parameter.name, scope, depth)
         if not bound:
             bound = self.project.global_bindings(scope.function.path).get(name, [])
-            scope = Scope(FunctionRef(scope.function.path, MODULE_KEY))
+            scope = Context(FunctionRef(scope.function.path, MODULE_KEY))
         if not bound:
             return K.UNKNOWN
         return self.of_expr(facts.Choice(tuple(bound)), scope, depth + 1)
 
-    def _of_passed(self, name: str, scope: Scope, depth: int) -> Kinds:
+    def _of_passed(self, name: str, scope: Context, depth: int) -> Kinds:
         """What set-up code passes for a parameter: of a method it calls on itself, or of a constructor."""
         function = self.project.function(scope.function)
         names = [p.name for p in function.parameters if p.kind == "positional"][1:]
@@ -349,10 +351,10 @@ class Initial:
         for where, site in self.project.calls_of(called):
             if called == method:
                 inside = scope.receiver is not None and self._is_setup(where, scope.receiver)
-                here = Scope(where, scope.receiver)
+                here = Context(where, scope.receiver)
             else:
                 inside = owner in self.project.symbols(site.call.function, where.path, where.key)
-                here = Scope(where, self.project.owner(where))
+                here = Context(where, self.project.owner(where))
             if not inside:
                 continue
             passed = dict(site.call.keywords) | dict(zip(names, site.call.arguments, strict=False))
@@ -360,17 +362,17 @@ class Initial:
                 found.append(self.of_expr(passed[name], here, depth + 1))
         return frozenset().union(*found) if found and all(found) else K.UNKNOWN
 
-    def _of_call(self, function: Expr, call: Expr, scope: Scope) -> Kinds:
+    def _of_call(self, function: Expr, call: Expr, scope: Context) -> Kinds:
         for symbol in self.project.symbols(function, scope.function.path, scope.function.key):
             match symbol:
-                case External(dotted):
+                case ExternalSymbol(dotted):
                     found = K.of_call(dotted.removeprefix("builtins."))
                     if found:
                         return found
                 case ClassRef():
                     return self._of_instance(symbol)
         values = evaluate(self.project, call, scope)
-        known = any(isinstance(value, Instance | Foreign) for value in values)
+        known = any(isinstance(value, Instance | ExternalInstance) for value in values)
         return frozenset({Kind.OBJECT}) if known else K.UNKNOWN
 
     def _of_instance(self, ref: ClassRef) -> Kinds:
@@ -380,7 +382,7 @@ class Initial:
         """The class is an enumeration."""
         return any(base.startswith("enum.") for base in self.project.external_bases(ref))
 
-    def _of_attribute(self, owner: Expr, name: str, scope: Scope) -> Kinds:
+    def _of_attribute(self, owner: Expr, name: str, scope: Context) -> Kinds:
         for symbol in self.project.symbols(owner, scope.function.path, scope.function.key):
             if isinstance(symbol, ClassRef) and self.is_enum(symbol):
                 return frozenset({Kind.ENUM})

@@ -6,7 +6,7 @@ import re
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
-from dynamo_lint.regions.itempath import ANY_ITEM, ItemPath, step_of
+from dynamo_lint.program.item_path import ANY_ITEM, ItemPath, step_of
 
 NOTHING = facts.Choice(())
 """The item of an empty container."""

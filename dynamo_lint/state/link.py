@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from dynamo_lint.calls import context
 from dynamo_lint.index.facts import (
     MODULE_KEY,
     UNKNOWN,
@@ -19,16 +20,15 @@ from dynamo_lint.index.facts import (
     Name,
     Subscript,
 )
-from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Tier
-from dynamo_lint.regions import contexts
-from dynamo_lint.regions.abstract import holders
-from dynamo_lint.regions.itempath import ANY_ITEM
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import ClassValue, Foreign, FunctionValue, Instance, Scope
+from dynamo_lint.program.hierarchy import subclasses_with
+from dynamo_lint.program.item_path import ANY_ITEM
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef
 from dynamo_lint.state.kinds import TUPLE_MODULES
 from dynamo_lint.state.model import Callee, FunctionState, Key, Kinds, Place
 from dynamo_lint.state.names import Names
-from dynamo_lint.values.points_to import evaluate, evaluation_of
+from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, FunctionValue, Instance
+from dynamo_lint.values.points_to import evaluate, points_to_of
 
 _LONGEST_PLACE = 30
 """`self.a.b…` of more steps is generated, and every prefix would be looked up."""
@@ -89,7 +89,9 @@ class Linker:
     def _holding(self, owners: tuple[ClassRef, ...], name: str) -> Iterator[ClassRef]:
         """The owners themselves, or the classes below them that alone have an attribute of that name."""
         for owner in owners:
-            yield from (not self.names.is_scope(owner) and holders(self.project, owner, name)) or (owner,)
+            yield from (not self.names.is_scope(owner) and subclasses_with(self.project, owner, name)) or (
+                owner,
+            )
 
     def _scopes(self, place: Place, name: str) -> tuple[ClassRef, ...]:
         """The modules and functions that code sets attributes of: `helper.COUNT`, `step.calls`."""
@@ -131,13 +133,13 @@ class Linker:
 
     def values(self, expr: Expr) -> tuple[object, ...]:
         """Whatever the region stage can say about an expression."""
-        found = evaluate(self.project, expr, Scope(self.reference, self.receiver))
-        return tuple(value for value, tier in found.items() if tier < Tier.ASSUMED)
+        found = evaluate(self.project, expr, Context(self.reference, self.receiver))
+        return tuple(value for value, tier in found.items() if tier < Confidence.ASSUMED)
 
     def external(self, expr: Expr) -> str | None:
         """The dotted name of something outside the project; builtins go without their module."""
         for symbol in self.project.symbols(expr, self.reference.path, self.reference.key):
-            if isinstance(symbol, External):
+            if isinstance(symbol, ExternalSymbol):
                 return symbol.dotted.removeprefix("builtins.")
         return None
 
@@ -172,8 +174,8 @@ class Linker:
         """A function that was looked up on no instance: a method of a class is passed its `self`."""
         named = self.project.function(function.ref).owner is not None
         explicit = named and self.project.method_kind(function.ref) == "method"
-        scope = Scope(self.reference, self.receiver)
-        for bound in contexts.bound(evaluation_of(self.project), function, call, scope):
+        scope = Context(self.reference, self.receiver)
+        for bound in context.bound(points_to_of(self.project), function, call, scope):
             if isinstance(bound, FunctionValue):
                 receiver = bound.receiver or self.project.owner(bound.ref)
                 yield Callee(bound.ref, receiver, explicit)
@@ -193,7 +195,7 @@ class Linker:
 
     def is_tensor_module(self, expr: Expr) -> bool:
         """The expression is a module of torch.nn that maps a tensor to a tensor."""
-        names = [value.dotted for value in self.values(expr) if isinstance(value, Foreign)]
+        names = [value.dotted for value in self.values(expr) if isinstance(value, ExternalInstance)]
         return bool(names) and all(
             name.startswith("torch.nn.") and name.rpartition(".")[2] not in TUPLE_MODULES for name in names
         )

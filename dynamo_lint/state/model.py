@@ -7,7 +7,7 @@ from enum import Enum
 
 from dynamo_lint.index.facts import UNKNOWN, Expr
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 
 
 class Kind(Enum):
@@ -240,7 +240,7 @@ class FunctionState:
 class ReadSite:
     """A use of state, and the hot function it stands in."""
 
-    hot: HotFunction
+    hot: CompiledFunction
     position: Position
     use: Use
 
@@ -249,7 +249,7 @@ class ReadSite:
 class WriteSite:
     """A write to state, and the hot function it stands in."""
 
-    hot: HotFunction
+    hot: CompiledFunction
     write: Write
     ways: frozenset[frozenset[Key]] = frozenset()
     """For each way that leads here, the attributes that it found absent, None or false."""
@@ -264,7 +264,7 @@ class WriteSite:
 class MutationSite:
     """A change of a container, and the hot function it stands in."""
 
-    hot: HotFunction
+    hot: CompiledFunction
     mutation: Mutation
 
     @property

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, File, FunctionRef
-from dynamo_lint.regions.project import Project
 
 MUTATORS = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "update", "setdefault"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import Expr
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.project import Project
 from dynamo_lint.state.items import item_of
 
 BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.model import HotFunction, Regions
-from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.fields import Filled
 from dynamo_lint.state.initial import Initial
@@ -30,14 +30,14 @@ class Origins:
     """Answers for all hot functions."""
 
     project: Project
-    states: dict[HotFunction, FunctionState]
+    states: dict[CompiledFunction, FunctionState]
     names: Names
-    passed: dict[tuple[FunctionRef, ClassRef | None, str], list[tuple[HotFunction, Value]]] = field(
+    passed: dict[tuple[FunctionRef, ClassRef | None, str], list[tuple[CompiledFunction, Value]]] = field(
         init=False
     )
-    known: dict[tuple[HotFunction, str, int], frozenset[Origin]] = field(default_factory=dict)
-    held: dict[tuple[HotFunction, str, int], frozenset[str]] = field(default_factory=dict)
-    given: dict[tuple[HotFunction, str, int], Kinds] = field(default_factory=dict)
+    known: dict[tuple[CompiledFunction, str, int], frozenset[Origin]] = field(default_factory=dict)
+    held: dict[tuple[CompiledFunction, str, int], frozenset[str]] = field(default_factory=dict)
+    given: dict[tuple[CompiledFunction, str, int], Kinds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.passed = defaultdict(list)
@@ -46,7 +46,7 @@ class Origins:
                 for name, value in event.arguments:
                     self.passed[event.callee.function, event.callee.receiver, name].append((caller, value))
 
-    def parameter(self, hot: HotFunction, name: str, depth: int = 0) -> frozenset[Origin]:
+    def parameter(self, hot: CompiledFunction, name: str, depth: int = 0) -> frozenset[Origin]:
         """What a parameter of a hot function can be: an `argument` of the compiled function, or better."""
         for already in (hot, name, 0), (hot, name, depth):
             if already in self.known:
@@ -65,7 +65,7 @@ class Origins:
             found.add(Origin("unknown" if default is None else "literal"))
         return self.known.setdefault((hot, name, depth), frozenset(found))
 
-    def _may_be_given(self, hot: HotFunction, name: str) -> bool:
+    def _may_be_given(self, hot: CompiledFunction, name: str) -> bool:
         """A parameter of the compiled function varies, unless no visible call overrides its default."""
         function = self.project.function(hot.function)
         position = next((i for i, p in enumerate(function.parameters) if p.name == name), None)
@@ -78,7 +78,7 @@ class Origins:
             len(site.call.arguments) > position for _, site in self.project.calls_of(function.qualname)
         )
 
-    def _kind(self, hot: HotFunction, name: str) -> str:
+    def _kind(self, hot: CompiledFunction, name: str) -> str:
         """`int`, `str` or nothing, by annotation or default."""
         for parameter in self.project.function(hot.function).parameters:
             if parameter.name != name:
@@ -89,7 +89,7 @@ class Origins:
             return "int" if Kind.INT in kinds else "str" if Kind.STR in kinds else ""
         return ""
 
-    def kinds(self, hot: HotFunction, value: Value, depth: int = 0) -> Kinds:
+    def kinds(self, hot: CompiledFunction, value: Value, depth: int = 0) -> Kinds:
         """The kinds of a value; a parameter handed on has those of what the callers pass."""
         if value.kinds or depth > _MAX_DEPTH or value.derived or len(value.pending) != 1:
             return value.kinds
@@ -101,7 +101,7 @@ class Origins:
             self.given[asked] = self._given(*asked)
         return self.given[asked]
 
-    def _given(self, hot: HotFunction, name: str, depth: int) -> Kinds:
+    def _given(self, hot: CompiledFunction, name: str, depth: int) -> Kinds:
         """The kinds of what the callers pass for a parameter, if that is known of all of them."""
         found: Kinds = frozenset()
         for caller, value in self.passed.get((hot.function, hot.receiver, name), ()):
@@ -111,7 +111,7 @@ class Origins:
             found |= kinds
         return found
 
-    def value(self, hot: HotFunction, value: Value, depth: int = 0) -> frozenset[Origin]:
+    def value(self, hot: CompiledFunction, value: Value, depth: int = 0) -> frozenset[Origin]:
         """The origins of a value, with parameters replaced by what callers pass for them."""
         found: set[Origin] = set()
         for origin in value.origins:
@@ -122,7 +122,7 @@ class Origins:
                 found.add(replace(deeper, via=deeper.via if deeper.via in _KEEP else origin.via))
         return frozenset(found)
 
-    def root(self, hot: HotFunction, place: Place, key: Key) -> str:
+    def root(self, hot: CompiledFunction, place: Place, key: Key) -> str:
         """How an object at a place outlives the call: one of `ROOTS` in state/tables.py, or `unknown`."""
         root = place[0]
         if self.names.is_scope(key.owner):
@@ -145,7 +145,7 @@ class Origins:
         sources = self._holders(hot, root)
         return next((source for source in ("state", "bound", "argument") if source in sources), "unknown")
 
-    def _holders(self, hot: HotFunction, name: str, depth: int = 0) -> frozenset[str]:
+    def _holders(self, hot: CompiledFunction, name: str, depth: int = 0) -> frozenset[str]:
         """Where the object that a parameter holds is kept: what an argument holds is as good as passed in."""
         for already in (hot, name, 0), (hot, name, depth):
             if already in self.held:
@@ -161,7 +161,7 @@ class Origins:
                     found |= self._of_origin(caller, origin, depth + 1)
         return self.held.setdefault((hot, name, depth), frozenset(found))
 
-    def _of_origin(self, caller: HotFunction, origin: Origin, depth: int) -> frozenset[str]:
+    def _of_origin(self, caller: CompiledFunction, origin: Origin, depth: int) -> frozenset[str]:
         if origin.source == "param":
             return self._holders(caller, origin.name, depth)
         if origin.source != "state":
@@ -175,7 +175,7 @@ class Origins:
     def _is_module(self, receiver: ClassRef | None) -> bool:
         return receiver is not None and self.project.is_module(receiver)
 
-    def _outer(self, hot: HotFunction, root: str) -> str:
+    def _outer(self, hot: CompiledFunction, root: str) -> str:
         """An object that a function finds outside itself: in its module, or in the function around it."""
         outer = self.project.function(hot.function).outer or MODULE_KEY
         while outer != MODULE_KEY:
@@ -186,7 +186,7 @@ class Origins:
             outer = around.outer or MODULE_KEY
         return "global"
 
-    def _is_global(self, hot: HotFunction, root: str, key: Key) -> bool:
+    def _is_global(self, hot: CompiledFunction, root: str, key: Key) -> bool:
         function = self.project.function(hot.function)
         if any(p.name == root for p in function.parameters) or any(b.name == root for b in function.bindings):
             return False
@@ -208,7 +208,7 @@ class Tables:
     """Attributes that hot code writes, of objects that belong to what is compiled or are passed in."""
     globals: tuple[AttributeState, ...]
     """Globals, closure cells and attributes of global objects that hot code writes."""
-    functions: tuple[tuple[HotFunction, FunctionState], ...]
+    functions: tuple[tuple[CompiledFunction, FunctionState], ...]
     initial: Initial
     origins: Origins
     units: Units
@@ -223,6 +223,6 @@ class Tables:
     skipped: tuple[tuple[FunctionRef, str], ...] = ()
     """Hot functions that were not looked into, and why."""
 
-    def static(self, hot: HotFunction) -> bool:
+    def static(self, hot: CompiledFunction) -> bool:
         """Whether every number is a constant in a hot function, however often it changes."""
         return self.policies.of(hot).static

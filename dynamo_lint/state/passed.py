@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY, Function
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.model import HotFunction, Regions
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.state.body import body_of
 from dynamo_lint.state.drivers import Drivers
 from dynamo_lint.state.handles import Handles
@@ -19,6 +18,7 @@ from dynamo_lint.state.model import Position
 from dynamo_lint.state.reaching import Reach
 from dynamo_lint.state.telling import Signature, Telling
 from dynamo_lint.state.varying import Varying, in_loop
+from dynamo_lint.values.model import Context, FunctionValue, Instance
 from dynamo_lint.values.points_to import glimpse
 
 
@@ -26,7 +26,7 @@ from dynamo_lint.values.points_to import glimpse
 class Passed:
     """One parameter of a compiled function, as the calls that can be seen fill it."""
 
-    hot: HotFunction
+    hot: CompiledFunction
     name: str
     value: Varying
     where: FunctionRef
@@ -38,7 +38,7 @@ class Passed:
     """The items of the tuple, list or dict that change, as `['length']`, where not the whole does."""
 
 
-Compiled = dict[tuple[FunctionRef | None, ClassRef | None], HotFunction]
+Compiled = dict[tuple[FunctionRef | None, ClassRef | None], CompiledFunction]
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ def passed(
     }
     if not any(len(project.function(hot.function).parameters) > 1 for hot in compiled.values()):
         return ()
-    found: dict[tuple[HotFunction, str], _Sites] = {}
+    found: dict[tuple[CompiledFunction, str], _Sites] = {}
     handles = Handles.of(project, regions.entries)
     for ref, call, target in _calls(project, compiled, drivers, handles):
         _note(project, ref, call, target, read_source(ref.path), found)
@@ -78,7 +78,7 @@ def passed(
     )
 
 
-def _takes(project: Project, hot: HotFunction) -> bool:
+def _takes(project: Project, hot: CompiledFunction) -> bool:
     """Something can be passed to it, besides its instance."""
     function = project.function(hot.function)
     return len(function.parameters) > int(hot.receiver is not None and function.owner is not None)
@@ -102,7 +102,7 @@ def _reach(project: Project, compiled: Compiled) -> Reach:
 
 def _calls(
     project: Project, compiled: Compiled, drivers: Drivers, handles: Handles
-) -> Iterator[tuple[FunctionRef, facts.Call, HotFunction]]:
+) -> Iterator[tuple[FunctionRef, facts.Call, CompiledFunction]]:
     """The calls of whatever is called with something that may change, all of them.
 
     Who is called takes long to work out: first it is asked of the calls that may tell of a change, and of
@@ -113,8 +113,8 @@ def _calls(
     reach = _reach(project, compiled)
     callers = project.in_order(ref for ref in _callers(project, reach) if ref not in drivers.hot)
     refs = [ref for ref in callers if _plausible(project, ref)]
-    asked: dict[int, list[HotFunction]] = {}  # by the identity of the call site
-    changed: set[HotFunction] = set()
+    asked: dict[int, list[CompiledFunction]] = {}  # by the identity of the call site
+    changed: set[CompiledFunction] = set()
     for ref in refs:
         for site, shape in telling.calls(ref, reach.may_be_called):
             called = asked[id(site)] = _called(project, ref, site.call, compiled, reach, handles)
@@ -154,12 +154,12 @@ def _callers(project: Project, reach: Reach) -> Iterator[FunctionRef]:
 
 def _called(
     project: Project, ref: FunctionRef, call: facts.Call, compiled: Compiled, reach: Reach, handles: Handles
-) -> list[HotFunction]:
+) -> list[CompiledFunction]:
     callee = call.function
     if not reach.may_run(callee, ref):
         return []
     found = []
-    for value in glimpse(project, callee, Scope(ref, project.owner(ref))):
+    for value in glimpse(project, callee, Context(ref, project.owner(ref))):
         match value:
             case Instance(owner):
                 method = project.method(owner, "forward") if project.is_module(owner) else None
@@ -177,9 +177,9 @@ def _note(
     project: Project,
     ref: FunctionRef,
     call: facts.Call,
-    hot: HotFunction,
+    hot: CompiledFunction,
     source: str,
-    found: dict[tuple[HotFunction, str], _Sites],
+    found: dict[tuple[CompiledFunction, str], _Sites],
 ) -> None:
     """What one call passes for each parameter, judged by the text of the function around it."""
     body = body_of(project.function(ref), source)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import libcst as cst
 
-from dynamo_lint.regions.itempath import ANY_ITEM
+from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.state.convert import literal_of
 from dynamo_lint.state.model import Place, Value
 from dynamo_lint.state.values import is_namespace

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import Call, Constant, Expr
-from dynamo_lint.program.refs import External
-from dynamo_lint.regions.model import Entry, HotFunction, Regions
-from dynamo_lint.regions.project import Project
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ExternalSymbol
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
 
 CONFIGURATION = "torch._dynamo.config"
 
@@ -41,7 +41,7 @@ class Policies:
     compiling: dict[str, dict[int, list[Call]]] = field(default_factory=dict)
     """For each file with entries, the calls and decorators that compile something, by line."""
 
-    def of(self, hot: HotFunction) -> Policy:
+    def of(self, hot: CompiledFunction) -> Policy:
         """The settings that hold in a hot function: of its first entry, its decorators, and the project."""
         entry = self.regions.entries[hot.entries[0]] if hot.entries else None
         options = dict(self._options(entry)) if entry is not None else {}
@@ -58,7 +58,7 @@ class Policies:
             return own[name]
         for where, store in self.project.stores_of(name):
             symbols = self.project.symbols(store.owner, where.path, where.key)
-            if External(CONFIGURATION) in symbols and isinstance(store.value, Constant):
+            if ExternalSymbol(CONFIGURATION) in symbols and isinstance(store.value, Constant):
                 return store.value.value
         return None
 
@@ -83,7 +83,7 @@ class Policies:
                         found[line].append(call)
         return found
 
-    def _decorated(self, hot: HotFunction) -> Iterator[tuple[str, object]]:
+    def _decorated(self, hot: CompiledFunction) -> Iterator[tuple[str, object]]:
         """`@torch._dynamo.patch_dynamo_config(name=value)` on the function itself."""
         for decorator in self.project.function(hot.function).decorators:
             if isinstance(decorator, Call) and terminal_name(decorator) in {"patch_dynamo_config", "patch"}:

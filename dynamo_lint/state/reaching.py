@@ -10,21 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from dynamo_lint.evaluation.parameters import possible_calls
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, MODULE_KEY, Expr, Function, Parameter
 from dynamo_lint.index.walking import arguments_of
-from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Symbol
-from dynamo_lint.regions import passing, settled
-from dynamo_lint.regions.abstract import heirs, heirs_of_abstract
-from dynamo_lint.regions.annotations import is_plain
-from dynamo_lint.regions.builders import BUILDERS, DESCRIPTIONS
-from dynamo_lint.regions.flow import possible_calls
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.swaps import swaps_of
-from dynamo_lint.regions.values import FunctionValue, Instance, Scope
+from dynamo_lint.models import passing
+from dynamo_lint.models.instantiation import BUILDERS, DESCRIPTIONS
+from dynamo_lint.program import static_bindings
+from dynamo_lint.program.hierarchy import concrete_subclasses, subclasses
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
 from dynamo_lint.state.whether import Whether
+from dynamo_lint.values.annotations import is_plain
 from dynamo_lint.values.arguments import argument_for
-from dynamo_lint.values.points_to import evaluation_of
+from dynamo_lint.values.model import Context, FunctionValue, Instance
+from dynamo_lint.values.patches import swaps_of
+from dynamo_lint.values.points_to import points_to_of
 
 _ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
 """Attributes that stand for what they are looked up on, or for another method of it."""
@@ -73,7 +74,7 @@ class Reach:
 
     def may_run(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether what is called in a function may be one of the functions or an instance of a class."""
-        told = settled.told(self._project, callee, where)
+        told = static_bindings.bound_symbols(self._project, callee, where)
         if told is not None:
             return any(symbol in self._functions for symbol in told)
         match callee:
@@ -116,7 +117,7 @@ class Reach:
             return project.method_kind(ref) == "staticmethod" or self._instance(
                 ClassRef(ref.path, function.owner)
             )
-        if parameter.annotation is not None and is_plain(project, parameter.annotation, Scope(outer)):
+        if parameter.annotation is not None and is_plain(project, parameter.annotation, Context(outer)):
             return False
         if parameter.annotation is not None and self._typed(parameter.annotation, outer):
             return True
@@ -130,7 +131,9 @@ class Reach:
 
     def _instance(self, ref: ClassRef) -> bool:
         """What `self` is in the methods of a class, or what calling it gives, or its class."""
-        return any(one in self._classes or self._contains(one) for one in (ref, *heirs(self._project, ref)))
+        return any(
+            one in self._classes or self._contains(one) for one in (ref, *subclasses(self._project, ref))
+        )
 
     def _decorates(self, function: Function) -> bool:
         """Definitions are handed to it, or to what the function around it returns."""
@@ -180,9 +183,9 @@ class Reach:
     def _declared(self, ref: ClassRef, annotation: Expr) -> bool:
         """A field may be given anything, if the class is constructed without code of its own."""
         outer = FunctionRef(ref.path, self._project.class_(ref).outer or MODULE_KEY)
-        if is_plain(self._project, annotation, Scope(outer)):
+        if is_plain(self._project, annotation, Context(outer)):
             return False
-        inits = (self._project.method(one, "__init__") for one in (ref, *heirs(self._project, ref)))
+        inits = (self._project.method(one, "__init__") for one in (ref, *subclasses(self._project, ref)))
         return any(init is None for init in inits) or self._typed(annotation, outer)
 
     def _typed(self, annotation: Expr, where: FunctionRef) -> bool:
@@ -197,7 +200,7 @@ class Reach:
             one in self._classes or self._contains(one)
             for symbol in self._project.symbols(annotation, where.path, where.key)
             if isinstance(symbol, ClassRef)
-            for one in (symbol, *heirs_of_abstract(self._project, symbol))
+            for one in (symbol, *concrete_subclasses(self._project, symbol))
         )
 
     def _may_be(self, value: Expr, where: FunctionRef, test: _Test) -> bool:
@@ -219,7 +222,7 @@ class Reach:
                 return self._is(ClassRef(where.path, key), test)
             case facts.Import():
                 return self._imported(value, where.path, test)
-        told = settled.told(self._project, value, where)
+        told = static_bindings.bound_symbols(self._project, value, where)
         if told is not None:
             return any(self._is(symbol, test) for symbol in told)
         match value:
@@ -236,13 +239,13 @@ class Reach:
                 return symbol in self._functions if test == "is" else self._returns(symbol, "is")
             case ClassRef():
                 return test == "makes" and self._instance(symbol)
-            case External(dotted):
+            case ExternalSymbol(dotted):
                 return test == "makes" and dotted in _BY_NAME
         return False
 
     def _result(self, callee: Expr, given: tuple[Expr, ...], where: FunctionRef, test: _Test) -> bool:
         """Whether a call may give it: what is called makes it, or hands on what it gets or hangs on."""
-        told = settled.told(self._project, callee, where)
+        told = static_bindings.bound_symbols(self._project, callee, where)
         if told is not None:
             return any(self._gives(symbol, given, where, test) for symbol in told)
         handed = (*given, callee.value) if isinstance(callee, facts.Attribute) else given
@@ -257,9 +260,9 @@ class Reach:
         match callee:
             case ClassRef():
                 return test == "makes" or self._instance(callee)
-            case External(dotted) if dotted in _BY_NAME:
+            case ExternalSymbol(dotted) if dotted in _BY_NAME:
                 return True
-            case External(dotted):
+            case ExternalSymbol(dotted):
                 return passing.passes_on(dotted) and any(self._may_be(one, where, test) for one in given)
             case FunctionRef():
                 return self._returns(callee, test) or any(self._may_be(one, where, test) for one in given)
@@ -275,7 +278,9 @@ class Reach:
                 module = FunctionRef(source.path, MODULE_KEY)
                 if not bound or self._bound(module, value.name, bound, None, test):
                     return True
-            elif isinstance(source, External) and self._is(External(f"{source.dotted}.{value.name}"), test):
+            elif isinstance(source, ExternalSymbol) and self._is(
+                ExternalSymbol(f"{source.dotted}.{value.name}"), test
+            ):
                 return True
         return False
 
@@ -296,8 +301,8 @@ class Reach:
 
     def _gives_any_name(self, ref: ClassRef) -> bool:
         """Whether the `__getattr__` of a class may give what is asked for whatever it is asked."""
-        for below in (ref, *heirs(self._project, ref)):
-            for value in evaluation_of(self._project).attribute(Instance(below), _NO_NAME):
+        for below in (ref, *subclasses(self._project, ref)):
+            for value in points_to_of(self._project).attribute(Instance(below), _NO_NAME):
                 match value:
                     case Instance(one) if one in self._classes:
                         return True
@@ -307,12 +312,12 @@ class Reach:
 
     def _swapped_names(self) -> Iterator[str]:
         """Attributes in which other code puts instances of the classes."""
-        ev = evaluation_of(self._project)
+        ev = points_to_of(self._project)
         for owners, values in swaps_of(ev) if self._classes else ():
             if not any(isinstance(value, Instance) and value.ref in self._classes for value in values):
                 continue
             for owner in owners:
-                for below in (owner, *heirs(self._project, owner)):
+                for below in (owner, *subclasses(self._project, owner)):
                     for part in self._project.mro(below):
                         yield from self._project.own_stores(part)
                         yield from (name for name, _ in self._project.class_(part).annotations)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from dynamo_lint.breaks.frames import alone
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import ITEM, Function
+from dynamo_lint.program.item_path import item_path
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef, Node
-from dynamo_lint.regions.itempath import item_path
-from dynamo_lint.regions.model import HotFunction, Regions
-from dynamo_lint.regions.project import Project
+from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.state.between import Between
 from dynamo_lint.state.entered import Facts, absent, entry_facts
 from dynamo_lint.state.fields import filled
@@ -159,9 +159,9 @@ def _fed(project: Project, regions: Regions, given: tuple[Passed, ...]) -> froze
 
 def _wanted(
     project: Project, regions: Regions, names: frozenset[str], mentioning: frozenset[FunctionRef]
-) -> dict[Node, HotFunction]:
+) -> dict[Node, CompiledFunction]:
     """Hot functions that can matter, with the functions on the way to them."""
-    found: dict[Node, HotFunction] = {}
+    found: dict[Node, CompiledFunction] = {}
     on_the_way: set[str] = set()
     for hot in regions.hot:
         if hot.function in mentioning or _matters(project.function(hot.function), names):
@@ -196,7 +196,7 @@ class _Interpretation:
     """Interprets hot functions, callees before callers where calls do not form a cycle."""
 
     project: Project
-    wanted: dict[Node, HotFunction]
+    wanted: dict[Node, CompiledFunction]
     regions: Regions
     callers: Mapping[Node, Sequence[Node]]
     watched: frozenset[str]
@@ -206,7 +206,7 @@ class _Interpretation:
     states: dict[Node, FunctionState | None] = field(default_factory=dict)
     opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
     """The functions that were parsed last: the trees of all of them would take gigabytes."""
-    hot: dict[Node, HotFunction] = field(init=False)
+    hot: dict[Node, CompiledFunction] = field(init=False)
     created: dict[Key, Kinds] = field(default_factory=dict)
     """What attributes and items hold that only hot code gives a first value."""
     skipped: dict[FunctionRef, str] = field(default_factory=dict)
@@ -218,7 +218,7 @@ class _Interpretation:
     def __post_init__(self) -> None:
         self.hot = {Node(hot.function, hot.receiver): hot for hot in self.regions.hot}
 
-    def run(self) -> dict[HotFunction, FunctionState]:
+    def run(self) -> dict[CompiledFunction, FunctionState]:
         for node in tuple(self.wanted):
             self.state_of(Callee(*node))
         while others := self._other_callers():
@@ -339,8 +339,8 @@ class _Interpretation:
 def _attributes(
     initial: Initial,
     origins: Origins,
-    states: dict[HotFunction, FunctionState],
-    entered: dict[HotFunction, Facts],
+    states: dict[CompiledFunction, FunctionState],
+    entered: dict[CompiledFunction, Facts],
     between: Between,
 ) -> tuple[AttributeState, ...]:
     """One table per attribute that hot code writes, or reads while other code rebinds it between calls."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import CallSite, Expr
+from dynamo_lint.program.literal_arguments import Shape
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.model import HotFunction
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.shapes import Shape
+from dynamo_lint.regions.model import CompiledFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Signature:
     """Those with a literal default: a call that leaves them out hands that over."""
 
     @staticmethod
-    def of(project: Project, hot: HotFunction) -> Signature:
+    def of(project: Project, hot: CompiledFunction) -> Signature:
         """Of a compiled function, without its instance."""
         function = project.function(hot.function)
         parameters = function.parameters

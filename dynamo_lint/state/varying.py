@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from dynamo_lint.regions.shapes import CASTS
+from dynamo_lint.program.literal_arguments import CASTS
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.body import Body, Loop
 from dynamo_lint.state.model import SCALARS, Kind, Kinds

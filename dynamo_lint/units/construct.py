@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.project import Project
 from dynamo_lint.state.model import Position
 from dynamo_lint.units import keywords
 from dynamo_lint.units.expressions import evaluate

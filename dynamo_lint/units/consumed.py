@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.index.facts import Attribute, Call, Expr, Function, Name, Subscript
 from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.regions.model import HotFunction
+from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import FunctionState, Position, Use
 from dynamo_lint.state.origins import Tables
 from dynamo_lint.units.model import Difference, Sort
@@ -19,7 +19,7 @@ class Consumed:
     """A difference that compiled code uses."""
 
     difference: Difference
-    hot: HotFunction
+    hot: CompiledFunction
     """The function that uses it first."""
     path: str
     position: Position
@@ -46,7 +46,7 @@ def consumed(tables: Tables) -> Iterator[Consumed]:
             yield found
 
 
-def _inside(tables: Tables) -> dict[ClassRef, tuple[HotFunction, ...]]:
+def _inside(tables: Tables) -> dict[ClassRef, tuple[CompiledFunction, ...]]:
     """The hot functions of each unit."""
     units = {difference.unit for difference in tables.units.differences}
     entries: dict[ClassRef, set[int]] = {}
@@ -74,16 +74,16 @@ def _inside(tables: Tables) -> dict[ClassRef, tuple[HotFunction, ...]]:
     return {unit: one.inside for unit, one in tables.units.alone.items()} | by_entry
 
 
-def _first(numbered: tuple[int, FunctionState, HotFunction]) -> int:
+def _first(numbered: tuple[int, FunctionState, CompiledFunction]) -> int:
     return numbered[0]
 
 
 def _read(
-    tables: Tables, difference: Difference, inside: list[tuple[int, FunctionState, HotFunction]]
+    tables: Tables, difference: Difference, inside: list[tuple[int, FunctionState, CompiledFunction]]
 ) -> Consumed | None:
     """The first use of a number in the functions of the unit."""
     order = set(tables.project.mro(difference.owner))
-    sites: list[tuple[HotFunction, Position, Use]] = []
+    sites: list[tuple[CompiledFunction, Position, Use]] = []
     for _, state, hot in inside:
         sites += [
             (hot, read.load.position, read.use)
@@ -103,7 +103,9 @@ def _read(
     return Consumed(difference, hot, hot.function.path, position, uses, others)
 
 
-def _mentioned(tables: Tables, difference: Difference, inside: tuple[HotFunction, ...]) -> Consumed | None:
+def _mentioned(
+    tables: Tables, difference: Difference, inside: tuple[CompiledFunction, ...]
+) -> Consumed | None:
     """The function that calls a part or submodule (or asks whether it is there)."""
     name = difference.attribute.partition(".")[0]
     if not difference.stores:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from dynamo_lint.breaks.model import Alone
 from dynamo_lint.index.facts import Constant
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.model import Regions
-from dynamo_lint.regions.project import Project
 from dynamo_lint.units.construct import MAX_RUNS, Construction, Made
 from dynamo_lint.units.differences import MAX_TERMS, compare
 from dynamo_lint.units.model import Difference, Units

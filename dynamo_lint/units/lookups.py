@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from dynamo_lint.index import facts
 from dynamo_lint.index.facts import MODULE_KEY
 from dynamo_lint.index.plain import as_fact
-from dynamo_lint.program.refs import ClassRef, External, FunctionRef, Symbol, Tier
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Symbol
 from dynamo_lint.units.terms import LONGEST_TABLE, Term, Terms
-from dynamo_lint.values.points_to import evaluation_of
+from dynamo_lint.values.model import ClassValue, Context, FunctionValue
+from dynamo_lint.values.points_to import points_to_of
 
 _MAX_CANDIDATES = 2
 """A callee that may be more classes than this is a matter of taste: every instance gets the same one."""
@@ -144,7 +144,7 @@ class Lookups:
                 return self.terms.make("class", symbol)
             case FunctionRef():
                 return self.terms.make("function", symbol)
-            case External(dotted):
+            case ExternalSymbol(dotted):
                 return self.terms.make("external", dotted.removeprefix("builtins."))
         return None
 
@@ -189,10 +189,10 @@ class Lookups:
         return self._callees[node, receiver]
 
     def _callee(self, node: ast.expr, where: FunctionRef, receiver: ClassRef | None) -> Term | None:
-        values = evaluation_of(self.project).value(as_fact(node), Scope(where, receiver))
+        values = points_to_of(self.project).value(as_fact(node), Context(where, receiver))
         found = []
         for value, tier in values.items():
-            if isinstance(value, ClassValue | FunctionValue) and tier < Tier.ASSUMED:
+            if isinstance(value, ClassValue | FunctionValue) and tier < Confidence.ASSUMED:
                 kind = "class" if isinstance(value, ClassValue) else "function"
                 found.append(self.terms.make(kind, value.ref))
         if not found or len(found) > _MAX_CANDIDATES:

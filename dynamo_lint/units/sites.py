@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.facts import MODULE_KEY
-from dynamo_lint.program.refs import ClassRef, FunctionRef, Tier
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import ClassValue, FunctionValue, Scope
-from dynamo_lint.values.points_to import evaluation_of
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
+from dynamo_lint.values.model import ClassValue, Context, FunctionValue
+from dynamo_lint.values.points_to import points_to_of
 
 _MAX_CLIMB = 4
 _MAX_TOPS = 12
@@ -74,16 +74,16 @@ class Sites:
     def _called(self, name: str) -> list[tuple[FunctionRef, frozenset[ClassRef | FunctionRef]]]:
         """The calls of a name, and what they call: `block_fn` stands for many classes."""
         if name not in self.called:
-            evaluation = evaluation_of(self.project)
+            evaluation = points_to_of(self.project)
             self.called[name] = [
                 (
                     where,
                     frozenset(
                         value.ref
                         for value, tier in evaluation.value(
-                            site.call.function, Scope(where, self.project.owner(where))
+                            site.call.function, Context(where, self.project.owner(where))
                         ).items()
-                        if isinstance(value, ClassValue | FunctionValue) and tier < Tier.ASSUMED
+                        if isinstance(value, ClassValue | FunctionValue) and tier < Confidence.ASSUMED
                     ),
                 )
                 for where, site in self.project.calls_of(name)[:_MAX_SITES]

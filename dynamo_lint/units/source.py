@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.project import Project
 
 
 @dataclass(slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dynamo_lint.index import facts
 from dynamo_lint.index.expressions import terminal_name
 from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
+from dynamo_lint.program.hierarchy import is_protocol
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.abstract import is_protocol
-from dynamo_lint.regions.annotations import is_plain, typed
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.values import ClassValue, Group, Instance, Scope, Value
+from dynamo_lint.values.annotations import is_plain, typed
+from dynamo_lint.values.model import ClassValue, Container, Context, Instance, Value
 
 ENOUGH = 24
 """So many calls with different values make a generic slot: more of them would say nothing new."""
@@ -23,7 +23,7 @@ def is_bound(function: Function) -> bool:
 
 def is_settled(project: Project, parameter: Parameter, function: FunctionRef) -> bool:
     """Whether the annotation of a parameter says by itself what the parameter holds."""
-    outer = Scope(FunctionRef(function.path, project.function(function).outer or MODULE_KEY))
+    outer = Context(FunctionRef(function.path, project.function(function).outer or MODULE_KEY))
     if parameter.annotation is None:
         return False
     if is_plain(project, parameter.annotation, outer):
@@ -46,7 +46,7 @@ def argument_for(parameter: Parameter, function: Function, call: facts.Call) -> 
     return call.arguments[position]
 
 
-def is_bound_beforehand(project: Project, caller: Scope, site: CallSite) -> bool:
+def is_bound_beforehand(project: Project, caller: Context, site: CallSite) -> bool:
     """Whether a call stands for a `partial`, which is called who knows where, and how often."""
     return any(
         one.call.line == site.call.line
@@ -72,6 +72,6 @@ def is_first(parameter: Parameter, function: Function) -> bool:
 
 def names_ours(project: Project, value: Value) -> bool:
     """Whether an annotation names a class of the project; a protocol only says what any class may have."""
-    if isinstance(value, Group):
+    if isinstance(value, Container):
         return any(names_ours(project, inner) for item in value.items for inner, _ in item)
     return isinstance(value, Instance | ClassValue) and not is_protocol(project, value.ref)

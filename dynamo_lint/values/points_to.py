@@ -18,24 +18,24 @@ from types import MethodType
 from typing import TypeVar
 
 from dynamo_lint.index.facts import Call, CallSite, Expr, Parameter
-from dynamo_lint.program.refs import ClassRef, External, File, FunctionRef, Symbol, Tier
-from dynamo_lint.regions import choices
-from dynamo_lint.regions.project import Project
-from dynamo_lint.regions.questions import NEARBY, Questions
-from dynamo_lint.regions.values import (
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef, Symbol
+from dynamo_lint.values import alternatives
+from dynamo_lint.values.arguments import argument_for
+from dynamo_lint.values.model import (
     EMPTY,
+    Arguments,
     ClassValue,
+    Container,
+    Context,
     FunctionValue,
-    Given,
-    Group,
     Instance,
-    Scope,
     Value,
-    Values,
+    ValueSet,
     at_best,
     union,
 )
-from dynamo_lint.values.arguments import argument_for
+from dynamo_lint.values.solver import NEARBY, Solver
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ _ANYTHING = 500
 An interpreter's stack or a tracer's table of operators holds everything, looked up by a hundred names.
 """
 
-Sites = tuple[tuple[Scope, CallSite], ...]
+Sites = tuple[tuple[Context, CallSite], ...]
 """Calls, each with where it stands."""
 
 
@@ -56,20 +56,20 @@ Sites = tuple[tuple[Scope, CallSite], ...]
 class Answers:
     """The functions that answer the questions of `PointsTo`, which each of them is given first."""
 
-    value: Callable[[Evaluation, Expr, Scope], Values]
-    item: Callable[[Evaluation, Values, object], Values]
-    elements: Callable[[Evaluation, Values], Values]
-    assigned: Callable[[Evaluation, str, Sequence[Expr], Scope], Values]
-    before: Callable[[Evaluation, Expr, Scope, Call], Values]
-    attribute: Callable[[Evaluation, Value, str], Values]
-    returned: Callable[[Evaluation, Scope], Values]
-    parameter: Callable[[Evaluation, Parameter, Scope, bool], Values]
-    passed_by: Callable[[Evaluation, Parameter, FunctionRef, Scope, CallSite], Values]
-    call_sites: Callable[[Evaluation, FunctionRef], Sites]
-    constructions: Callable[[Evaluation, ClassRef], Sites]
+    value: Callable[[PointsTo, Expr, Context], ValueSet]
+    item: Callable[[PointsTo, ValueSet, object], ValueSet]
+    elements: Callable[[PointsTo, ValueSet], ValueSet]
+    assigned: Callable[[PointsTo, str, Sequence[Expr], Context], ValueSet]
+    before: Callable[[PointsTo, Expr, Context, Call], ValueSet]
+    attribute: Callable[[PointsTo, Value, str], ValueSet]
+    returned: Callable[[PointsTo, Context], ValueSet]
+    parameter: Callable[[PointsTo, Parameter, Context, bool], ValueSet]
+    passed_by: Callable[[PointsTo, Parameter, FunctionRef, Context, CallSite], ValueSet]
+    call_sites: Callable[[PointsTo, FunctionRef], Sites]
+    constructions: Callable[[PointsTo, ClassRef], Sites]
 
 
-class Evaluation:
+class PointsTo:
     """One project's answers so far.
 
     `swaps` says whether modules put in the place of others count, `guesses` whether to follow what would
@@ -90,29 +90,29 @@ class Evaluation:
         self.guesses = guesses
         self.hanging = hanging
         self._answers = answers
-        self._questions = Questions()
+        self._questions = Solver()
         self._holding: dict[Value, bool] = {}
         """Whether containers hold modules."""
-        self._plain: Evaluation | None = None
-        self._named: Evaluation | None = None
-        self._aside: Evaluation | None = None
+        self._plain: PointsTo | None = None
+        self._named: PointsTo | None = None
+        self._aside: PointsTo | None = None
 
         # Bound once, instead of a method each that hands on: `value` is called millions of times.
-        self.value: Callable[[Expr, Scope], Values] = MethodType(answers.value, self)
+        self.value: Callable[[Expr, Context], ValueSet] = MethodType(answers.value, self)
         """The values that an expression may hold in a scope, each with the tier of its proof."""
-        self.item: Callable[[Values, object], Values] = MethodType(answers.item, self)
+        self.item: Callable[[ValueSet, object], ValueSet] = MethodType(answers.item, self)
         """The values at one place in containers; anywhere in them for None."""
-        self.elements: Callable[[Values], Values] = MethodType(answers.elements, self)
+        self.elements: Callable[[ValueSet], ValueSet] = MethodType(answers.elements, self)
         """The values that iterating over some values yields."""
-        self.assigned: Callable[[str, Sequence[Expr], Scope], Values] = MethodType(answers.assigned, self)
+        self.assigned: Callable[[str, Sequence[Expr], Context], ValueSet] = MethodType(answers.assigned, self)
         """The union over the assignments to a name."""
-        self.before: Callable[[Expr, Scope, Call], Values] = MethodType(answers.before, self)
+        self.before: Callable[[Expr, Context, Call], ValueSet] = MethodType(answers.before, self)
         """The values of an argument by those definitions that reach the call."""
-        self.attribute: Callable[[Value, str], Values] = MethodType(answers.attribute, self)
+        self.attribute: Callable[[Value, str], ValueSet] = MethodType(answers.attribute, self)
         """The values that `owner.name` may hold."""
-        self.parameter: Callable[[Parameter, Scope, bool], Values] = MethodType(answers.parameter, self)
+        self.parameter: Callable[[Parameter, Context, bool], ValueSet] = MethodType(answers.parameter, self)
         """The values of a parameter; the flag says that its own function asks, not one nested in it."""
-        self.passed_by: Callable[[Parameter, FunctionRef, Scope, CallSite], Values] = MethodType(
+        self.passed_by: Callable[[Parameter, FunctionRef, Context, CallSite], ValueSet] = MethodType(
             answers.passed_by, self
         )
         """The values that one call of a function passes for a parameter."""
@@ -141,64 +141,64 @@ class Evaluation:
 
     # --- variants ---------------------------------------------------------------------------------------
 
-    def without_swaps(self) -> Evaluation:
+    def without_swaps(self) -> PointsTo:
         """An evaluation apart that ignores module swaps: what is swapped must not depend on them."""
         if self._plain is None:
-            self._plain = Evaluation(self.project, self._answers, swaps=False, guesses=self.guesses)
+            self._plain = PointsTo(self.project, self._answers, swaps=False, guesses=self.guesses)
         return self._plain
 
-    def with_hanging(self) -> Evaluation:
+    def with_hanging(self) -> PointsTo:
         """An evaluation apart for what would otherwise stay unknown: names say more there than they prove."""
         if self._named is None:
-            self._named = Evaluation(self.project, self._answers, guesses=self.guesses, hanging=True)
+            self._named = PointsTo(self.project, self._answers, guesses=self.guesses, hanging=True)
         return self._named
 
-    def aside(self) -> Evaluation:
+    def aside(self) -> PointsTo:
         """One evaluation for what is only looked for where nothing is known otherwise.
 
         Its questions reach far: what they give up at their depth must not stay unknown to all others.
         """
-        main = evaluation_of(self.project)
+        main = points_to_of(self.project)
         if main._aside is None:
             main._aside = main.anew()
         return main._aside
 
-    def anew(self) -> Evaluation:
+    def anew(self) -> PointsTo:
         """An evaluation without answers: what was given up deep inside another question can be known here."""
-        return Evaluation(self.project, self._answers, swaps=self.swaps, guesses=self.guesses)
+        return PointsTo(self.project, self._answers, swaps=self.swaps, guesses=self.guesses)
 
     # --- values -----------------------------------------------------------------------------------------
 
-    def of_symbols(self, symbols: tuple[Symbol, ...]) -> Values:
+    def of_symbols(self, symbols: tuple[Symbol, ...]) -> ValueSet:
         """Definitions and outside names as values."""
-        found: dict[Value, Tier] = {}
+        found: dict[Value, Confidence] = {}
         for symbol in symbols:
             match symbol:
                 case ClassRef():
-                    found[ClassValue(symbol)] = Tier.CERTAIN
+                    found[ClassValue(symbol)] = Confidence.CERTAIN
                 case FunctionRef():
-                    found[FunctionValue(symbol)] = Tier.CERTAIN
-                case File() | External():
-                    found[symbol] = Tier.CERTAIN
+                    found[FunctionValue(symbol)] = Confidence.CERTAIN
+                case File() | ExternalSymbol():
+                    found[symbol] = Confidence.CERTAIN
         return found
 
-    def attributes(self, owners: Values, name: str) -> Values:
+    def attributes(self, owners: ValueSet, name: str) -> ValueSet:
         """The values that `owner.name` may hold, for any of the owners."""
         found = union([at_best(self.attribute(o, name), tier) for o, tier in owners.items()])
         if len(owners) > 1 and any(isinstance(owner, File) for owner in owners):
-            choices.note(self.project, found)  # which of the modules is imported, only the run knows
+            alternatives.note(self.project, found)  # which of the modules is imported, only the run knows
         return found
 
-    def given_to(self, parameter: Parameter, function: FunctionRef) -> Iterator[tuple[Scope, Expr]]:
+    def given_to(self, parameter: Parameter, function: FunctionRef) -> Iterator[tuple[Context, Expr]]:
         """The expressions that calls pass for a parameter, each with where it stands."""
         called = self.project.function(function)
         for caller, site in self.call_sites(function):
             if (given := argument_for(parameter, called, site.call)) is not None:
                 yield caller, given
 
-    def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Given = ()) -> Values:
+    def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Arguments = ()) -> ValueSet:
         """The values that calling the function may give; `given` holds what this call passes."""
-        scope = Scope(function, receiver, given)
+        scope = Context(function, receiver, given)
         return self.ask(("returns", scope), lambda: self._answers.returned(self, scope), EMPTY)
 
     def holds_module(self, value: Value) -> bool:
@@ -206,56 +206,58 @@ class Evaluation:
         match value:
             case Instance(ref):
                 return self.project.is_module(ref)
-            case Group():
+            case Container():
                 if value not in self._holding:  # what a test leaves of a thousand outputs is asked for again
                     inner = (one for item in value.items for one, _ in item)
                     self._holding[value] = any(map(self.holds_module, inner))
                 return self._holding[value]
         return False
 
-    def capped(self, values: Values) -> Values:
+    def capped(self, values: ValueSet) -> ValueSet:
         """The values, merely assumed where they are too many classes to be anything but a generic slot."""
-        tiers: Values = {
+        tiers: ValueSet = {
             v: tier
             for v, tier in values.items()
-            if isinstance(v, Instance | ClassValue) and tier < Tier.ASSUMED and self.project.is_module(v.ref)
+            if isinstance(v, Instance | ClassValue)
+            and tier < Confidence.ASSUMED
+            and self.project.is_module(v.ref)
         }
         if len(values) > _ANYTHING:
             values = tiers
         if len(tiers) <= FAN_OUT or self._is_choice(tiers):
             return values
-        certain: Values = {v: tier for v, tier in tiers.items() if tier == Tier.CERTAIN}
-        others: Values = {v: tier for v, tier in values.items() if v not in tiers}
+        certain: ValueSet = {v: tier for v, tier in tiers.items() if tier == Confidence.CERTAIN}
+        others: ValueSet = {v: tier for v, tier in values.items() if v not in tiers}
         return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
 
-    def _is_choice(self, values: Values) -> bool:
+    def _is_choice(self, values: ValueSet) -> bool:
         """Whether one place names all the classes, for a configuration to pick one."""
         refs = frozenset(value.ref for value in values if isinstance(value, Instance | ClassValue))
-        return choices.named_together(self.project, refs, FAN_OUT)
+        return alternatives.named_together(self.project, refs, FAN_OUT)
 
-    def guessed(self, values: Values) -> Values:
+    def guessed(self, values: ValueSet) -> ValueSet:
         """The values as a mere guess; nothing if guesses are not followed."""
-        return at_best(values, Tier.ASSUMED) if self.guesses else EMPTY
+        return at_best(values, Confidence.ASSUMED) if self.guesses else EMPTY
 
 
-def evaluation_of(project: Project) -> Evaluation:
+def points_to_of(project: Project) -> PointsTo:
     """The project's one evaluation, so that every stage shares its answers."""
-    evaluation = project.memo[Evaluation]
-    assert isinstance(evaluation, Evaluation)
+    evaluation = project.memo[PointsTo]
+    assert isinstance(evaluation, PointsTo)
     return evaluation
 
 
-def evaluate(project: Project, expr: Expr, scope: Scope) -> Values:
+def evaluate(project: Project, expr: Expr, scope: Context) -> ValueSet:
     """The values `expr` may hold in `scope`, each with the tier of its proof."""
-    return evaluation_of(project).value(expr, scope)
+    return points_to_of(project).value(expr, scope)
 
 
-def glimpse(project: Project, expr: Expr, scope: Scope) -> Values:
+def glimpse(project: Project, expr: Expr, scope: Context) -> ValueSet:
     """The values that an expression is easily seen to hold; what would take long to work out is left out.
 
     For code around the regions: there is far more of it than of compiled code.
     """
-    ev = evaluation_of(project)
+    ev = points_to_of(project)
     return ev.ask_nearby(("glimpse", expr, scope), lambda: ev.value(expr, scope), EMPTY, _WITHIN)
 
 

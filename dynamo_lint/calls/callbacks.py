@@ -1,0 +1,81 @@
+"""Callbacks: functions passed to a callee that calls its parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.calls.context import depends_on
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Call, CallSite, Expr, Function
+from dynamo_lint.index.walking import parts
+from dynamo_lint.program.refs import Confidence, FunctionRef
+from dynamo_lint.values.arguments import argument_for, is_bound, is_settled
+from dynamo_lint.values.model import Arguments, Context, FunctionValue, Value, ValueSet, freeze, union
+from dynamo_lint.values.points_to import PointsTo
+
+
+def callback_arguments(ev: PointsTo, callee: FunctionRef, call: Call, scope: Context) -> Arguments:
+    """What one call passes for those parameters of a method that the method calls, or passes on by name."""
+    nothing: frozenset[str] = frozenset()
+    names = ev.ask(("called parameters", callee), lambda: _called(ev, callee), nothing)
+    if not names:
+        return ()
+    function = ev.project.function(callee)
+    found = []
+    for parameter in function.parameters:
+        argument = argument_for(parameter, function, call) if parameter.name in names else None
+        if argument is None or isinstance(argument, facts.Constant | facts.Unknown):
+            continue
+        values: ValueSet = {v: t for v, t in ev.value(argument, scope).items() if _runs(ev, v)}
+        if values := ev.capped(values):
+            found.append((parameter.name, freeze(union([values], Confidence.LIKELY))))
+    return tuple(found)
+
+
+def using(function: Function, given: Arguments) -> list[CallSite]:
+    """The calls in a function that run what it was handed, or hand it on."""
+    names = [name for name, _ in given]
+    return [
+        site for site in function.calls if not site.eager and depends_on(parts(site.call), function, names)
+    ]
+
+
+def _called(ev: PointsTo, callee: FunctionRef) -> frozenset[str]:
+    function = ev.project.function(callee)
+    calls = [site.call for site in function.calls if not site.eager]
+    handed_on = set(_forwarded_names(ev, calls))
+    open_ones = (
+        p for p in function.parameters[is_bound(function) :] if not is_settled(ev.project, p, callee)
+    )
+    return frozenset(
+        parameter.name
+        for parameter in open_ones
+        if parameter.name in handed_on
+        or any(depends_on((_root(call.function),), function, (parameter.name,)) for call in calls)
+    )
+
+
+def _root(callee: Expr) -> Expr:
+    """The name that is called, or whose method is: nothing of an expression that computes a tensor first."""
+    match callee:
+        case facts.Attribute(facts.Name() as owner):
+            return owner
+        case facts.Name() | facts.Subscript() | facts.Narrowed() | facts.Element():
+            return callee
+    return facts.UNKNOWN
+
+
+def _forwarded_names(ev: PointsTo, calls: list[Call]) -> Iterator[str]:
+    """The names that calls hand on to be called: as they were, or by a name that some forward calls."""
+    called = {name for _, _, name in ev.project.named("calling given").get("forward", ())}
+    for call in calls:
+        for name, value in call.keywords:
+            if name is not None and isinstance(value, facts.Name) and (name == value.id or name in called):
+                yield value.id
+        for value in call.arguments:
+            if isinstance(value, facts.Name) and value.id in called:
+                yield value.id
+
+
+def _runs(ev: PointsTo, value: Value) -> bool:
+    return isinstance(value, FunctionValue) or ev.holds_module(value)

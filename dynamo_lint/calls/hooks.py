@@ -1,0 +1,95 @@
+"""Forward hooks as call edges."""
+
+from __future__ import annotations
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymbol, FunctionRef
+from dynamo_lint.values.model import (
+    EMPTY,
+    Context,
+    FunctionValue,
+    Instance,
+    Value,
+    ValueSet,
+    functions_in,
+    union,
+)
+from dynamo_lint.values.points_to import PointsTo
+
+# Backward hooks run in the autograd engine, outside the region (torch/nn/modules/module.py).
+FORWARD_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
+
+
+def hooks_of(ev: PointsTo, ref: ClassRef) -> ValueSet:
+    """The forward hooks that some code registers on instances of a class."""
+    table: dict[ClassRef, ValueSet] = ev.ask_nearby(("hooks",), lambda: _table(ev), {})
+    return table.get(ref, EMPTY)
+
+
+def _table(ev: PointsTo) -> dict[ClassRef, ValueSet]:
+    found: dict[ClassRef, ValueSet] = {}
+    for name in FORWARD_HOOKS:
+        for where, site in ev.project.calls_of(name):
+            function = site.call.function
+            if not isinstance(function, facts.Attribute) or not site.call.arguments or site.eager:
+                continue
+            if _is_compiled_already(ev, where, function.value, site.call.line) or _is_for_now(ev, where):
+                continue
+            scope = Context(where, ev.project.owner(where))
+            owners = ev.value(function.value, scope)
+            modules: ValueSet = {
+                v: t for v, t in owners.items() if isinstance(v, Instance) and ev.project.is_module(v.ref)
+            }
+            if not modules:
+                continue
+            given = ev.value(site.call.arguments[0], scope)
+            hooks = functions_in(given)
+            once: ValueSet = {hook: tier for hook, tier in hooks.items() if _takes_itself_off(ev, hook)}
+            hooks = union([{v: t for v, t in hooks.items() if v not in once}, ev.guessed(once)])
+            for module, tier in ev.capped(modules).items():
+                if isinstance(module, Instance):
+                    known = found.get(module.ref, EMPTY)
+                    found[module.ref] = union([known, union([hooks], max(tier, Confidence.LIKELY))])
+    return found
+
+
+def _is_for_now(ev: PointsTo, where: FunctionRef) -> bool:
+    """Whether a function that compiles nothing takes its hooks off again: it looks into a model, once."""
+    function = ev.project.function(where)
+    return _removes(function) and "compile" not in {terminal_name(c.call.function) for c in function.calls}
+
+
+def _takes_itself_off(ev: PointsTo, hook: Value) -> bool:
+    """Whether a hook runs once: it is compiled only if nobody calls the module before that is compiled."""
+    return isinstance(hook, FunctionValue) and _removes(ev.project.function(hook.ref))
+
+
+def _removes(function: facts.Function) -> bool:
+    """Whether a function calls `handle.remove()`, which takes a hook off (torch/utils/hooks.py)."""
+    return any(
+        isinstance(call.function, facts.Attribute)
+        and call.function.name == "remove"
+        and not (call.arguments or call.keywords)
+        for call in (site.call for site in function.calls)
+    )
+
+
+def _is_compiled_already(ev: PointsTo, where: FunctionRef, module: facts.Expr, line: int) -> bool:
+    """Whether a function got a module from torch.compile before it registers the hook.
+
+    A hook of what torch.compile gives back runs around the region, not in it: the compiled code is that of
+    the module inside (torch/_dynamo/eval_frame.py: OptimizedModule).
+    """
+    function = ev.project.function(where)
+    before: list[tuple[int, facts.Expr]] = []
+    match module:
+        case facts.Name(name):
+            before = [(b.line, b.value) for b in function.bindings if b.name == name and b.line < line]
+        case facts.Attribute(owner, name):
+            stores = (s for s in function.stores if s.name == name and s.owner == owner)
+            before = [(s.line, s.value) for s in stores if s.line < line]
+    value = max(before, key=lambda one: one[0])[1] if before else None
+    if not isinstance(value, facts.Call):
+        return False
+    return ExternalSymbol(COMPILE) in ev.project.symbols(value.function, where.path, where.key)

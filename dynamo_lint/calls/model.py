@@ -1,0 +1,59 @@
+"""Call edges: one call out of a function, under which condition it counts, and the chain that led there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dynamo_lint.program.refs import Confidence, FunctionRef, Node
+from dynamo_lint.values.model import Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One link of a chain: the line that leads on, the function it stands in, and what it does."""
+
+    path: str
+    line: int
+    symbol: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One call out of a node."""
+
+    target: Node
+    tier: Confidence
+    line: int
+    note: str
+    callee: str | None = None
+    """How a plain call spells the last part of what it calls."""
+    needs: FunctionRef | None = None
+    """The only caller that passes the function on: the edge counts if that is hot too."""
+    given: Arguments = ()
+    """What the call passes for parameters that the target calls."""
+    off: frozenset[str] = frozenset()
+    """Switches of the target that the call leaves off."""
+
+
+@dataclass(slots=True)
+class Visit:
+    """How the walk came to a node."""
+
+    tier: Confidence
+    chain: tuple[Step, ...]
+    entries: int
+    """Bit set of entry indices."""
+    first: int
+    compiled: bool
+    given: Arguments = ()
+    """What this one call passes, where that alone is followed."""
+    off: frozenset[str] = frozenset()
+    """What this one call leaves off."""
+
+
+def met(edge: Edge, hot: Mapping[FunctionRef, Confidence]) -> Edge:
+    """An edge is no surer than the caller that it needs."""
+    weakest = Confidence.CERTAIN if edge.needs is None else hot[edge.needs]
+    return edge if edge.tier >= weakest else replace(edge, tier=weakest)

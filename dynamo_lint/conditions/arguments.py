@@ -1,0 +1,341 @@
+"""Path conditions on parameters: left at their default, equal to a text or a flag, passed by this call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from dynamo_lint.index.facts import Attribute, Call, CallSite, Choice, Constant, Display, Element, Expr, Name
+from dynamo_lint.index.walking import untested
+from dynamo_lint.program.compile_values import carries
+from dynamo_lint.program.files import is_kept, is_own_use
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import Confidence, FunctionRef
+from dynamo_lint.program.scopes import Local
+from dynamo_lint.values import model
+from dynamo_lint.values.arguments import argument_for, as_given, is_bound_beforehand
+from dynamo_lint.values.model import Context, FunctionValue, ValueSet, at_best, union
+from dynamo_lint.values.points_to import PointsTo
+
+Written = frozenset[object]
+
+
+def returned_values(ev: PointsTo, scope: Context) -> Iterator[ValueSet]:
+    """What each `return` of a function gives; no more than a guess where no call asks for it."""
+    function = ev.project.function(scope.function)
+    given = [ev.value(value, scope) for value in function.returns]
+    weakest = Confidence.LIKELY if _differ(given) or _is_open(ev, scope) else Confidence.CERTAIN
+    for value, one in zip(function.returns, given, strict=True):
+        found = at_best(one, weakest)
+        # Of what is no module it would cost questions for nothing.
+        told = bool(function.picked) and any(map(ev.holds_module, found))
+        line = value.line if isinstance(value, Call) else 0
+        yield found if not told or _may_run_line(ev, scope.function, line) else ev.guessed(found)
+
+
+def _differ(given: list[ValueSet]) -> bool:
+    """Whether a function gives one function or another, as a platform or an option may have it."""
+    if len(given) < 2:
+        return False
+    functions = [frozenset(v for v in one if isinstance(v, FunctionValue)) for one in given]
+    return len({one for one in functions if one}) > 1
+
+
+def _is_open(ev: PointsTo, scope: Context) -> bool:
+    """Whether a function gives one of several by a text that only the run knows."""
+    rows = ev.project.function(scope.function).picked
+    names = [name for _, _, name, wanted in rows if not isinstance(wanted[0], bool)]
+    return len(names) > 1 and any(
+        written_out(ev, scope.function, n, strict=False) is None for n in set(names)
+    )
+
+
+def assigned_values(ev: PointsTo, name: str, local: Local, scope: Context) -> ValueSet:
+    """What is assigned to a name; no more than a guess of what no call asks for by a flag."""
+    found = ev.assigned(name, local.bound, scope)
+    if len(local.lines) < 2 or not found:
+        return found
+    asked = [_may_run_line(ev, scope.function, line, strict=True) for line in local.lines]
+    if all(asked):
+        rows = ev.project.function(scope.function).picked
+        open_ = any(first <= line <= last for first, last, _, _ in rows for line in local.lines)
+        return at_best(found, Confidence.LIKELY) if open_ else found
+    left = [value for value, wanted in zip(local.bound, asked, strict=True) if wanted]
+    return union([ev.assigned(name, left, scope), ev.guessed(found)])
+
+
+def stored(ev: PointsTo, where: FunctionRef, line: int, found: ValueSet) -> ValueSet:
+    """What a line stores in an attribute; likely at best where that depends on a text passed to its function.
+
+    Some of the instances were made with another. Where it depends on a flag that no call of the function
+    passes, nor its default, it is a guess.
+    """
+    rows = ev.project.function(where).picked if found else ()
+    for _, _, name, wanted in [row for row in rows if row[0] <= line <= row[1]]:
+        if not isinstance(wanted[0], bool):
+            return at_best(found, Confidence.LIKELY)
+        given = passed(ev, where, name) if any(map(ev.holds_module, found)) else None
+        if given is not None and not any(is_met(one, wanted) for one in given):
+            return ev.guessed(found)
+    return found
+
+
+def passed(ev: PointsTo, ref: FunctionRef, name: str) -> Written | None:
+    """All that calls pass for a parameter, or leave it at; None if there are none, or not all can be seen."""
+    if not ev.call_sites(ref) or _is_bound_elsewhere(ev, ref, name):
+        return None
+    return written_out(ev, ref, name, strict=False)
+
+
+def _is_bound_elsewhere(ev: PointsTo, ref: FunctionRef, name: str) -> bool:
+    """Whether a function that a parameter comes through may be called by another name: `Net = bind(Net)`."""
+    return ev.ask(("bound elsewhere", ref, name), lambda: _is_bound(ev, ref, name), False)
+
+
+def _is_bound(ev: PointsTo, ref: FunctionRef, name: str) -> bool:
+    project, function = ev.project, ev.project.function(ref)
+    owner = project.owner(ref)
+    own = ref.key.rpartition(".")[2] if owner is None else owner.name
+    decorators = () if owner is None else project.class_(owner).decorators
+    if is_kept(project, own, (*decorators, *function.decorators)):
+        return True
+    parameter = as_given(function, Name(name))
+    if parameter is None:
+        return False
+    given = ((c.function, argument_for(parameter, function, site.call)) for c, site in ev.call_sites(ref))
+    return any(isinstance(v, Name) and _is_bound_elsewhere(ev, where, v.id) for where, v in given)
+
+
+def _may_run_line(ev: PointsTo, ref: FunctionRef, line: int, strict: bool = False) -> bool:
+    """Whether calls may ask for a line; `strict`: by a flag, for a text may come by a call nobody sees."""
+    for first, last, name, wanted in ev.project.function(ref).picked:
+        is_flag = isinstance(wanted[0], bool)
+        if first <= line <= last and (is_flag or not strict):
+            given = written_out(ev, ref, name, is_flag)
+            if given is not None and not any(is_met(one, wanted) for one in given):
+                return False
+    return True
+
+
+def is_met(given: object, wanted: tuple[str | bool, ...]) -> bool:
+    """Whether what is given for a parameter is among what lines want of it: some texts, or on, or off."""
+    return any(bool(given) is one if isinstance(one, bool) else given == one for one in wanted)
+
+
+def written_out(ev: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written | None:
+    """All that a parameter may be, if calls write it out; None if they do not, or nobody knows.
+
+    `strict`: neither a default nor a call from elsewhere says what others pass.
+    """
+    nothing: Written | None = None
+    return ev.ask(("texts given", ref, name, strict), lambda: _given(ev, ref, name, strict), nothing)
+
+
+def _given(ev: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written | None:
+    local = ev.project.locals_of(ref).get(name)
+    if local is None or local.parameter is None or local.bound:
+        return None
+    found: set[object] = set()
+    default = local.parameter.default
+    function = ev.project.function(ref)
+    sites = ev.call_sites(ref)
+    if strict and is_kept(ev.project, ref.key.rpartition(".")[2], function.decorators):
+        return None
+    for caller, site in sites:
+        if strict and not is_own_use(ev.project, caller.function, site.call.line, ref.path):
+            return None
+        value = argument_for(local.parameter, function, site.call)
+        if value is None and not strict and not _may_pass_more(ev, caller, site):
+            value = default
+        if value is None:
+            texts = _unpacked(ev, name, caller, site.call)
+        else:
+            texts = _written(ev, value, caller, strict)
+        if texts is None:
+            return None
+        found |= texts
+    if not sites and not strict and isinstance(default, Constant):
+        found.add(default.value)  # nobody runs it
+    return frozenset(found) if found else None
+
+
+def _written(ev: PointsTo, value: Expr, caller: Context, strict: bool) -> Written | None:
+    """What a call passes by one expression, if that is written out."""
+    match untested(value):
+        case Constant(text):
+            return frozenset({text})
+        case Name(other):
+            return written_out(ev, caller.function, other, strict)
+    return None
+
+
+def _unpacked(ev: PointsTo, name: str, caller: Context, call: Call) -> Written | None:
+    """What a call passes under a name by `**options`, which takes in what all callers write out in turn.
+
+    `options` is the `**rest` of the calling function, or a `dict(...)` that is completed by it at last.
+    """
+    mappings = [value for keyword, value in call.keywords if keyword is None]
+    if len(mappings) != 1 or any(isinstance(argument, Element) for argument in call.arguments):
+        return None
+    where, mapping = caller.function, mappings[0]
+    local = ev.project.locals_of(where).get(mapping.id) if isinstance(mapping, Name) else None
+    if local is None or not isinstance(mapping, Name) or mapping.id in ev.project.items_of(where):
+        return None
+    function = ev.project.function(where)
+    rest = next((one.name for one in function.parameters if one.kind == "kwarg"), None)
+    if mapping.id != rest:
+        if local.parameter is not None or not _is_dictionary(local.bound):
+            return None
+        completed = Call(Attribute(mapping, "update"), (), ((None, Name(rest or "")),))
+        uses = [site.call for site in function.calls if mapping in (_owner(site.call), *site.call.arguments)]
+        if [replace(use, line=0) for use in uses] != [completed] or function.is_conditional(uses[0].line):
+            return None
+    elif local.bound:
+        return None
+    nothing: Written | None = None
+    return ev.ask(("texts in rest", where, name), lambda: _in_rest(ev, where, name), nothing)
+
+
+def _is_dictionary(bound: tuple[Expr, ...]) -> bool:
+    match bound:
+        case (Call(Name("dict"), ()) | Display("dict"),):
+            return True
+    return False
+
+
+def _owner(call: Call) -> Expr | None:
+    return call.function.value if isinstance(call.function, Attribute) else None
+
+
+def _in_rest(ev: PointsTo, ref: FunctionRef, name: str) -> Written | None:
+    """What all callers of a function write out under a name that its `**rest` takes; None if one does not."""
+    if any(parameter.name == name for parameter in ev.project.function(ref).parameters):
+        return None
+    if is_kept(ev.project, ref.key.rpartition(".")[2], ev.project.function(ref).decorators):
+        return None
+    found: set[object] = set()
+    for caller, site in ev.call_sites(ref):
+        value = next((value for keyword, value in site.call.keywords if keyword == name), None)
+        if value is None or is_bound_beforehand(ev.project, caller, site):
+            return None
+        if not is_own_use(ev.project, caller.function, site.call.line, ref.path):
+            return None
+        texts = _written(ev, value, caller, strict=True)
+        if texts is None:
+            return None
+        found |= texts
+    return frozenset(found) if found else None
+
+
+def _may_pass_more(ev: PointsTo, caller: Context, site: CallSite) -> bool:
+    """Whether a call may give more than it says: it unpacks something, is a `partial`, or stands in YAML."""
+    unpacks = any(keyword is None for keyword, _ in site.call.keywords)
+    unpacks = unpacks or any(isinstance(argument, Element) for argument in site.call.arguments)
+    is_code = ev.project.files[caller.function.path].is_code
+    return unpacks or not is_code or is_bound_beforehand(ev.project, caller, site)
+
+
+def choice_values(ev: PointsTo, options: Sequence[ValueSet], asks: str | None, scope: Context) -> ValueSet:
+    """The values of what a test chooses between; a mere guess, those of the end that nobody asks for."""
+    if asks is not None and any(map(ev.holds_module, union(options))):
+        on = _is_on(ev, asks, scope)
+        if on is not None:
+            taken, left = options if on else reversed(options)
+            return union([taken, ev.guessed(left)])
+    return model.one_of(options)
+
+
+def _is_on(ev: PointsTo, name: str, scope: Context) -> bool | None:
+    """Whether all calls of a constructor leave a parameter on, or off; None if they do not say."""
+    given = passed(ev, scope.function, name) or ()
+    if any(isinstance(one, int | float) and one < 0 for one in given):
+        return None  # on, but not more than nothing
+    truths = set(map(bool, given))
+    return truths.pop() if len(truths) == 1 else None
+
+
+NO_SWITCHES: frozenset[str] = frozenset()
+_OFF_CONSTANTS = (Constant(False), Constant(None))
+
+
+def switches_left_off(project: Project, target: FunctionRef, call: Call) -> frozenset[str]:
+    """The switches of a function that a call leaves off: `scale(x)` of `forward(self, x, update=False)`."""
+    function = project.function(target)
+    asked = {name for _, _, name, wanted in function.picked if wanted[0] is True}
+    if not asked or any(isinstance(one, Element) for one in call.arguments) or (None in dict(call.keywords)):
+        return NO_SWITCHES
+    left = (
+        one
+        for one in function.parameters
+        if (argument_for(one, function, call) or one.default) in _OFF_CONSTANTS
+    )
+    known = project.locals_of(target)
+    return frozenset(one.name for one in left if one.name in asked and not known[one.name].bound)
+
+
+def is_disabled(call: Call) -> bool:
+    """Whether a call that would compile something says that it does not: `torch.compile(f, disable=True)`."""
+    return ("disable", Constant(True)) in call.keywords
+
+
+def off_with(project: Project, where: FunctionRef, call: Call, target: FunctionRef) -> frozenset[str]:
+    """The switches that calls of what is compiled leave off, because that is what disables compiling.
+
+    `step = torch.compile(step, disable=graphs)`, and then `step(x, capture=graphs)`: where it is compiled at
+    all, nothing is captured.
+    """
+    disabling = next((value for word, value in call.keywords if word == "disable"), None)
+    options = disabling.options if isinstance(disabling, Choice) else (disabling,)
+    flags = [one for one in options if isinstance(one, Name)]
+    function = project.function(where)
+    names = [Name(one.name) for one in function.bindings if one.value == call]
+    calls = [site.call for site in function.calls if site.call.function in names] if flags else []
+    parameters = project.function(target).parameters if calls else ()
+    passed = {one.name: [argument_for(one, project.function(target), c) for c in calls] for one in parameters}
+    return frozenset(name for name, given in passed.items() if all(value in flags for value in given))
+
+
+def varies(ev: PointsTo, where: FunctionRef, line: int) -> bool:
+    """Whether some call of a function leaves out a line: `prepare(net)` where others have `compile=True`."""
+    calls = ev.call_sites(where) if ev.project.function(where).picked else ()
+    return any(leaves_out(ev.project, where, site.call, line) for _, site in calls)
+
+
+def leaves_out(project: Project, target: FunctionRef, call: Call, line: int) -> bool:
+    """Whether a line of a function runs only with a switch on that a call leaves off."""
+    return is_off(project, target, switches_left_off(project, target, call), line)
+
+
+def excludes(project: Project, target: FunctionRef, call: Call, line: int) -> bool:
+    """Whether what a call writes out for a parameter, or leaves to its default, keeps a line from running."""
+    function, known = project.function(target), project.locals_of(target)
+    if any(isinstance(one, Element) for one in call.arguments) or None in dict(call.keywords):
+        return False
+    parameters = {one.name: one for one in function.parameters}
+    for first, last, name, wanted in function.picked:
+        if first <= line <= last and name in parameters and not known[name].bound:
+            given = argument_for(parameters[name], function, call) or parameters[name].default
+            if isinstance(given, Constant) and not is_met(given.value, wanted):
+                return True
+    return False
+
+
+def gives_another(project: Project, callee: Expr, where: FunctionRef) -> bool:
+    """Whether a call of what may give torch.compile says that it does not: `@fuser(script=True)`."""
+    if not isinstance(callee, Call):
+        return False
+    for made in project.symbols(callee.function, where.path, where.key):
+        if isinstance(made, FunctionRef):
+            giving = [one for one in project.function(made).returns if carries(one)]
+            calls = [one for one in giving if isinstance(one, Call)]
+            if giving == calls != [] and all(excludes(project, made, callee, one.line) for one in calls):
+                return True
+    return False
+
+
+def is_off(project: Project, target: FunctionRef, off: frozenset[str], line: int) -> bool:
+    """Whether a line of a function runs only with a switch on that is one of those that are off."""
+    return any(
+        first <= line <= last and name in off and wanted[0] is True
+        for first, last, name, wanted in (project.function(target).picked if off else ())
+    )

@@ -1,0 +1,224 @@
+"""Narrowing: what `isinstance` and a comparison with a text leave of the values of a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.conditions.constructor import by_flag
+from dynamo_lint.conditions.has_attribute import by_attributes
+from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
+from dynamo_lint.index.flags import tests_flag
+from dynamo_lint.index.having import attributes_in, tests_attributes
+from dynamo_lint.index.narrowing import lists_texts
+from dynamo_lint.program.refs import Confidence
+from dynamo_lint.values.annotations import typed
+from dynamo_lint.values.classes import field_arguments, is_instance_of
+from dynamo_lint.values.model import (
+    EMPTY,
+    ClassValue,
+    Container,
+    Context,
+    FunctionValue,
+    Instance,
+    Slot,
+    Text,
+    Value,
+    ValueSet,
+    union,
+)
+from dynamo_lint.values.points_to import PointsTo
+
+
+def narrow(ev: PointsTo, values: ValueSet, types: Expr, holds: bool, scope: Context) -> ValueSet:
+    """The values that are instances of the types, or those that are not; types may be given by name."""
+    if tests_attributes(types):
+        return by_attributes(ev.project, values, attributes_in(types), holds)
+    if tests_flag(types):
+        return by_flag(ev, values, types, holds)
+    if lists_texts(types):
+        return _of_text(values, types, holds)
+    match types:
+        case Subscript(container, index) if lists_texts(index):
+            return _beside(ev, values, ev.value(container, scope), compared_strings(index), holds)
+        case Name("type"):
+            return {v: tier for v, tier in values.items() if not isinstance(v, ClassValue) or holds}
+        case Name("tuple"):
+            return {v: tier for v, tier in values.items() if _may_be_tuple(ev, v, holds)}
+    names = _class_names(types)
+    if names:
+        return _by_name(ev, values, names, holds)
+    wanted = typed(ev.project, types, scope) or _listed(ev, types, scope)
+    if not wanted:
+        return values
+    if not holds:
+        return {value: tier for value, tier in values.items() if not is_instance_of(ev, value, wanted)}
+    inside = {value: tier for value, tier in values.items() if _may_be(ev, value, wanted)}
+    known = [value.ref for value in inside if isinstance(value, Instance)]
+    # The test itself proves an instance of the type, unless flow has only ever shown heirs of it.
+    proven: ValueSet = {
+        value: tier
+        for value, tier in wanted.items()
+        if isinstance(value, Instance)
+        and (value.ref in known or not any(value.ref in ev.project.mro(ref) for ref in known))
+    }
+    return union([proven, inside]) or wanted
+
+
+def _listed(ev: PointsTo, types: Expr, scope: Context) -> ValueSet:
+    """Instances of the classes that a variable lists, `BLOCKS = (Block, Layer)`, or is, if it is a module's;
+    none if it holds anything else."""
+    if not isinstance(types, Name | Attribute):
+        return EMPTY
+    lists = ev.value(types, scope)
+    held: list[Value] = [v for v in lists if isinstance(v, ClassValue) and ev.project.is_module(v.ref)]
+    held += [
+        inner for group in lists if isinstance(group, Container) for item in group.items for inner, _ in item
+    ]
+    known = all(v in held or (isinstance(v, Container) and all(v.items)) for v in lists)
+    if not known or not all(isinstance(inner, ClassValue) for inner in held):
+        return EMPTY
+    return {Instance(inner.ref): Confidence.LIKELY for inner in held if isinstance(inner, ClassValue)}
+
+
+def compared_strings(types: Expr) -> frozenset[str]:
+    """The texts that a test compares with."""
+    options = types.options if isinstance(types, Choice) else (types,)
+    return frozenset(name for option in options for name in _class_names(option))
+
+
+def _of_text(values: ValueSet, types: Expr, holds: bool) -> ValueSet:
+    texts: ValueSet = {Text(text): Confidence.CERTAIN for text in sorted(compared_strings(types))}
+    return texts if holds else {value: tier for value, tier in values.items() if value not in texts}
+
+
+def by_key(owners: ValueSet, index: Expr) -> ValueSet | None:
+    """What a test of the key leaves of containers with known keys; None if there is no such test."""
+    wanted: frozenset[str] | None = None
+    denied: frozenset[str] = frozenset()
+    while isinstance(index, Narrowed):
+        if lists_texts(index.types):
+            texts = compared_strings(index.types)
+            if index.holds:
+                wanted = texts if wanted is None else wanted & texts
+            else:
+                denied |= texts
+        index = index.value
+    if wanted is None and not denied:
+        return None
+    return union(
+        union([dict(item)], tier)
+        for group, tier in owners.items()
+        for key, item in _keyed(group)
+        if key is None or (key not in denied and (wanted is None or key in wanted))
+    )
+
+
+def is_keyed(value: Value) -> bool:
+    """Whether a value is a container whose keys are known."""
+    return isinstance(value, Container) and any(value.keys)
+
+
+def _keyed(value: Value) -> Iterator[tuple[str | None, Slot]]:
+    """The keys of a container with what it holds there; nothing of other values."""
+    if isinstance(value, Container) and any(value.keys):
+        yield from zip(value.keys, value.items, strict=False)
+
+
+def _beside(ev: PointsTo, values: ValueSet, owners: ValueSet, texts: frozenset[str], holds: bool) -> ValueSet:
+    """The values that stand beside some of the keys in a loop over keys and values."""
+    if not all(is_keyed(owner) for owner in owners):
+        named = [ev.attributes(owners, text) for text in texts]
+        asked = union(named)
+        # A child of which nothing is known may be any, and an object may hold the same under another name.
+        return {v: tier for v, tier in values.items() if v in asked} if holds and all(named) else values
+    if holds:
+        asked = union(dict(item) for owner in owners for key, item in _keyed(owner) if key in texts)
+        return {value: tier for value, tier in values.items() if value in asked}
+    others = {
+        value for owner in owners for key, item in _keyed(owner) if key not in texts for value, _ in item
+    }
+    return {value: tier for value, tier in values.items() if value in others}
+
+
+def _class_names(types: Expr) -> frozenset[str]:
+    items = types.items if isinstance(types, Display) else ()
+    return frozenset(str(item.value) for item in items if isinstance(item, Constant))
+
+
+def _by_name(ev: PointsTo, values: ValueSet, names: frozenset[str], holds: bool) -> ValueSet:
+    """`type(x).__name__ == "Block"`: of a module that nothing is known of, the modules of that name."""
+    kept: ValueSet = {
+        value: tier
+        for value, tier in values.items()
+        if not isinstance(value, Instance) or (value.ref.name in names) is holds
+    }
+    if not holds or any(isinstance(value, Instance) for value in kept):
+        return kept
+    named = (ref for ref in ev.project.classes() if ref.name in names and ev.project.is_module(ref))
+    return ev.capped({Instance(ref): Confidence.LIKELY for ref in named})
+
+
+def _may_be(ev: PointsTo, value: Value, types: ValueSet) -> bool:
+    """Whether a value passes the test; of a value from outside the project nothing is known."""
+    if isinstance(value, Container):
+        return value.kind != "tuple"
+    return is_instance_of(ev, value, types) if isinstance(value, Instance) else True
+
+
+def _may_be_tuple(ev: PointsTo, value: Value, holds: bool) -> bool:
+    """Whether a value may pass `isinstance(x, tuple)`, or fail it."""
+    is_tuple = isinstance(value, Container) and value.kind == "tuple"
+    return (is_tuple or not ev.holds_module(value)) if holds else not is_tuple
+
+
+def by_text(ev: PointsTo, owners: ValueSet, index: Expr, scope: Context) -> ValueSet:
+    """What containers hold under an index that is known to be one of some texts.
+
+    If it may be others too, any class or method of a table may be meant; another function says less.
+    """
+    names = ev.value(index, scope)
+    texts = [name.value for name in names if isinstance(name, Text)]
+    if not texts or len(texts) < len(names):
+        return EMPTY
+    found = union(ev.item(owners, text) for text in texts)
+    if not _is_open(ev, index, scope):
+        return found
+    rows = ev.item(owners, None)
+    others: ValueSet = {v: tier for v, tier in rows.items() if isinstance(v, ClassValue) or _is_method(v)}
+    return union([found, union([others], Confidence.LIKELY)])
+
+
+def _is_method(value: Value) -> bool:
+    return isinstance(value, FunctionValue) and value.receiver is not None
+
+
+def _is_open(ev: PointsTo, index: Expr, scope: Context) -> bool:
+    """Whether a name or an attribute may be other texts too: it also holds what only the run knows."""
+    bound = [(one, at) for value, at in _bound(ev, index, scope) for one in _options(value)]
+    # A question, for it may depend on itself: `key = NEXT[key]`.
+    return ev.ask(("open", scope, index), lambda: not all(ev.value(v, at) for v, at in bound), False)
+
+
+def _options(value: Expr) -> Iterator[Expr]:
+    """What a value may be: `"ifrnn" if fed else config.kind` is known only in part."""
+    if not isinstance(value, Choice):
+        yield value
+        return
+    yield from (one for part in value.options if not isinstance(part, Constant) for one in _options(part))
+
+
+def _bound(ev: PointsTo, index: Expr, scope: Context) -> Iterator[tuple[Expr, Context]]:
+    match index:
+        case Name(name):
+            local = ev.project.locals_of(scope.function).get(name)
+            if local is not None and local.parameter is None:
+                yield from ((value, scope) for value in local.bound)
+        case Attribute(owner, name) if ev.project.is_self(owner, scope.function):
+            holder = scope.receiver or ev.project.owner(scope.function)
+            for part in ev.project.mro(holder) if holder is not None else ():
+                for where, store in ev.project.own_stores(part).get(name, ()):
+                    yield store.value, Context(where, holder)
+        case Attribute(owner, name):
+            for value in ev.value(owner, scope):
+                if isinstance(value, Instance):
+                    yield from field_arguments(ev, value.ref, value.ref, name)

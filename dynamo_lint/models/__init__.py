@@ -1,0 +1,1 @@
+"""Knowledge of libraries: what their functions call, build, return and compile."""

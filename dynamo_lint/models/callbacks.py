@@ -1,0 +1,104 @@
+"""Library functions that call their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import CallSite
+from dynamo_lint.index.walking import arguments_of, walk
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import DISABLERS, Confidence, FunctionRef
+from dynamo_lint.values.model import Compiled, Context, ValueSet, functions_in, union
+from dynamo_lint.values.points_to import PointsTo
+
+Site = tuple[FunctionRef, CallSite]
+_RESHAPING = frozenset({"to", "type", "view", "reshape", "expand", "repeat", "permute", "size", "squeeze"})
+"""Methods of tensors and of what is like them, whichever library's: they take shapes, devices and dtypes."""
+_FLEX = "torch.nn.attention.flex_attention.flex_attention"
+_MASK_MAKERS = ("create_block_mask", "create_mask")
+_MOST_MASKS = 40
+"""A library with more mask functions than this offers them to its users."""
+_OPERATORS = ("torch.library.", "torch._library.", "torch._custom_op.")
+"""Where operators are made of functions: Dynamo looks into no operator."""
+_HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
+"""What of `builtins` and `torch` itself calls the functions that it is given."""
+
+
+def callbacks(ev: PointsTo, compiled: Sequence[Site]) -> Iterator[tuple[Site, ValueSet]]:
+    """Each compile site of a library's function with our functions that some call of its result passes."""
+    sites = {(where.path, site.call.line): (where, site) for where, site in compiled}
+    for caller, site in _calls(ev.project, compiled):
+        if site.eager or not (site.call.arguments or site.call.keywords):
+            continue
+        scope = Context(caller, ev.project.owner(caller))
+        for callee, tier in ev.value(site.call.function, scope).items():
+            if isinstance(callee, Compiled) and (callee.path, callee.line) in sites:
+                passed = union([_given(ev, site.call, scope), masks_for(ev, callee.dotted, site.call)], tier)
+                if passed:
+                    yield sites[callee.path, callee.line], passed
+
+
+def calls_back(dotted: str) -> bool:
+    """Whether code outside the project may call a function that it is given: tensor operations do not."""
+    package, _, name = dotted.rpartition(".")
+    if package in ("builtins", "torch"):
+        return name in _HIGHER_ORDER
+    if package == "functools":
+        return name == "reduce"
+    if dotted in DISABLERS or name in _RESHAPING or dotted.startswith(_OPERATORS):
+        return False
+    return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops", "inspect")
+
+
+def masks_for(ev: PointsTo, dotted: str, call: facts.Call) -> ValueSet:
+    """What a call of flex_attention runs of the BlockMask that it is given: some mask function of ours."""
+    masked = len(call.arguments) > 4 or any(name == "block_mask" for name, _ in call.keywords)
+    nothing: ValueSet = {}
+    return ev.ask_nearby(("masks",), lambda: _masks(ev), nothing) if dotted == _FLEX and masked else nothing
+
+
+def _given(ev: PointsTo, call: facts.Call, scope: Context) -> ValueSet:
+    """Our functions among the arguments of a call."""
+    followed = (a for a in arguments_of(call) if not isinstance(a, facts.Constant | facts.Unknown))
+    return functions_in(union(ev.value(argument, scope) for argument in followed))
+
+
+def _masks(ev: PointsTo) -> ValueSet:
+    """The functions that block masks are made of, anywhere in the project."""
+    found: list[ValueSet] = []
+    for name in _MASK_MAKERS:
+        for made in sorted({name, *ev.project.aliases_of(name)}):
+            for where, site in ev.project.calls_of(made):
+                if _is_never_read(ev.project, where, site.call):
+                    continue
+                scope = Context(where, ev.project.owner(where))
+                found += [functions_in(ev.value(argument, scope)) for argument in site.call.arguments[:1]]
+    every = union(found, weakest=Confidence.LIKELY)
+    return every if len(every) <= _MOST_MASKS else {}
+
+
+def _is_never_read(project: Project, where: FunctionRef, call: facts.Call) -> bool:
+    """Whether what a call gives is only kept in an attribute that no code reads."""
+    names = {store.name for store in project.function(where).stores if store.value == call}
+    read = project.named("loaded")
+    return bool(names) and not any(name in read for name in names)
+
+
+def _calls(project: Project, compiled: Sequence[Site]) -> Iterator[Site]:
+    """The calls that may be of what was compiled: by the names it is bound to, or where it is made."""
+    names: set[str] = set()
+    makers: set[str] = set()
+    for where, site in compiled:
+        function = project.function(where)
+        bound: list[facts.Binding | facts.Store] = [*function.bindings, *function.stores]
+        for class_ in project.files[where.path].classes.values():
+            bound += class_.bindings if class_.outer == where.key else ()
+        names.update(binding.name for binding in bound if site.call in walk(binding.value))
+        if any(site.call in walk(value) for value in function.returns):
+            makers.add(function.qualname.rpartition(".")[2])
+        yield from ((where, other) for other in function.calls if other.call.function == site.call)
+    for name in sorted(names.union(*(project.aliases_of(name) for name in names))):
+        yield from project.calls_of(name)
+    for name in sorted(makers):
+        yield from project.named("results called").get(name, ())

@@ -1,0 +1,183 @@
+"""Frameworks that compile for their users, behind a flag or an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import CallSite
+from dynamo_lint.program.files import in_tests
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
+from dynamo_lint.values.model import (
+    Container,
+    Context,
+    ExternalInstance,
+    Instance,
+    Value,
+    ValueSet,
+    elements,
+    union,
+)
+from dynamo_lint.values.module_tree import descendants
+from dynamo_lint.values.points_to import PointsTo
+
+DECORATORS = frozenset({"vllm.compilation.decorators.support_torch_compile", "megatron.core.jit.jit_fuser"})
+"""Decorators that compile: the `forward` of a class (vllm/compilation/decorators.py), or a function, since
+Megatron's is torch.compile from torch 2.2 on (megatron/core/jit.py)."""
+_OFF = (facts.Constant(False), facts.Constant(None), facts.Constant("no"), facts.Constant("NO"))
+REPEATED_BLOCKS = "compile_repeated_blocks"
+"""Method of diffusers models: compiles the submodules whose class `_repeated_blocks` names, each in place
+(diffusers/models/modeling_utils.py)."""
+_OF_BLOCKS = frozenset({"accelerate.utils.compile_regions", "accelerate.utils.other.compile_regions"})
+"""Compiles the elements of every ModuleList whose elements have one class, else the module whole."""
+_ARGUMENTS = frozenset({"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig"})
+_SWITCHES = frozenset({"torch_compile", "torch_compile_backend", "torch_compile_mode"})
+_PLUGINS = frozenset({"Accelerator", "TorchDynamoPlugin"})
+_PLUGGED = frozenset({"dynamo_backend", "backend"})
+"""What makes accelerate's `prepare` compile the models it is given (accelerate/accelerator.py)."""
+_TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer"})
+_COMPILE_CONFIG = frozenset({"compile_config"})
+"""Unless it is None, Composer's Trainer compiles the forward of its model (composer/trainer/trainer.py)."""
+_INSTANTIATE = "instantiate"
+"""How hydra makes such a Trainer that a configuration describes (hydra/_internal/instantiate): nothing else
+is given a `compile_config`."""
+_BLOCK_MASK = "create_block_mask"
+"""With `_compile=True` it compiles itself, and with itself the mask function that it is given
+(torch/nn/attention/flex_attention.py)."""
+_MASK_SWITCH = frozenset({"_compile"})
+_PREPARING = frozenset({"prepare", "prepare_model"})
+NAMES = frozenset(
+    {REPEATED_BLOCKS, "compile_regions", "support_torch_compile", "jit_fuser", _BLOCK_MASK, _INSTANTIATE}
+    | _TRAINERS
+    | _PREPARING
+)
+"""Last names of everything here: what is not called so need not be looked at."""
+
+
+def may_compile(project: Project, call: facts.Call, where: FunctionRef) -> bool:
+    """Whether a call of one of these names may be what a library compiles by: told without any values.
+
+    Of hundreds of methods called `prepare` hardly one is accelerate's, and what each is given is long to see.
+    """
+    match call.function:
+        case facts.Name("compile_regions") | facts.Attribute(_, "compile_regions"):
+            symbols = project.symbols(call.function, where.path, where.key)
+            return bool(call.arguments) and any(getattr(one, "dotted", None) in _OF_BLOCKS for one in symbols)
+        case facts.Name(name) | facts.Attribute(_, name) if name == _BLOCK_MASK:
+            return bool(call.arguments) and _says([call], _MASK_SWITCH)
+        case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
+            return _model_of(call, name) is not None and _is_switched(project, call, where)
+        case facts.Attribute(_, name) if name in _PREPARING:
+            return bool(call.arguments) and _says(_setting_calls(project, _PLUGINS), _PLUGGED)
+        case facts.Name(name):
+            return name not in _PREPARING
+    return True
+
+
+def compiled_by_library(ev: PointsTo, site: CallSite, scope: Context) -> tuple[ValueSet, bool] | None:
+    """What a call into a library compiles and whether instance by instance; None if it compiles nothing."""
+    call = site.call
+    if not may_compile(ev.project, call, scope.function):
+        return None
+    match call.function:
+        case facts.Attribute(owner, name) if name == REPEATED_BLOCKS:
+            values = ev.value(owner, scope)
+            return union(_repeated_blocks(ev, value, tier) for value, tier in values.items()), True
+        case facts.Name("compile_regions") | facts.Attribute(_, "compile_regions"):
+            values = ev.value(call.arguments[0], scope)
+            return union([_blocks(ev, value, tier) for value, tier in values.items()]), True
+        case facts.Name(name) | facts.Attribute(_, name) if name == _BLOCK_MASK:
+            return ev.value(call.arguments[0], scope), False
+        case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
+            return union([ev.value(_model_of(call, name) or facts.UNKNOWN, scope)], Confidence.LIKELY), False
+        case facts.Attribute(_, name) if name in _PREPARING:
+            makers = _makers(ev, call.function.value, scope)
+            if _says(makers, _PLUGGED):
+                prepared = _prepared(ev, call, scope, makers)
+                # It prepares optimizers and loaders too: what is none of our models is no site to ask about.
+                return prepared if prepared[0] else None
+    return None
+
+
+def _model_of(call: facts.Call, name: str) -> facts.Expr | None:
+    """The model that a trainer is made with."""
+    first = call.arguments[0] if call.arguments and name in _TRAINERS else None
+    return next((value for key, value in call.keywords if key == "model"), first)
+
+
+def _is_switched(project: Project, call: facts.Call, where: FunctionRef) -> bool:
+    """Whether a trainer of one of the libraries is made with settings that have it compile."""
+    symbols = project.symbols(call.function, where.path, where.key)
+    homes = {str(getattr(symbol, "dotted", "")).partition(".")[0] for symbol in symbols}
+    if homes & {"transformers", "trl"}:
+        return _says(_setting_calls(project, _ARGUMENTS, where), _SWITCHES)
+    return bool(homes & {"composer", "hydra"}) and _says([call], _COMPILE_CONFIG)
+
+
+def _makers(ev: PointsTo, preparing: facts.Expr, scope: Context) -> list[facts.Call]:
+    """What makes the Accelerator that prepares: in the same file, or else where that comes from."""
+    here = _setting_calls(ev.project, _PLUGINS, scope.function)
+    if here or not _setting_calls(ev.project, _PLUGINS):
+        return here
+    ours = (value.dotted for value in ev.value(preparing, scope) if isinstance(value, ExternalInstance))
+    return _setting_calls(ev.project, _PLUGINS) if any(_is_accelerator(dotted) for dotted in ours) else []
+
+
+def _is_accelerator(dotted: str) -> bool:
+    return dotted.startswith("accelerate.") and dotted.endswith(".Accelerator")
+
+
+def _prepared(
+    ev: PointsTo, call: facts.Call, scope: Context, makers: list[facts.Call]
+) -> tuple[ValueSet, bool]:
+    """The models that `accelerator.prepare` is given, or their blocks if it compiles region by region."""
+    given = union((ev.value(argument, scope) for argument in call.arguments), Confidence.LIKELY)
+    models: ValueSet = {v: t for v, t in given.items() if isinstance(v, Instance) and ev.holds_module(v)}
+    if not _says(makers, frozenset({"use_regional_compilation"})):
+        return models, False
+    return union(_blocks(ev, value, tier) for value, tier in models.items()), True
+
+
+def _repeated_blocks(ev: PointsTo, value: Value, tier: Confidence) -> ValueSet:
+    if not isinstance(value, Instance):
+        return {}
+    names = set(block_names(ev.project, value.ref, "_repeated_blocks"))
+    found = descendants(ev, value.ref)
+    return {v: max(t, tier) for v, t in found.items() if isinstance(v, Instance) and v.ref.name in names}
+
+
+def _blocks(ev: PointsTo, value: Value, tier: Confidence) -> ValueSet:
+    if not isinstance(value, Instance):
+        return {}
+    lists = [v for v in descendants(ev, value.ref) if isinstance(v, Container)]
+    inside = union(elements({group: tier}) for group in lists)
+    return {v: t for v, t in inside.items() if isinstance(v, Instance)} or {value: tier}
+
+
+def block_names(project: Project, ref: ClassRef, attribute: str) -> Iterator[str]:
+    """The class names that a class attribute lists."""
+    for part in project.mro(ref):
+        for binding in project.class_bindings(part).get(attribute, ()):
+            if isinstance(binding.value, facts.Display):
+                for item in binding.value.items:
+                    if isinstance(item, facts.Constant) and isinstance(item.value, str):
+                        yield item.value
+
+
+def _setting_calls(
+    project: Project, makers: frozenset[str], near: FunctionRef | None = None
+) -> list[facts.Call]:
+    """The calls that make settings: those in the file of a function, or all that are no test's."""
+    return [
+        site.call
+        for name in sorted(makers)
+        for where, site in project.calls_of(name)
+        if (not in_tests(where.path) if near is None else where.path == near.path)
+    ]
+
+
+def _says(makers: list[facts.Call], switches: frozenset[str]) -> bool:
+    """Whether settings switch compiling on."""
+    given = (one for maker in makers for one in maker.keywords)
+    return any(key in switches and value not in _OFF for key, value in given)

@@ -1,0 +1,81 @@
+"""Frameworks that call methods of ours with known arguments."""
+
+from __future__ import annotations
+
+from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Attribute, Call, Name, Parameter
+from dynamo_lint.models import command_line
+from dynamo_lint.models.config import described
+from dynamo_lint.program.files import in_tests
+from dynamo_lint.program.hierarchy import subclasses
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
+from dynamo_lint.values import alternatives
+from dynamo_lint.values.model import EMPTY, Context, Instance, ValueSet, union
+from dynamo_lint.values.points_to import PointsTo
+
+_CALLBACKS = (".Callback", ".ModelCheckpoint")
+_TRAINED = "pl_module"
+"""What Lightning calls the module in the hooks of a callback (lightning/pytorch/callbacks/callback.py)."""
+_STEPS = frozenset({"compute_loss", "training_step", "prediction_step"})
+"""What a trainer of transformers or trl hands its model to (transformers/trainer.py)."""
+_FEW = 8
+"""Of more sorts of modules than this a callback may get any."""
+
+
+def passed_by_library(ev: PointsTo, parameter: Parameter, scope: Context) -> ValueSet:
+    """What a library passes for a parameter of a method of ours: the module that is trained."""
+    project = ev.project
+    if filled := command_line.filled(ev, parameter, scope):
+        return filled
+    if parameter.name not in (_TRAINED, "model") or (owner := project.owner(scope.function)) is None:
+        return EMPTY
+    bases = project.external_bases(owner)
+    is_callback = any(base.endswith(_CALLBACKS) for base in bases)
+    if parameter.name == _TRAINED and is_callback:
+        direct = [ref for ref in project.derived_from("LightningModule") if not in_tests(ref.path)]
+        found = dict.fromkeys(part for ref in direct for part in (ref, *subclasses(project, ref)))
+        if len(direct) > _FEW:
+            return EMPTY
+        trained: ValueSet = {Instance(ref): Confidence.LIKELY for ref in found}
+        alternatives.note(project, trained)  # the heirs of one are its variants
+        return trained
+    step = scope.function.key.rpartition(".")[2]
+    if parameter.name == "model" and step.startswith("on_") and is_callback:
+        return described(ev, Attribute(UNKNOWN, "model"), scope, anything=False)
+    if parameter.name == "model" and step in _STEPS and any(base.endswith("Trainer") for base in bases):
+        return ev.attributes({Instance(scope.receiver or owner): Confidence.LIKELY}, "model")
+    if parameter.name == "model" and step in command_line.RUNS:
+        return command_line.models_of(ev, owner, scope)
+    return EMPTY
+
+
+def kept_by_library(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+    """What our class is made with by this keyword, where it leaves all keywords to that of a library.
+
+    `class Mine(Trainer)` with `super().__init__(*args, **kwargs)`, and `Mine(model=Net())`: `self.model`.
+    """
+    project = ev.project
+    here = Context(FunctionRef(ref.path, MODULE_KEY))
+    if name == "model" and (made := command_line.models_of(ev, ref, here)):
+        return made
+    if name not in project.named("keyword names") or project.is_module(ref):
+        return EMPTY
+    if not project.external_bases(ref) or not _hands_on(ev, ref):
+        return EMPTY
+    sites = ev.constructions(ref)
+    given = [ev.value(v, caller) for caller, site in sites for key, v in site.call.keywords if key == name]
+    held = union(given, Confidence.LIKELY)
+    return {value: tier for value, tier in held.items() if ev.holds_module(value)}
+
+
+def _hands_on(ev: PointsTo, ref: ClassRef) -> bool:
+    """Whether the constructor of a class, if it has one, gives all other keywords to that of its base."""
+    init = ev.project.method(ref, "__init__")
+    if init is None:
+        return True
+    function = ev.project.function(init)
+    rest = [(None, Name(p.name)) for p in function.parameters if p.kind == "kwarg"]
+    for site in function.calls:
+        match site.call.function:
+            case Attribute(Call(Name("super")), "__init__") if rest and rest[0] in site.call.keywords:
+                return True
+    return False

@@ -1,0 +1,180 @@
+"""Libraries that build objects from descriptions: `instantiate(cfg)`, `get_class(path)`, specs of modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Parameter, Subscript
+from dynamo_lint.index.walking import walk
+from dynamo_lint.models.config import described
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, File, FunctionRef
+from dynamo_lint.values.arguments import argument_for, as_given
+from dynamo_lint.values.model import (
+    EMPTY,
+    ClassValue,
+    Container,
+    Context,
+    Instance,
+    Text,
+    Value,
+    ValueSet,
+    union,
+)
+from dynamo_lint.values.points_to import PointsTo
+
+TARGET = "_target_"
+"""The key under which hydra looks for the dotted name of what to call (hydra/_internal/instantiate)."""
+TARGETS = frozenset({TARGET, "class_path", "target", "class"})
+"""The keys under which functions of a project look for what they import."""
+_IMPORTING = ("import_module", "locate", "__import__", "get_class")
+"""What gives a class for its dotted name, or a module."""
+BUILDERS = frozenset(
+    {
+        "hydra.utils.instantiate",
+        "hydra.utils.call",
+        "hydra._internal.instantiate._instantiate2.instantiate",
+        "hydra_zen.instantiate",
+        "detectron2.config.instantiate",
+        "fiddle.build",
+        "torchtune.config.instantiate",
+        "torchtune.config._instantiate.instantiate",
+        "megatron.core.transformer.spec_utils.build_module",
+    }
+)
+DESCRIPTIONS = frozenset(
+    {
+        "omegaconf.OmegaConf.create",
+        "megatron.core.transformer.spec_utils.ModuleSpec",
+        "detectron2.config.LazyCall",
+        "detectron2.config.lazy.LazyCall",
+        "fiddle.Config",
+        "fiddle.Partial",
+        "hydra_zen.builds",
+    }
+)
+"""What only wraps a description: its first argument, or `module`, says what is built."""
+LAZY_CALL, _INSTANTIATE = "LazyCall", "instantiate"
+"""What describes calls in detectron2, and makes them: many a project has its own of these names."""
+
+
+def built(ev: PointsTo, description: Expr, scope: Context) -> ValueSet:
+    """What a builder makes of a description.
+
+    Of a configuration that only the run knows it builds what the project's files describe under that key, or
+    else one of the modules that the `_target_`s in its code name, if they are few.
+    """
+    path = scope.function.path
+    found: list[ValueSet] = []
+    for value, tier in ev.value(description, scope).items():
+        match value:
+            case ClassValue(ref):
+                found.append({Instance(ref): tier})
+            case Instance(ref) if ev.project.is_module(ref):  # as a file describes it: an argument of another
+                found.append({value: max(tier, Confidence.LIKELY)})
+            case Container("dict") if TARGET in value.keys:
+                named = union(dict(item) for item in value.at(TARGET))
+                found.append(union([_instances(ev, named, path)], tier))
+    if not found:
+        found.append(described(ev, description, scope))
+    if not any(found):
+        texts: ValueSet = {Text(text): Confidence.LIKELY for text in ev.project.texts_of(TARGET)}
+        found.append(ev.capped(_instances(ev, union([texts, _structured(ev)]), path)))
+    return union(found)
+
+
+def built_by_project(ev: PointsTo, callee: FunctionRef, call: Call, scope: Context) -> ValueSet:
+    """What a function of ours makes of a description in a file: `instantiate_from_config(config.model)`."""
+    key = "own builders"
+    if key not in ev.project.memo:
+        ev.project.memo[key] = dict(_importing_functions(ev.project))
+    parameter = ev.project.memo[key].get(callee)  # type: ignore[attr-defined]
+    lazy = parameter is None and callee.key == _INSTANTIATE
+    if lazy:
+        parameter = next(iter(ev.project.function(callee).parameters), None)
+    if parameter is None:
+        return EMPTY
+    argument = argument_for(parameter, ev.project.function(callee), call)
+    if argument is None:
+        return EMPTY
+    known: ValueSet = {
+        value: max(tier, Confidence.LIKELY)
+        for value, tier in ev.value(argument, scope).items()
+        if isinstance(value, Instance) and ev.project.is_module(value.ref)
+    }
+    if known or lazy:
+        return known
+    # What a module makes is a part of it: nobody knows which one. A program makes a whole model.
+    owner = ev.project.owner(scope.function)
+    whole = owner is None or not ev.project.is_module(owner)
+    return described(ev, argument, scope, anything=whole)
+
+
+def _importing_functions(project: Project) -> Iterator[tuple[FunctionRef, Parameter]]:
+    """The functions that import a class which their argument names, or have another function import it.
+
+    That one may hand the name on: `make(name, **kwargs)` calls `find(name)(**kwargs)`.
+    """
+    importing = sorted({where for name in _IMPORTING for where, _ in project.calls_of(name)})
+    for where in importing:
+        yield from _taking(project, where, (site.call for site in project.function(where).calls))
+    for where in importing:  # grows
+        name = project.function(where).qualname.rpartition(".")[2]
+        for caller, site in project.calls_of(name):
+            if where in project.symbols(site.call.function, caller.path, caller.key):
+                yield from _taking(project, caller, site.call.arguments)
+                first = site.call.arguments[:1]
+                if caller not in importing and any(as_given(project.function(caller), one) for one in first):
+                    importing.append(caller)
+
+
+def _taking(
+    project: Project, where: FunctionRef, asked: Iterable[Expr]
+) -> Iterator[tuple[FunctionRef, Parameter]]:
+    names = {_class_key(part) for expr in asked for part in walk(expr)}
+    yield from ((where, p) for p in project.function(where).parameters[:2] if p.name in names)
+
+
+def _class_key(expr: Expr) -> str | None:
+    """The name that an expression takes a class out of: `config` of `config["target"]`."""
+    match expr:
+        case (
+            Attribute(Name(name), key)
+            | Subscript(Name(name), Constant(key))
+            | Call(Attribute(Name(name), "get" | "pop"), (Constant(key), *_))
+        ) if key in TARGETS:
+            return name
+    return None
+
+
+def _instances(ev: PointsTo, named: ValueSet, path: str) -> ValueSet:
+    found: dict[Value, Confidence] = {}
+    for value, tier in named.items():
+        classes = [value.ref] if isinstance(value, ClassValue) else []
+        if isinstance(value, Text):
+            classes = _classes(ev, value.value, path)
+        found |= {Instance(ref): tier for ref in classes if ev.project.is_module(ref)}
+    return found
+
+
+def _classes(ev: PointsTo, dotted: str, path: str) -> list[ClassRef]:
+    module, _, name = dotted.rpartition(".")
+    where = ev.project.find_module(module, path) if module else None
+    members = ev.project.members(File(where), name) if where is not None else ()
+    return [symbol for symbol in members if isinstance(symbol, ClassRef)]
+
+
+def _structured(ev: PointsTo) -> ValueSet:
+    """`_target_: str = "pkg.Model"` in the configuration classes of the project."""
+
+    def compute() -> ValueSet:
+        found: dict[Value, Confidence] = {}
+        for ref in ev.project.classes():
+            for binding in ev.project.class_(ref).bindings:
+                if binding.name == TARGET and isinstance(binding.value, facts.Constant):
+                    found[Text(str(binding.value.value))] = Confidence.LIKELY
+        return found
+
+    nothing: ValueSet = EMPTY
+    return ev.ask(("structured targets",), compute, nothing)

@@ -1,0 +1,251 @@
+"""Registries of libraries: mmengine's and fvcore's, auto classes of transformers, timm's `register_model`.
+
+What they hold is told by what the project registers: with a decorator, or by a call. Which of it is meant is
+told by the call, or by configurations in Python: `cfg.model` is what one has as `model = dict(type="Net")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr
+from dynamo_lint.index.walking import arguments_of, walk
+from dynamo_lint.models.config import config_keys as keys_of
+from dynamo_lint.program.files import is_for_tests
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef, Symbol
+from dynamo_lint.values import alternatives
+from dynamo_lint.values.model import (
+    EMPTY,
+    ClassValue,
+    ConfigKey,
+    Container,
+    Context,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    LibraryRegistry,
+    Text,
+    Value,
+    ValueSet,
+    union,
+)
+from dynamo_lint.values.points_to import PointsTo
+from dynamo_lint.values.registries import (
+    GETTING,
+    HELD,
+    Place,
+    given_to,
+    of_sort,
+    place_of,
+    registers,
+    registrations,
+)
+
+_MAKING = frozenset({"get", "create", "build", "make", "load"})
+"""How functions of libraries begin that make what was registered: timm's `create_model`, fms' `get_model`."""
+CLASS = "Registry"
+"""What the classes of libraries end in whose instances are registries."""
+_MAPPING = "_model_mapping"
+"""Where an auto class of transformers keeps its registry (transformers/models/auto/auto_factory.py)."""
+_Entry = tuple[str, "ClassRef | FunctionRef"]
+"""Something registered, and its name."""
+
+
+def built(ev: PointsTo, call: Call, callee: Attribute, owners: ValueSet, scope: Context) -> ValueSet:
+    """What a method of a registry gives: of what the project registers there, what the call names."""
+    by_name = place_of(ev.project, callee.value, scope.function.path, scope.function.key)
+    if by_name is not None and by_name.path == HELD and not _are_own(ev.project, owners):
+        by_name = None
+    places = {place for owner in owners if (place := _of_value(ev.project, owner)) is not None}
+    if by_name is not None:
+        places.add(by_name)
+    entries = _entries_for(ev, places, scope)
+    if not entries:
+        return EMPTY
+    named = _named(ev, call, scope)
+    chosen = [ref for name, ref in entries if name in named or ref in named]
+    found = [_given(ev, ref, itself=callee.name in GETTING) for ref in chosen or [ref for _, ref in entries]]
+    if by_name is not None and by_name.path == HELD and not any(found):  # what has the models is made so
+        found = [ev.returns(ref, None) for _, ref in entries if isinstance(ref, FunctionRef)]
+    if not chosen:
+        alternatives.note(ev.project, (made for _, ref in entries for made in _given(ev, ref, itself=False)))
+    return union(found, Confidence.LIKELY)
+
+
+def created_by_library(ev: PointsTo, dotted: str, call: Call, scope: Context) -> ValueSet:
+    """What `create_model(name)` of a library makes: of what the project gave its `register_model`, the named.
+
+    All of it if a configuration says the name, whatever its default is; nothing of it if the code says
+    another, for the library has models of its own.
+    """
+    verb, _, sort = dotted.rpartition(".")[2].partition("_")
+    entries = _entries_for(ev, {of_sort(dotted, sort)}, scope) if verb in _MAKING and sort else []
+    if not entries:
+        return EMPTY
+    configured = isinstance(next(iter(arguments_of(call)), facts.UNKNOWN), Attribute | facts.Subscript)
+    texts = set() if configured else {name for name in _named(ev, call, scope) if isinstance(name, str)}
+    refs = dict.fromkeys(ref for name, ref in entries if name in texts or not texts)
+    found = union((_given(ev, ref, itself=False) for ref in refs), Confidence.LIKELY)
+    if not texts:
+        alternatives.note(ev.project, found)
+    return found
+
+
+def _entries_for(ev: PointsTo, places: set[Place], scope: Context) -> list[_Entry]:
+    """What is registered in some registries, as a function has it: what a test registers is for that test."""
+    entries = [entry for place in sorted(places) for entry in _registered(ev, place)]
+    return [(n, ref) for n, ref in entries if not is_for_tests(ref.path, scope.function.path)]
+
+
+def _given(ev: PointsTo, ref: ClassRef | FunctionRef, *, itself: bool) -> ValueSet:
+    if isinstance(ref, ClassRef):
+        return (
+            {ClassValue(ref) if itself else Instance(ref): Confidence.LIKELY}
+            if ev.project.is_module(ref)
+            else EMPTY
+        )
+    if itself:
+        _functions(ev.project).add(ref)
+        return {FunctionValue(ref): Confidence.LIKELY}
+    return {value: tier for value, tier in ev.returns(ref, None).items() if ev.holds_module(value)}
+
+
+def _named(ev: PointsTo, call: Call, scope: Context) -> set[str | ClassRef | FunctionRef]:
+    """What the first argument says is meant: by itself, or by what the configurations have under its key."""
+    asked = next(iter(arguments_of(call)), facts.UNKNOWN)
+    match asked:
+        case Attribute(owner, "type" | "TYPE") | Call(
+            Attribute(owner, "pop" | "get"), (Constant("type" | "TYPE"), *_)
+        ):
+            asked = owner
+    found: set[str | ClassRef | FunctionRef] = set()
+    keys: list[str] = []
+    for value in ev.value(asked, scope):
+        match value:
+            case Text(text):
+                found.add(text)
+            case Container("dict") if "type" in value.keys:
+                for kind, _ in (row for held in value.at("type") for row in held):
+                    found |= {kind.value} if isinstance(kind, Text) else {getattr(kind, "ref", "")}
+            case ConfigKey(name):
+                keys.append(name)
+    if not found:
+        rows = ev.project.named("configured")
+        for key in keys or dict.fromkeys(keys_of(ev, asked, scope)):
+            for where, one in rows.get(key, ()):
+                kind = one.call.function
+                found |= {str(kind.value)} if isinstance(kind, Constant) else set()
+                found.update(
+                    s
+                    for s in ev.project.symbols(kind, where.path)
+                    if not isinstance(s, ExternalSymbol | File)
+                )
+    return found
+
+
+def remade(ev: PointsTo, made: ValueSet, call: Call, scope: Context) -> ValueSet:
+    """What a call gives, and the registry that it is: one for each call, whatever makes it for the caller.
+
+    A helper makes another one at each call, and an heir of a library's class is a registry like the others.
+    """
+    if scope.function.key != MODULE_KEY or not any(_is_registry(ev.project, value) for value in made):
+        return made
+    others: ValueSet = {value: tier for value, tier in made.items() if not isinstance(value, LibraryRegistry)}
+    return union([others, {LibraryRegistry(scope.function.path, call.line): Confidence.CERTAIN}])
+
+
+def _is_registry(project: Project, value: Value) -> bool:
+    if isinstance(value, Instance):
+        return any(base.endswith(CLASS) for base in project.external_bases(value.ref))
+    return isinstance(value, LibraryRegistry)
+
+
+def _functions(project: Project) -> set[FunctionRef]:
+    """The functions that registries have given so far."""
+    return project.memo.setdefault("registered functions", set())  # type: ignore[return-value]
+
+
+def without_factories(ev: PointsTo, found: ValueSet) -> ValueSet:
+    """What a factory gives that calls what was registered, or by a switch binds its arguments only.
+
+    Of a registered function that stands beside all that it gives, these are what the factory is there for.
+    """
+    registered = _functions(ev.project)
+    if not registered or not any(isinstance(value, Instance | ExternalInstance) for value in found):
+        return found
+    left = {}
+    for value, tier in found.items():
+        built = EMPTY
+        if isinstance(value, FunctionValue) and value.ref in registered:
+            built = ev.returns(value.ref, value.receiver)
+        if not built or not all(one in found for one in built):
+            left[value] = tier
+    return left
+
+
+def configured(ev: PointsTo, wanted: Iterable[Symbol]) -> Iterator[tuple[Context, CallSite]]:
+    """The descriptions of what is registered, as calls of it: `model = dict(type="Model", width=2)`."""
+    project = ev.project
+    for ref in wanted:
+        if isinstance(ref, ExternalSymbol | File):
+            continue
+        definition = project.class_(ref) if isinstance(ref, ClassRef) else project.function(ref)
+        for decorator in definition.decorators:
+            if registers(terminal_name(decorator) or ""):
+                for name in _names(decorator, ref):
+                    yield from ((Context(at), site) for at, site in project.named("typed").get(name, ()))
+
+
+def _of_value(project: Project, owner: Value) -> Place | None:
+    """The registry that a value is: an auto class of transformers, or one of the project with a mapping."""
+    match owner:
+        case ExternalSymbol(dotted):
+            return Place("", dotted)
+        case LibraryRegistry(path, line):
+            return Place(path, str(line))
+        case ClassValue(ref):
+            mapping = project.class_bindings(ref).get(_MAPPING, ())
+            inner = (place_of(project, one.value, ref.path, MODULE_KEY) for one in mapping)
+            return next((place for place in inner if place is not None), None)
+    return None
+
+
+def _registered(ev: PointsTo, place: Place) -> tuple[_Entry, ...]:
+    nothing: tuple[_Entry, ...] = ()
+    return ev.ask(("registered", place), lambda: tuple(dict.fromkeys(_entries(ev, place))), nothing)
+
+
+def _entries(ev: PointsTo, place: Place) -> Iterator[_Entry]:
+    for call, where in registrations(ev.project).get(place, ()):
+        if not isinstance(where, Context):
+            yield from ((name, where) for name in _names(call, where))
+            continue
+        for argument in given_to(call):
+            if not isinstance(argument, Constant | facts.Unknown):
+                for value in ev.value(argument, where):
+                    if isinstance(value, ClassValue | FunctionValue):
+                        yield from ((name, value.ref) for name in _names(call, value.ref))
+
+
+def _names(registering: Expr, ref: ClassRef | FunctionRef) -> list[str]:
+    """Under which names something is registered: those that the call gives, or else its own."""
+    texts = [
+        part.value for value in given_to(registering) for part in walk(value) if isinstance(part, Constant)
+    ]
+    return [text for text in texts if isinstance(text, str)] or [ref.key.split("#")[0].rpartition(".")[2]]
+
+
+def _are_own(project: Project, owners: ValueSet) -> bool:
+    """Whether values are registries of the project's own classes: objects that something registers with."""
+    classes = [value.ref for value in owners if isinstance(value, Instance)]
+    return bool(classes) and not any(
+        project.is_module(ref) or not any(map(registers, _methods(project, ref))) for ref in classes
+    )
+
+
+def _methods(project: Project, ref: ClassRef) -> Iterator[str]:
+    for part in project.mro(ref):
+        yield from project.class_bindings(part)

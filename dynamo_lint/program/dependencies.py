@@ -1,0 +1,131 @@
+"""Dependency recording: the facts of each file that an outcome rests on, for incremental reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, TypeVar
+
+V = TypeVar("V")
+ALL = "*"
+"""Stands for every name of a table: somebody went through all of it."""
+Asked = dict[str, None]
+"""Names; there are a million of them, and a set takes twice the memory of such a dict."""
+Question = tuple[str, str]
+"""A table of a file: what sort of table, and the function or class that it is about (none for the file's)."""
+
+
+class Recorder:
+    """The names that were looked up, by table; nothing is noted unless it is `wanted`."""
+
+    def __init__(self, *, wanted: bool = True) -> None:
+        self.wanted = wanted
+        self.files: dict[str, dict[Question, Collection[str]]] = {}
+        """For each file, its own tables."""
+        self.everywhere: dict[str, Asked] = {}
+        """Tables of the whole project."""
+        self.tested: dict[str, set[str]] = {}
+        """Names of such tables that were put to a test; it matters what they are, beside what was asked."""
+
+    def of_file(self, table: Mapping[str, V], path: str, sort: str, key: str = "") -> Mapping[str, V]:
+        """A table of a file that notes what it is asked for; each is opened once."""
+        return self.noted(table, path, sort, key) if self.wanted else table
+
+    def noted(self, table: Mapping[str, V], path: str, sort: str, key: str = "") -> RecordingTable[V]:
+        """The same for a table whose names are noted by who uses it, wanted or not."""
+        return RecordingTable(table, self._asked(path, sort, key))
+
+    def definitions(self, table: Mapping[str, V], path: str, sort: str, each: str) -> Mapping[str, V]:
+        """The functions or classes of a file, each of which notes what is read of it."""
+        files = self.files.setdefault(path, {})
+
+        def put(key: str, read: Collection[str]) -> None:
+            files[each, key] = read
+
+        return Definitions(table, self._asked(path, sort), put)
+
+    def _asked(self, path: str, sort: str, key: str = "") -> Asked:
+        asked: Asked = {}
+        self.files.setdefault(path, {})[sort, key] = asked
+        return asked
+
+    def of_project(self, table: Mapping[str, V], name: str) -> Mapping[str, V]:
+        """A table of the whole project that notes what it is asked for."""
+        return RecordingTable(table, self.everywhere.setdefault(name, {})) if self.wanted else table
+
+
+class RecordingTable(Mapping[str, V]):
+    """A table that notes each name it is asked for, also those that it does not hold."""
+
+    __slots__ = ("_asked", "_table")
+
+    def __init__(self, table: Mapping[str, V], asked: Asked) -> None:
+        self._table = table
+        self._asked = asked
+
+    def note(self, name: str) -> None:
+        """Note a name without looking it up."""
+        self._asked[name] = None
+
+    def __getitem__(self, name: str) -> V:
+        self._asked[name] = None
+        return self._table[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What the table holds under a name."""
+        self._asked[name] = None
+        return self._table.get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        self._asked[str(name)] = None
+        return name in self._table
+
+    def __iter__(self) -> Iterator[str]:
+        self._asked[ALL] = None
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        self._asked[ALL] = None
+        return len(self._table)
+
+
+class Definitions(RecordingTable[V]):
+    """The functions or classes of a file: of each that is looked up, the fields that are read are noted.
+
+    Who goes through all of them is told by their keys; what he reads of each is noted there.
+    """
+
+    __slots__ = ("_known", "_put")
+
+    def __init__(
+        self, table: Mapping[str, V], asked: Asked, put: Callable[[str, Collection[str]], None]
+    ) -> None:
+        super().__init__(table, asked)
+        self._put = put
+        self._known: dict[str, V] = {}
+
+    def __getitem__(self, name: str) -> V:
+        known = self._known.get(name)
+        if known is None:
+            fact: Any = _Fact(super().__getitem__(name))
+            self._put(name, fact.__dict__.keys())
+            known = self._known[name] = fact
+        return known
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The function or class of this key."""
+        if name in self:
+            return self[name]
+        return default
+
+
+class _Fact:
+    """Stands for the facts of a function or class; its attributes are those that have been read."""
+
+    __slots__ = ("__dict__", "_fact")
+
+    def __init__(self, fact: object) -> None:
+        self._fact = fact
+
+    def __getattr__(self, name: str) -> Any:  # what was read once is found without this
+        value = self.__dict__[name] = getattr(self._fact, name)
+        return value

@@ -1,0 +1,96 @@
+"""File roles: tests, probes, scripts and library code, by path and by use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import FunctionRef
+
+
+def is_rehearsal(where: FunctionRef) -> bool:
+    """Whether code stands in a probe or a test: evidence, but not what a user runs."""
+    return where.key.startswith(("probe_", "test_")) or in_tests(where.path)
+
+
+def in_tests(path: str) -> bool:
+    """Whether a file is run by a test runner alone."""
+    where = PurePosixPath(path)
+    named = where.name == "conftest.py" or where.stem.startswith("test_") or where.stem.endswith("_test")
+    return named or not {"test", "tests"}.isdisjoint(where.parts[:-1])
+
+
+def is_trial(project: Project, where: FunctionRef, line: int) -> bool:
+    """Whether a line tries out a file that others import, where that is run by itself: `__main__`."""
+    file = project.files[where.path]
+    if where.key != MODULE_KEY or not (file.is_script and project.function(where).is_conditional(line)):
+        return False
+    own = {key for key in (*file.functions, *file.classes) if "." not in key}
+    return not own.isdisjoint(project.named("imported"))
+
+
+def is_for_tests(path: str, where: str) -> bool:
+    """Whether one file is for tests, and the other for users: nobody runs the toys of the first there."""
+    return in_tests(path) and not in_tests(where)
+
+
+def is_own_use(project: Project, where: FunctionRef, line: int, path: str) -> bool:
+    """Whether what a call passes is settled by the code that it comes with, as one function of a package
+    settles it for another: a test, an example or a script beside the package is one use among others.
+    """
+    if is_rehearsal(where) or _package(where.path) != _package(path):
+        return False
+    return where.key != MODULE_KEY or not project.function(where).is_conditional(line)  # no `__main__`
+
+
+def is_kept(project: Project, name: str, decorators: Sequence[Expr]) -> bool:
+    """Whether a function or class may be called by another name, as out of a table, or by a decorator."""
+    return bool(decorators or project.named("called as").get(name))
+
+
+def _package(path: str) -> str:
+    folders = [part for part in PurePosixPath(path).parts[:-1] if part != "src"]
+    return folders[0] if folders else ""
+
+
+def test_of(where: FunctionRef) -> str:
+    """The identity of the test function that a function stands in, or is; empty if there is none.
+
+    What one test makes, no other ever sees.
+    """
+    parts = where.key.split(".")
+    number = next((n for n, part in enumerate(parts) if part.startswith("test_")), None)
+    return "" if number is None else f"{where.path}::{'.'.join(parts[: number + 1])}"
+
+
+def may_meet(project: Project, entry: str, site: FunctionRef | None, target: FunctionRef) -> bool:
+    """Whether one program may run a function and what a file compiles, by a call in `site` or by a decorator.
+
+    What stands in a test is run by that test alone, and what its file defines beside it by the tests of that
+    file: by what they compile themselves, or by code that their file calls to have something compiled.
+    """
+    test = test_of(target)
+    tried = is_for_tests(target.path, entry)
+    if not (test or tried):
+        return True
+    if site is None:
+        return not tried
+    if test and test == test_of(site):
+        return True
+    if test_of(site):
+        return False
+    names = [part for part in site.key.split(".") if not part.startswith("<")]
+    callers = {where.path for name in names for where, _ in project.calls_of(name)}
+    return target.path == site.path or target.path in callers
+
+
+def may_not_run(project: Project, where: FunctionRef, line: int) -> bool:
+    """Whether what a test runs may leave out a line: it stands in a branch of code that is no test's own.
+
+    A test is one run: the branches that it does not take are not compiled.
+    """
+    if in_tests(where.path):
+        return False
+    return project.function(where).is_conditional(line)

@@ -1,0 +1,225 @@
+"""Literal or changing arguments of a call, as far as its own function shows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import ITEM, CallSite, Expr, FileFacts, Function
+
+Argument = tuple[bool, bool]
+"""What is handed over may be a literal or change; it may be of a kind that can be told."""
+Shape = tuple[tuple[Argument, ...], Argument | None, tuple[tuple[str, Argument], ...]]
+"""What a call hands over by position, what follows with a star, and what it hands over by keyword."""
+CASTS = {"int": "int", "len": "int", "round": "int", "float": "float", "str": "str", "bool": "bool"}
+"""Builtins that give a number or a text of whatever they are given, and of which kind."""
+_COUNTERS = frozenset({"range", "enumerate"})
+
+
+class PassedArguments(NamedTuple):
+    """One call in a function."""
+
+    site: CallSite
+    moves: bool
+    """Something is another one there from time to time."""
+    shape: Shape
+
+
+class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
+    """The calls in the functions of a file, by function and by what they call; see `question`."""
+
+    def __init__(self, file: FileFacts, own: Mapping[str, bool], inside: Mapping[str, list[str]]) -> None:
+        self._file = file
+        self._own = own
+        self._inside = inside
+        self._last: tuple[str, _Names] = ("", _Names())
+
+    def question(self, key: str, callee: Expr) -> str:
+        """Under what a call in a function stands: names that the file has for itself may mean anything."""
+        match callee:
+            case facts.Attribute(_, name):
+                return f"{key} .{name}"
+            case facts.Name(name) if name not in self._own:
+                return f"{key} {name}"
+        return f"{key} "
+
+    def sites(self, key: str) -> tuple[CallSite, ...]:
+        """All calls in a function."""
+        return self._file.functions[key].calls
+
+    def told(self, key: str, site: CallSite) -> PassedArguments:
+        """What one call in a function hands over."""
+        function = self._file.functions[key]
+        if self._last[0] != key:
+            self._last = (key, self._names(key))
+        names = self._last[1]
+        return PassedArguments(site, _moves(site.call, function, names), _shape(site.call, function, names))
+
+    def __getitem__(self, question: str) -> tuple[PassedArguments, ...]:
+        key = question.rpartition(" ")[0]
+        return tuple(
+            self.told(key, site)
+            for site in self.sites(key)
+            if self.question(key, site.call.function) == question
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        for key in self._file.functions:
+            yield from dict.fromkeys(self.question(key, site.call.function) for site in self.sites(key))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _names(self, key: str) -> _Names:
+        names = _Names()
+        todo = [key]
+        while todo:
+            part = todo.pop()
+            todo += self._inside.get(part, ())
+            function = self._file.functions[part]
+            for binding in function.bindings:
+                names.bound[binding.name].append(binding)
+                names.reads_out |= binding.augmented and binding.name in function.globals
+            for store in function.stores:
+                if store.name == ITEM and isinstance(store.owner, facts.Name):
+                    names.grown.add(store.owner.id)
+            names.reads_out = names.reads_out or any(_reads_out(site.call) for site in function.calls)
+        return names
+
+
+@dataclass(slots=True)
+class _Names:
+    """What a function and those inside it bind, and what follows for each name."""
+
+    bound: dict[str, list[facts.Binding]] = field(default_factory=lambda: defaultdict(list))
+    grown: set[str] = field(default_factory=set)
+    """Names of containers that something is put into."""
+    reads_out: bool = False
+    """Something here is a number that nobody knows before, or counts up from call to call."""
+    answers: dict[_Question, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
+
+    def any_bound(self, name: str, question: _Question) -> bool:
+        """Whether the answer is yes for one of the values that a name is bound to."""
+        answers = self.answers[question]
+        if name not in answers:
+            before = len(answers)
+            answers[name] = False  # a name that is bound to itself ends here
+            found = any(
+                question(facts.UNKNOWN if binding.augmented else binding.value, self)
+                for binding in self.bound.get(name, ())
+            )
+            if found:
+                # What said no meanwhile may have done so because this name was not settled yet.
+                for other in [*answers][before:]:
+                    if not answers[other]:
+                        del answers[other]
+            answers[name] = found
+        return answers[name]
+
+
+_Question = Callable[[Expr, _Names], bool]
+
+
+def _reads_out(call: facts.Call) -> bool:
+    """`int(x)`, `x.item()`."""
+    match call.function:
+        case facts.Name(name):
+            return name in CASTS
+        case facts.Attribute(_, name):
+            return name == "item"
+    return False
+
+
+def _moves(call: facts.Call, function: Function, names: _Names) -> bool:
+    return names.reads_out or any(first <= call.line <= last for first, last in function.loops)
+
+
+def _shape(call: facts.Call, function: Function, names: _Names) -> Shape:
+    moving = _moves(call, function, names)
+
+    def of(expr: Expr) -> Argument:
+        changes = _is_literal(expr, names) or (moving and _changes(expr, names))
+        return changes, changes or _is_known(expr, names)
+
+    by_position: list[Argument] = []
+    starred = None
+    for argument in call.arguments:
+        if isinstance(argument, facts.Element):
+            starred = of(argument.iterable)
+            break
+        by_position.append(of(argument))
+    by_keyword = tuple((name, of(value)) for name, value in call.keywords if name is not None)
+    return tuple(by_position), starred, by_keyword
+
+
+def _changes(expr: Expr, names: _Names) -> bool:
+    """Whether an expression may be another one each time, in a function where something is."""
+    match expr:
+        case facts.Narrowed(inner):
+            return _changes(inner, names)
+        case facts.Name(name):
+            return name in names.grown or names.any_bound(name, _turns)
+        case facts.Call(facts.Name(name), arguments):
+            return name in CASTS or (name[:1].isupper() and any(_turns(one, names) for one in arguments))
+        case facts.Call(facts.Attribute(owner, name)):
+            return name == "item" or isinstance(owner, facts.Constant)  # a text with a hole in it
+        case facts.Subscript(_, index):
+            return _turns(index, names)
+        case facts.Choice(options):
+            return any(_turns(one, names) or _is_known(one, names) for one in options)
+        case facts.Display("each"):
+            return False
+        case facts.Display(_, items, keys):
+            return None in keys or any(_turns(one, names) for one in items)
+        case facts.Element(facts.Call(facts.Name(name))):
+            return name in _COUNTERS
+        case facts.Element(iterable):
+            return isinstance(iterable, facts.Display | facts.Element | facts.Subscript)
+    return isinstance(expr, facts.Unknown)
+
+
+def _turns(expr: Expr, names: _Names) -> bool:
+    """The same of a part of it; a name may be rebound to another literal."""
+    match expr:
+        case facts.Constant():
+            return False
+        case facts.Subscript(facts.Element() | facts.Subscript() as value, facts.Constant()):
+            return _changes(value, names)  # a loop variable, one of several
+    return _changes(expr, names) or _is_literal(expr, names)
+
+
+def _is_literal(expr: Expr, names: _Names) -> bool:
+    """Whether an expression may be a literal, or None."""
+    match expr:
+        case facts.Constant() | facts.Attribute(facts.Name("torch")):
+            return True
+        case facts.Narrowed(inner):
+            return _is_literal(inner, names)
+        case facts.Choice(options):
+            return any(_is_literal(one, names) for one in options)
+        case facts.Name(name):
+            return names.any_bound(name, _is_literal)
+    return False
+
+
+def _is_known(expr: Expr, names: _Names) -> bool:
+    """Whether the kind of an expression may be known."""
+    match expr:
+        case facts.Attribute(owner):
+            return owner == facts.Name("torch")
+        case facts.Narrowed(inner):
+            return _is_known(inner, names)
+        case facts.Choice(options):
+            return any(_is_known(one, names) for one in options)
+        case facts.Name(name):
+            return names.any_bound(name, _is_known)
+        case facts.Call(facts.Name(name)):
+            return name in CASTS or name[:1].isupper()
+        case facts.Call(facts.Attribute(owner, name)):
+            return name == "item" or isinstance(owner, facts.Constant) or owner == facts.Name("torch")
+        case facts.Call() | facts.Subscript():
+            return False
+    return True

@@ -1,0 +1,135 @@
+"""Compile sites that could not be resolved: their text, why, and the classes they may mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Expr
+from dynamo_lint.models.instantiation import BUILDERS
+from dynamo_lint.program.files import is_for_tests
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.regions.model import Unresolved
+
+_MOST = 3
+
+
+def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str, ...]:
+    """Modules of the project whose class is called like a name in the expression: `self.image_encoder`.
+
+    Classes of the same file and nearby packages come first; nothing here counts as evidence.
+    """
+    words = {_plain(name) for name in _names(target)} - {"self", "forward", "module", "fn", "call", "compile"}
+    if not words:
+        return ()
+    found: list[tuple[int, int, str]] = []
+    for ref in project.classes():
+        if is_for_tests(ref.path, where.path):
+            continue
+        name = _plain(ref.name)
+        exact = name in words
+        if (exact or any(len(word) > 3 and name.endswith(word) for word in words)) and project.is_module(ref):
+            found.append(
+                (not exact, _distance(ref.path, where), f"{project.files[ref.path].module}:{ref.key}")
+            )
+    return tuple(name for _, _, name in sorted(found)[:_MOST])
+
+
+def reason(maker: str | None, *, bare: bool, empty: list[ClassRef]) -> str:
+    """Why it is not known what a site compiles; `maker` is the library function that made it."""
+    if empty:
+        return f"{empty[0].name} defines no forward, so nothing that could run is compiled here"
+    if bare:
+        return "it is only known to be some torch.nn.Module"
+    if maker in BUILDERS:
+        return f"{maker} builds it, and no YAML or JSON file says of which class of this project"
+    if maker is not None:
+        return f"it comes from {maker}, which is not part of this project"
+    return "its value is not known to be any module or function of this project"
+
+
+def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:
+    """The module of the project that is nearest to a place: it need not be meant, but it exists."""
+    for path in sorted(project.files, key=lambda path: (_distance(path, where), path)):
+        for key in sorted(project.files[path].classes) if not is_for_tests(path, where.path) else ():
+            ref = ClassRef(path, key)
+            if project.is_module(ref) and project.method(ref, "forward"):
+                return (f"{project.files[path].module}:{key}",)
+    return ()
+
+
+def _names(expr: Expr) -> list[str]:
+    match expr:
+        case facts.Name(name):
+            return [name]
+        case facts.Attribute(value, name):
+            return [name] if name not in ("forward", "__call__") else _names(value)
+        case facts.Narrowed(value) | facts.Element(value) | facts.Subscript(value):
+            return _names(value)
+    return []
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _distance(path: str, where: FunctionRef) -> int:
+    """How far apart two files are in the folder tree."""
+    mine, theirs = path.split("/"), where.path.split("/")
+    shared = 0
+    for a, b in zip(mine, theirs, strict=False):
+        if a != b:
+            break
+        shared += 1
+    return len(mine) + len(theirs) - 2 * shared
+
+
+def describe(expr: Expr) -> str:
+    """A short source-like text of an expression, for messages."""
+    match expr:
+        case facts.Name(name):
+            return name
+        case facts.Attribute(value, name):
+            return f"{describe(value)}.{name}"
+        case facts.Call(function, arguments, keywords):
+            inside = [describe(a) for a in arguments] + [f"{k}=…" for k, _ in keywords if k]
+            return f"{describe(function)}({', '.join(inside)})"
+        case facts.Subscript(value, index):
+            return f"{describe(value)}[{describe(index)}]"
+        case facts.Constant(value):
+            return repr(value)
+        case facts.Typed(value) | facts.Narrowed(value):
+            return describe(value)
+    return "…"
+
+
+_FLAGS = frozenset(
+    {"regional_compile", "use_regional_compilation", "enable_torch_compile", "torch_compile", "compile_model"}
+)
+"""What teams call the setting whose meaning stands in code that is not linted, or in no code at all."""
+_MOST_FLAGS = 3
+
+
+def compile_flags(project: Project) -> list[Unresolved]:
+    """The first classes that have such a flag, in the body (a configuration) or set in a method."""
+    found: list[Unresolved] = []
+    for ref in project.classes():
+        for name, line in _flags_of(project, ref):
+            why = "the flag says that something is compiled, but no call in these files compiles anything"
+            near = examples(project, FunctionRef(ref.path, ref.key))
+            found.append(Unresolved(ref.path, line, f"{ref.name}.{name}", why, (), near))
+            break
+        if len(found) == _MOST_FLAGS:
+            break
+    return found
+
+
+def _flags_of(project: Project, ref: ClassRef) -> Iterator[tuple[str, int]]:
+    class_ = project.class_(ref)
+    for name, _ in class_.annotations:
+        if name in _FLAGS:
+            lines = [binding.line for binding in class_.bindings if binding.name == name]
+            yield name, lines[0] if lines else class_.line
+    for name in _FLAGS.intersection(project.own_stores(ref)):
+        yield name, project.own_stores(ref)[name][0][1].line

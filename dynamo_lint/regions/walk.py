@@ -1,0 +1,407 @@
+"""The call graph walk: every function that is reached from a compile entry, with the best evidence for it."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from dynamo_lint.calls import context, decorators, protocols
+from dynamo_lint.calls.callbacks import callback_arguments, using
+from dynamo_lint.calls.construct import constructors
+from dynamo_lint.calls.context import by_caller, origins
+from dynamo_lint.calls.decorators import is_within, is_wrapped, wrappers
+from dynamo_lint.calls.hooks import hooks_of
+from dynamo_lint.calls.model import Edge, Step, Visit, met
+from dynamo_lint.conditions.arguments import NO_SWITCHES, switches_left_off
+from dynamo_lint.conditions.constructor import reach_confidence
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import CallSite, Expr
+from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.models.callbacks import calls_back, masks_for
+from dynamo_lint.models.passing import innermost
+from dynamo_lint.program.files import in_tests, may_meet, may_not_run
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Node
+from dynamo_lint.regions import delegation
+from dynamo_lint.regions.boundaries import Boundaries
+from dynamo_lint.regions.compile_names import CONVENTION
+from dynamo_lint.regions.edge_conditions import Switches, if_given, never_runs, without_gradients
+from dynamo_lint.regions.model import Call, CompiledFunction, Root
+from dynamo_lint.regions.options import RegionOptions
+from dynamo_lint.regions.targets import of_few, targets_of
+from dynamo_lint.values.arguments import ENOUGH, as_given
+from dynamo_lint.values.model import (
+    Arguments,
+    ClassValue,
+    Compiled,
+    Context,
+    FunctionValue,
+    Instance,
+    Value,
+    ValueSet,
+)
+from dynamo_lint.values.patches import patched_callee
+from dynamo_lint.values.points_to import evaluate, points_to_of
+
+Calls = dict[Node, tuple[Call, ...]]
+
+
+def trace(
+    project: Project, roots: list[Root], options: RegionOptions
+) -> tuple[tuple[CompiledFunction, ...], Calls]:
+    """All hot functions, strongest evidence first, with the shortest chain of that strength, and calls."""
+    walk = _Walk(project, options)
+    walk.run(roots)
+    if left_out := walk.without_gradients():
+        walk = _Walk(project, options)
+        walk.run(roots, left_out)
+    return walk.hot(), walk.calls()
+
+
+class _Walk:
+    def __init__(self, project: Project, options: RegionOptions) -> None:
+        self._project = project
+        self._visits: dict[Node, Visit] = {}
+        self._edges: dict[Node, list[Edge]] = {}
+        self._waiting: dict[FunctionRef, list[tuple[Node, Edge]]] = {}
+        """Edges by the function that has to be hot for them."""
+        self._kept_out: dict[Node, list[Edge]] = {}
+        """Edges that a test around the site that compiles a module leaves out."""
+        self._switches = Switches(project)
+        self._handed: dict[Node, set[Arguments]] = {}
+        """What calls pass to a function that calls it."""
+        self._entered: frozenset[FunctionRef] = frozenset()
+        """What is compiled as such: eager code calls it, with anything."""
+        self._wrapping: set[FunctionRef] = set()
+        """Closures that decorators put around hot functions."""
+        self._around: set[ClassRef | None] = set()
+        """Classes of the objects that decorators put around hot functions."""
+        self._boundaries = Boundaries(project, options)
+        self._guesses = options.guesses
+        self._protocols = protocols.defined(project)
+        self._delegates = "__getattr__" in project.named("methods")
+        self._properties = project.named("properties")
+
+    def run(self, roots: list[Root], left_out: frozenset[Node] = frozenset()) -> None:
+        # The best evidence is walked first, so the first visit of a node is its best: tier, then code
+        # that a user runs before probes and tests, then the shortest chain.
+        tested = {n for n, root in enumerate(roots) if root.rehearsal or in_tests(root.entry.path)}
+        queue: list[tuple[Confidence, bool, int, int, Node, Visit]] = []
+        count = itertools.count()
+
+        def push(node: Node, visit: Visit, rehearsal: bool) -> None:
+            heapq.heappush(queue, (visit.tier, rehearsal, len(visit.chain), next(count), node, visit))
+
+        def follow(node: Node, visit: Visit, edge: Edge, rehearsal: bool) -> None:
+            known = self._handed.setdefault(edge.target, set()) if edge.given else ()
+            more = edge.given and edge.given not in known and len(known) < ENOUGH
+            again = edge.target in self._kept_out or self._switches.opens(edge)
+            if edge.target in self._visits and not (more or again):
+                return  # by better evidence
+            if edge.target in left_out:
+                return
+            root = roots[visit.first]
+            if not may_meet(self._project, root.entry.path, root.site, edge.target.function):
+                return
+            if root.site is not None and is_within(root.site, edge.target.function):
+                return  # a wrapper that compiles what it is put around: it adds nothing but itself
+            tier = max(visit.tier, edge.tier)
+            if visit.first in tested and may_not_run(self._project, node.function, edge.line):
+                if not self._guesses:
+                    return
+                tier = Confidence.ASSUMED
+            step = Step(node.function.path, edge.line, node.function.id, edge.note)
+            chain = (*visit.chain, step)
+            reached = Visit(tier, chain, visit.entries, visit.first, compiled=False, off=edge.off)
+            if edge.target not in self._visits or again:
+                push(edge.target, reached, rehearsal)
+            if more:
+                self._handed[edge.target].add(edge.given)
+                push(edge.target, replace(reached, given=edge.given), rehearsal)
+
+        def expand(node: Node, visit: Visit, edges: Iterable[Edge], rehearsal: bool) -> None:
+            known = []
+            for edge in edges:
+                if self._switches.holds_back(node, edge):
+                    continue
+                if never_runs(self._project, roots[visit.first], node, edge.line):
+                    self._kept_out.setdefault(node, []).append(edge)
+                elif edge.needs is None or edge.needs in hot:
+                    known.append(met(edge, hot))
+                else:
+                    self._waiting.setdefault(edge.needs, []).append((node, edge))
+            self._edges.setdefault(node, []).extend(known)
+            for edge in known:
+                follow(node, visit, edge, rehearsal)
+
+        self._entered = frozenset(target.function for root in roots for target in root.targets)
+        hot: dict[FunctionRef, Confidence] = {}
+        for index, root in enumerate(roots):
+            here = "compiled here, by a test" if in_tests(root.entry.path) else "compiled here"
+            for target in root.targets:
+                if not may_meet(self._project, root.entry.path, root.site, target.function):
+                    continue
+                step = Step(root.entry.path, root.entry.line, root.symbol, here)
+                visit = Visit(target.tier, (step,), 1 << index, index, compiled=True, off=root.off)
+                push(Node(target.function, target.receiver), visit, root.rehearsal)
+            if root.module is not None:
+                step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
+                for edge in self._hooks(root.module, root.entry.tier, root.entry.line):
+                    visit = Visit(edge.tier, (step,), 1 << index, index, compiled=False)
+                    push(edge.target, visit, root.rehearsal)
+        while queue:
+            _, rehearsal, _, _, node, visit = heapq.heappop(queue)
+            known = self._visits.get(node)
+            if known is not None:
+                # What a test around one site keeps out may run for another.
+                expand(node, visit, self._switches.enter(node, visit.off), rehearsal)
+                expand(node, visit, self._kept_out.pop(node, ()), rehearsal)
+                if visit.given:
+                    expand(node, visit, self._more(node, visit.given), rehearsal)
+                if visit.compiled:
+                    known.compiled = True
+                    known.entries |= visit.entries
+                continue
+            if self._boundaries.of(node.function) == "stop":
+                continue
+            if visit.tier < Confidence.LIKELY and self._boundaries.doubts(node.function):
+                push(node, replace(visit, tier=Confidence.LIKELY), rehearsal)
+                continue
+            self._visits[node] = visit
+            self._switches.enter(node, visit.off)
+            hot.setdefault(node.function, visit.tier)  # the best evidence comes first
+            expand(node, visit, self._outgoing(node), rehearsal)
+            for caller, edge in self._waiting.pop(node.function, ()):
+                expand(caller, self._visits[caller], [edge], rehearsal)
+        self._spread_entries()
+
+    def hot(self) -> tuple[CompiledFunction, ...]:
+        found = []
+        # Thousands of entries reach the same helpers: what many functions have alike is one object.
+        known: dict[tuple[int, int], tuple[int, ...]] = {}
+        for node, visit in self._visits.items():
+            if self._boundaries.of(node.function) == "skip":
+                continue
+            asked = visit.first, visit.entries
+            if asked not in known:
+                bits = enumerate(reversed(f"{visit.entries:b}"))
+                known[asked] = visit.first, *(i for i, bit in bits if bit == "1" and i != visit.first)
+            found.append(
+                CompiledFunction(
+                    node.function,
+                    node.receiver,
+                    visit.tier,
+                    known[asked],
+                    visit.chain,
+                    visit.compiled,
+                )
+            )
+        return tuple(found)
+
+    def without_gradients(self) -> frozenset[Node]:
+        """What is not run because gradients are off wherever it is applied."""
+        starts = (node for node, visit in self._visits.items() if visit.compiled or len(visit.chain) == 1)
+        return without_gradients(self._project, starts, self._edges)
+
+    def calls(self) -> Calls:
+        """What each hot function calls, by the function."""
+        return {node: tuple(map(self._called, edges)) for node, edges in self._edges.items()}
+
+    def _called(self, edge: Edge) -> Call:
+        disabled = edge.target not in self._visits and self._boundaries.disables(edge.target.function)
+        return Call(edge.target, edge.tier, edge.line, edge.callee, disabled)
+
+    def _spread_entries(self) -> None:
+        """Let every entry that reaches a node know it, not just the first."""
+        pending = deque(self._visits)
+        while pending:
+            node = pending.popleft()
+            entries = self._visits[node].entries
+            for edge in self._edges[node]:
+                target = self._visits.get(edge.target)
+                if target is not None and entries & ~target.entries:
+                    target.entries |= entries
+                    pending.append(edge.target)
+
+    # --- what a function calls --------------------------------------------------------------------------
+
+    def _outgoing(self, node: Node) -> Iterator[Edge]:
+        function = self._project.function(node.function)
+        scope = Context(node.function, node.receiver)
+        for site in function.calls:
+            sure = reach_confidence(points_to_of(self._project), *node, site)
+            if sure is not None:
+                edges = self._call(site, scope)
+                if sure is not Confidence.CERTAIN:
+                    edges = (replace(edge, tier=max(edge.tier, Confidence.LIKELY)) for edge in edges)
+                if site.given:
+                    edges = if_given(self._project, edges, site.given, node.function, self._entered)
+                yield from edges
+        for run in protocols.runs(points_to_of(self._project), function, scope, self._protocols):
+            name = self._project.function(run.method).qualname
+            yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
+        for load in function.loads:
+            if load.name in self._properties:
+                yield from self._property(load.value, load.name, scope, function.line, "")
+        if self._delegates:
+            yield from delegation.read(points_to_of(self._project), function, scope)
+        for store in function.stores:
+            if store.name in self._properties and not function.runs_eagerly(store.line):
+                yield from self._property(store.owner, store.name, scope, store.line, "@setter")
+
+    def _more(self, node: Node, given: Arguments) -> list[Edge]:
+        """What a function calls of what it was handed."""
+        scope = Context(node.function, node.receiver, given)
+        calls = using(self._project.function(node.function), given)
+        return [
+            replace(e, tier=max(e.tier, Confidence.LIKELY)) for site in calls for e in self._call(site, scope)
+        ]
+
+    def _call(self, site: CallSite, scope: Context) -> Iterator[Edge]:
+        call = site.call
+        if scope.function in self._wrapping and is_wrapped(self._project, call.function, scope.function):
+            return  # whatever the decorator was put around on this path is followed for itself
+        if scope.receiver in self._around and decorators.keeps_function(self._project, call.function, scope):
+            return
+        if isinstance(call.function, facts.Attribute) and not self._project.is_known(call.function.name):
+            # No code of this project has that name, but it may be handed to the code that has.
+            if self._takes_functions(call.function, scope):
+                yield from self._arguments(call, scope)
+            return
+        if self._delegates and isinstance(call.function, facts.Attribute):
+            yield from delegation.called(points_to_of(self._project), call.function, call.line, scope)
+        ev = points_to_of(self._project)
+        values = patched_callee(ev, call.function, scope)
+        if is_wrapped(self._project, call.function, scope.function):
+            values = of_few(ev, values)
+        yield from self._by_caller(call.function, scope, values, call.line)
+        for value, tier in values.items():
+            match value:
+                case ExternalSymbol(dotted) | Compiled(dotted):
+                    if calls_back(dotted):
+                        yield from self._arguments(call, scope)
+                    for mask in masks_for(points_to_of(self._project), dotted, call):
+                        yield from self._runs(
+                            mask, max(tier, Confidence.LIKELY), call.line, "runs the mask function"
+                        )
+                case ClassValue(ref):
+                    for part in constructors(self._project, ref, call, scope.function):
+                        yield Edge(Node(part, ref), tier, call.line, f"constructs {ref.name}")
+                case _:
+                    callee = terminal_name(call.function) or ""
+                    for bound in context.bound(points_to_of(self._project), value, call, scope):
+                        edges = self._leaving(self._runs(bound, tier, call.line, callee=callee), call)
+                        if isinstance(bound, Instance):
+                            edges = self._handing(edges, call, scope)
+                        yield from self._passed(call.function, scope, bound, edges)
+
+    def _leaving(self, edges: Iterator[Edge], call: facts.Call) -> Iterator[Edge]:
+        for edge in edges:
+            off = (
+                switches_left_off(self._project, edge.target.function, call)
+                if edge.callee is not None
+                else NO_SWITCHES
+            )
+            yield replace(edge, off=off) if off else edge
+
+    def _handing(self, edges: Iterator[Edge], call: facts.Call, scope: Context) -> Iterator[Edge]:
+        ev = points_to_of(self._project)
+        for edge in edges:
+            yield replace(edge, given=callback_arguments(ev, edge.target.function, call, scope))
+
+    def _runs(
+        self, value: Value, tier: Confidence, line: int, verb: str = "calls", callee: str | None = None
+    ) -> Iterator[Edge]:
+        """Everything that runs when a value is called: itself, its decorators, the hooks of a module."""
+        for target in targets_of(self._project, {value: tier}):
+            name = self._project.function(target.function).qualname
+            node = Node(target.function, target.receiver)
+            yield Edge(node, target.tier, line, f"{verb} {name}", callee)
+            for wrapper in wrappers(self._project, target.function):
+                self._wrapping.add(wrapper)
+                name = self._project.function(wrapper).qualname
+                yield Edge(
+                    Node(wrapper, None), max(tier, Confidence.LIKELY), line, f"{verb} {name}, its decorator"
+                )
+            for method, owner in decorators.decorator_objects(points_to_of(self._project), target.function):
+                self._around.add(owner)
+                name = self._project.function(method).qualname
+                yield Edge(
+                    Node(method, owner), max(tier, Confidence.LIKELY), line, f"{verb} {name}, its decorator"
+                )
+        if isinstance(value, Instance):
+            yield from self._hooks(value.ref, tier, line)
+
+    def _hooks(self, module: ClassRef, tier: Confidence, line: int) -> Iterator[Edge]:
+        for hook, hook_tier in hooks_of(points_to_of(self._project), module).items():
+            for target in targets_of(self._project, {hook: max(tier, hook_tier)}):
+                name = self._project.function(target.function).qualname
+                note = f"runs the forward hook {name}"
+                yield Edge(Node(target.function, target.receiver), target.tier, line, note)
+
+    def _takes_functions(self, callee: Expr, scope: Context) -> bool:
+        symbols = self._project.symbols(callee, scope.function.path, scope.function.key)
+        return any(isinstance(s, ExternalSymbol) and calls_back(s.dotted) for s in symbols)
+
+    def _arguments(self, call: facts.Call, scope: Context) -> Iterator[Edge]:
+        """Functions handed to library code run inside the region: `checkpoint(self._body, x)`."""
+        if terminal_name(call.function) == CONVENTION:
+            return
+        for argument in arguments_of(call):
+            if isinstance(argument, facts.Constant | facts.Unknown):
+                continue
+            values = evaluate(self._project, argument, scope)
+            yield from self._by_caller(argument, scope, values, call.line, "passes on")
+            for value, tier in values.items():
+                if isinstance(value, FunctionValue) or points_to_of(self._project).holds_module(value):
+                    edges = self._runs(value, max(tier, Confidence.LIKELY), call.line, "passes on")
+                    yield from self._passed(argument, scope, value, edges)
+
+    def _by_caller(
+        self, expr: Expr, scope: Context, known: ValueSet, line: int, verb: str = "calls"
+    ) -> Iterator[Edge]:
+        """The edges to modules that hot callers hand to a helper which is handed too many others."""
+        if isinstance(expr, facts.Name) and scope.function not in self._entered:
+            callee = expr.id if verb == "calls" else None
+            for one in by_caller(points_to_of(self._project), scope.function, expr, known):
+                for edge in self._runs(one.value, one.tier, line, verb, callee):
+                    yield replace(edge, needs=one.caller)
+
+    def _passed(self, expr: Expr, scope: Context, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
+        """The edges to what a parameter holds: only what hot callers pass runs compiled."""
+        expr = innermost(self._project, expr, scope.function)
+        home = self._project.home_of(expr.id, scope.function) if isinstance(expr, facts.Name) else None
+        parameter = as_given(self._project.function(home), expr) if home is not None else None
+        if (
+            home is None
+            or parameter is None
+            or not self._entered.isdisjoint((scope.function, home))
+            or not isinstance(value, FunctionValue | Instance)
+            or scope.passed(parameter.name) is not None  # by a hot caller, just now
+        ):
+            yield from edges
+            return
+        kept = home != scope.function
+        found = origins(points_to_of(self._project), home, parameter, self._entered, kept=kept)
+        for edge in edges:
+            if value not in found:
+                yield edge
+            yield from (replace(edge, needs=caller) for caller in found.get(value, ()))
+
+    def _property(self, owner: Expr, name: str, scope: Context, line: int, role: str) -> Iterator[Edge]:
+        """The getter or setter that a load or store of `owner.name` runs."""
+        verb = "sets" if role else "reads"
+        for value, tier in evaluate(self._project, owner, scope).items():
+            if not isinstance(value, Instance):
+                continue
+            getter = self._project.method(value.ref, name)
+            if getter is None or self._project.method_kind(getter) != "property":
+                continue
+            function = FunctionRef(getter.path, getter.key + role)
+            if function.key in self._project.files[function.path].functions:
+                qualname = self._project.function(function).qualname
+                yield Edge(Node(function, value.ref), tier, line, f"{verb} the property {qualname}")

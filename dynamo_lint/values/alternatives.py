@@ -1,0 +1,135 @@
+"""Classes that one place of the code names together, so that a configuration picks one of them.
+
+A slot that very different classes flow into says little; a table of models, the branches of one factory or a
+registry says exactly which classes there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Subscript
+from dynamo_lint.index.walking import walk
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.values.model import ClassValue, FunctionValue, Instance, Value, ValueSet
+
+MOST = 64
+"""More models than this are a library: its users choose, whatever a place of it names."""
+_OFFERED = "offered together"
+_TO_ONE_OTHER = 4
+"""Beside so many that a decorator registers may stand one that is not: it does nothing, or wraps another."""
+
+
+def note(project: Project, made: Iterable[Value]) -> None:
+    """Take down what one place of the code picks from by a name that only the run knows."""
+    refs = {value.ref for value in made if isinstance(value, Instance | ClassValue)}
+    project.memo[_OFFERED] = refs | _all_offered(project)
+
+
+def picks(project: Project, callee: Expr, where: FunctionRef) -> bool:
+    """Whether what is called comes out of a table under a key that only the run knows: `MODELS[name](…)`."""
+    match callee:
+        case Subscript(_, index):
+            return not isinstance(index, Constant)
+        case Call(Attribute(_, "get"), (index, *_)):
+            return not isinstance(index, Constant)
+        case Name(name):
+            local = project.locals_of(where).get(name)
+            bound = local.bound if local is not None and local.parameter is None else ()
+            return any(not isinstance(value, Name) and picks(project, value, where) for value in bound)
+    return False
+
+
+def is_overridden(project: Project, callees: ValueSet) -> bool:
+    """Whether one method is called that heirs of a class have each of their own: `package.get_model()`.
+
+    So it is with a function that several files have each of their own.
+    """
+    called = [value.ref for value in callees if isinstance(value, FunctionValue)]
+    owners = {project.owner(ref) for ref in called}
+    if owners == {None} and len({ref.key for ref in called}) == 1:
+        return len(called) == len(callees)
+    if len(owners) < 2 or None in owners or len(owners) < len(callees):
+        return False
+    orders = [set(project.mro(owner)) for owner in owners if owner is not None]
+    return bool(set.intersection(*orders))
+
+
+def named_together(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
+    """Whether one table, one factory or one registering decorator names all of some classes.
+
+    A base of some of them is what these are declared as, and need not be named; nor need `few` that come from
+    elsewhere beside what is picked by a name that only the run knows.
+    """
+    key = ("named together", refs)
+    if key not in project.memo:
+        bases = {base for ref in refs for base in project.mro(ref)[1:]}
+        ends = refs - bases
+        project.memo[key] = len(refs) <= MOST and (
+            _in_table(project, ends)
+            or _in_factory(project, ends, few)
+            or _registered(project, ends, few)
+            or _offered(project, ends, few)
+        )
+    return bool(project.memo[key])
+
+
+def _in_table(project: Project, refs: frozenset[ClassRef]) -> bool:
+    tables = project.named("listed").get(min(refs).name, ())
+    return any(refs <= _classes(project, table, path) for path, table in tables)
+
+
+def _classes(project: Project, table: facts.Display, path: str) -> frozenset[ClassRef]:
+    parts = (part for part in walk(table) if isinstance(part, facts.Name | facts.Attribute))
+    return frozenset(s for part in parts for s in project.symbols(part, path) if isinstance(s, ClassRef))
+
+
+def _in_factory(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
+    """Whether one function gives all of them back, or binds one name or attribute to all of them.
+
+    `few` may come from elsewhere beside the many that it does: what is put around the model it gives.
+    """
+    names = {ref.name for ref in refs}
+    for ref in sorted(refs)[: few + 1]:
+        for where in dict.fromkeys(where for where, _ in project.calls_of(ref.name)):
+            for alternatives in _alternatives(project.function(where)):
+                if names <= alternatives or len(names & alternatives) > few >= len(names - alternatives):
+                    return True
+    return False
+
+
+def _alternatives(function: facts.Function) -> list[set[str]]:
+    """What is called for the values that one place of a function may get: its result, or a name."""
+    made: dict[str, set[str]] = {}
+    pairs = [("", value) for value in function.returns]
+    bound: list[facts.Binding | facts.Store] = [*function.bindings, *function.stores]
+    pairs += [(one.name, one.value) for one in bound]
+    for name, value in pairs:
+        for part in walk(value):
+            if isinstance(part, facts.Call):
+                made.setdefault(name, set()).add(terminal_name(part) or "")
+    return list(made.values())
+
+
+def _registered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
+    """Whether one function, or one method of one object, decorates all of them, or many but for a few."""
+    decorated: Counter[Expr] = Counter()
+    for ref in refs:
+        mine = {d.function if isinstance(d, facts.Call) else d for d in project.class_(ref).decorators}
+        decorated.update(one for one in mine if "regist" in (terminal_name(one) or ""))
+    registered = max(decorated.values(), default=0)
+    others = len(refs) - registered
+    return not others or registered >= max(few, _TO_ONE_OTHER * others)
+
+
+def _offered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
+    offered = _all_offered(project)
+    return refs <= offered or len(refs & offered) > few >= len(refs - offered)
+
+
+def _all_offered(project: Project) -> set[ClassRef]:
+    return project.memo.get(_OFFERED, set())  # type: ignore[return-value]

@@ -1,0 +1,146 @@
+"""Type annotations as abstract values."""
+
+from __future__ import annotations
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import MODULE_KEY, Expr, Name
+from dynamo_lint.program.hierarchy import concrete_subclasses, subclass_confidence
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef
+from dynamo_lint.values.model import (
+    EMPTY,
+    ClassValue,
+    Container,
+    Context,
+    ExternalInstance,
+    Instance,
+    Text,
+    Value,
+    ValueSet,
+    freeze,
+    union,
+)
+
+_UNION = frozenset({"Optional", "Union"})
+_WRAPPING = frozenset({"Annotated", "Final", "ClassVar", "Required"})
+_SEQUENCES = frozenset(
+    {"list", "List", "Sequence", "Iterable", "Iterator", "set", "Set", "frozenset", "Collection"}
+)
+_ALIASING = _UNION | _WRAPPING
+_DEEPEST = 8
+"""How many imports a name of an annotation may go through."""
+_TRANSPARENT = _UNION | _WRAPPING | _SEQUENCES | {"tuple", "Tuple"}
+_MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"})
+_UNTOLD = frozenset({"typing.Any", "typing.Callable", "collections.abc.Callable"})
+"""What any value of ours may be: it is not said to be one of a library."""
+_PLAIN = frozenset(
+    {f"builtins.{name}" for name in ("int", "float", "str", "bool", "bytes", "complex", "None")}
+    | {f"torch.{name}" for name in ("Tensor", "dtype", "device", "Size", "Generator", "LongTensor")}
+    | {"torch.FloatTensor", "torch.BoolTensor", "torch.nn.Parameter"}
+)
+
+
+def is_plain(project: Project, annotation: Expr, scope: Context) -> bool:
+    """Whether an annotation admits only tensors, numbers and texts: values that lead to no code of ours."""
+    match annotation:
+        case facts.Constant(None):
+            return True
+        case facts.Choice(options) | facts.Display("tuple", options):
+            return all(is_plain(project, option, scope) for option in options)
+        case facts.Subscript(base, index):
+            name = base.id if isinstance(base, facts.Name) else getattr(base, "name", "")
+            return name in _TRANSPARENT and is_plain(project, index, scope)
+    symbols = project.symbols(annotation, scope.function.path, scope.function.key)
+    return bool(symbols) and all(isinstance(s, ExternalSymbol) and s.dotted in _PLAIN for s in symbols)
+
+
+def as_overridden(project: Project, parameter: facts.Parameter, where: FunctionRef) -> ValueSet:
+    """What the method that another overrides says of a parameter, which has no annotation here."""
+    owner, name = project.owner(where), where.key.rpartition(".")[2]
+    if owner is None or parameter.annotation is not None or name == "__init__":
+        return EMPTY
+    for base in project.mro(owner)[1:]:
+        method = project.method(base, name)
+        if method is None:
+            continue
+        there = Context(FunctionRef(method.path, MODULE_KEY))
+        for other in project.function(method).parameters:
+            if other.name == parameter.name and other.annotation is not None:
+                plain = is_plain(project, other.annotation, there)
+                return EMPTY if plain else union([typed(project, other.annotation, there)], Confidence.LIKELY)
+    return EMPTY
+
+
+def typed(project: Project, annotation: Expr, scope: Context) -> ValueSet:
+    """Instances of an annotated type."""
+    match annotation:
+        case facts.Choice(options) | facts.Display("tuple", options):
+            return union(typed(project, option, scope) for option in options)
+        case facts.Subscript(base, index):
+            name = base.id if isinstance(base, facts.Name) else getattr(base, "name", "")
+            inner = index.items if isinstance(index, facts.Display) and index.items else (index,)
+            if name in _UNION:
+                return union(typed(project, option, scope) for option in inner)
+            if name == "Literal":
+                texts = [i.value for i in inner if isinstance(i, facts.Constant) and isinstance(i.value, str)]
+                return {Text(text): Confidence.LIKELY for text in texts}
+            if name in _WRAPPING:
+                return typed(project, inner[0], scope)
+            if name in _SEQUENCES or name in ("tuple", "Tuple"):
+                items = union(typed(project, option, scope) for option in inner)
+                return {Container("each", (freeze(items),)): Confidence.CERTAIN} if items else EMPTY
+            if name in _MAPPINGS:
+                items = typed(project, inner[-1], scope)
+                return {Container("each", (freeze(items),)): Confidence.CERTAIN} if items else EMPTY
+            if name in ("type", "Type"):
+                return {
+                    ClassValue(v.ref): tier
+                    for v, tier in typed(project, inner[0], scope).items()
+                    if isinstance(v, Instance)
+                }
+            return typed(project, base, scope)
+    inner_ones = nested(project, annotation, scope.receiver)
+    if inner_ones:
+        return {Instance(inner_ones[0]): Confidence.CERTAIN if len(inner_ones) == 1 else Confidence.LIKELY}
+    found: dict[Value, Confidence] = {}
+    for symbol in project.symbols(annotation, scope.function.path, scope.function.key):
+        match symbol:
+            case ClassRef():
+                found[Instance(symbol)] = Confidence.CERTAIN
+                # An abstract class has no instances of its own: it stands for its heirs.
+                below = subclass_confidence(project, concrete_subclasses(project, symbol))
+                found |= {Instance(heir): tier for heir, tier in below.items()}
+            case ExternalSymbol(dotted) if dotted.rpartition(".")[2] in _ALIASING and isinstance(
+                annotation, Name
+            ):
+                found |= _alias(project, annotation.id, scope.function.path)
+            case ExternalSymbol(dotted) if not dotted.startswith("builtins.") and dotted not in _UNTOLD:
+                found[ExternalInstance(dotted)] = Confidence.CERTAIN
+    return found
+
+
+def _alias(project: Project, name: str, path: str, depth: int = 0) -> ValueSet:
+    """What an annotation means that has a name of its own: `Models = Annotated[NetConfig | …, …]`."""
+    bound = project.global_bindings(path).get(name, ())
+    match bound:
+        case [facts.Subscript() as meant]:
+            return typed(project, meant, Context(FunctionRef(path, MODULE_KEY)))
+        case [facts.Import(name=str() as other) as source] if depth < _DEEPEST:
+            files = [s for s in project.imported_modules(source, path) if isinstance(s, File)]
+            return union(_alias(project, other, file.path, depth + 1) for file in files)
+    return EMPTY
+
+
+def nested(project: Project, annotation: Expr, receiver: ClassRef | None) -> list[ClassRef]:
+    """The classes in the body of a class, or of its bases, that a bare name in one of its methods means.
+
+    A class that nests a `Config` of its own gets that one, whatever a method of its base was written for.
+    """
+    if receiver is None or not isinstance(annotation, facts.Name):
+        return []
+    found = []
+    for part in project.mro(receiver):
+        key = f"{part.key}.{annotation.id}"
+        if annotation.id in project.class_bindings(part) and key in project.files[part.path].classes:
+            found.append(ClassRef(part.path, key))
+    return found

@@ -1,0 +1,174 @@
+"""Attributes of classes: dynamic bases, enumerations, dataclass fields, stores on a class object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from dynamo_lint.index.facts import MODULE_KEY, Attribute, Constant, Definition, Expr
+from dynamo_lint.program import hierarchy
+from dynamo_lint.program.item_path import key_of, nested
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Symbol
+from dynamo_lint.values import alternatives, containers
+from dynamo_lint.values.model import (
+    EMPTY,
+    ClassValue,
+    Container,
+    Context,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    Value,
+    ValueSet,
+    at_best,
+    stored,
+    union,
+)
+from dynamo_lint.values.points_to import PointsTo
+
+
+def made_by_type(ev: PointsTo, bases: Sequence[Expr], scope: Context) -> ValueSet:
+    """What `type(name, (Mixin, base), {})` makes, by its first base that has a `forward`."""
+    where = scope.function
+    for base in bases:
+        found = ev.of_symbols(ev.project.symbols(base, where.path, where.key)) or ev.value(base, scope)
+        classes: ValueSet = {v: tier for v, tier in found.items() if isinstance(v, ClassValue)}
+        if any(isinstance(v, ClassValue) and ev.project.method(v.ref, "forward") for v in classes):
+            return classes
+    return EMPTY
+
+
+def inherited_from_parameter(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+    """What `super().name` means in a class whose bases are parameters of the function around it."""
+    project = ev.project
+    outer = project.class_(ref).outer or MODULE_KEY
+    if outer == MODULE_KEY:
+        return EMPTY
+    around = FunctionRef(ref.path, outer)
+    found: list[ValueSet] = []
+    for base in project.class_(ref).bases:
+        if project.symbols(base, ref.path, outer):
+            continue
+        for value, tier in ev.value(base, Context(around, project.owner(around))).items():
+            method = project.method(value.ref, name) if isinstance(value, ClassValue) else None
+            if method is not None and isinstance(value, ClassValue):
+                found.append({FunctionValue(method, value.ref): max(tier, Confidence.LIKELY)})
+    return union(found)
+
+
+def is_enumeration(project: Project, ref: ClassRef) -> bool:
+    """Whether instances of a class are its members (enum)."""
+    return any(base.startswith("enum.") for base in project.external_bases(ref))
+
+
+def enumeration_values(ev: PointsTo, ref: ClassRef) -> ValueSet:
+    """The `value` of a member that only the run knows."""
+    class_ = ev.project.class_(ref)
+    outer = Context(FunctionRef(ref.path, class_.outer or MODULE_KEY))
+    found = union(
+        (ev.value(one.value, outer) for one in class_.bindings if not isinstance(one.value, Definition)),
+        Confidence.LIKELY,
+    )
+    alternatives.note(ev.project, found)
+    return found
+
+
+def field_arguments(ev: PointsTo, part: ClassRef, ref: ClassRef, name: str) -> Iterator[tuple[Expr, Context]]:
+    """What is passed for a field that `part`, a base of the class or itself, declares, each with where."""
+    if ev.project.method(ref, "__init__") is not None:
+        return
+    declared = [key for key, _ in ev.project.class_(part).annotations]
+    position = declared.index(name) if name in declared else None
+    made = (ev.constructions(one) for one in hierarchy.instantiated_as(ev.project, ref))
+    for scope, site in chain.from_iterable(made):
+        given = next((value for key, value in site.call.keywords if key == name), None)
+        if given is None and part == ref and position is not None and position < len(site.call.arguments):
+            given = site.call.arguments[position]
+        if given is not None:
+            yield given, scope
+
+
+_FEW = 8
+"""A table of more classes than this that are no modules, backends or families, mixes all that these hold."""
+
+
+def set_on_class(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+    """What functions store under a name that the body of the class binds to None, to be filled later."""
+    project = ev.project
+    bound = project.class_bindings(ref).get(name, ())
+    if not any(binding.value == Constant(None) for binding in bound):
+        return EMPTY
+    parts = []
+    for where, store in project.stores_of(name):
+        own = project.is_self(store.owner, where)
+        if own and project.method_kind(where) not in ("classmethod", "staticmethod"):
+            continue  # on an instance
+        if ref in _holders(project, store.owner, where):
+            parts.append(ev.value(store.value, Context(where, project.owner(where))))
+    return union(parts, Confidence.LIKELY)
+
+
+def put_into_table(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+    """What methods and other code put into a table that stands in the body of a class.
+
+    Such tables hold the state of a program as well: of what is kept there, only what makes something counts.
+    """
+    return ev.ask(("put into table", ref, name), lambda: _put_there(ev, ref, name), EMPTY)
+
+
+def _put_there(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+    rows = [
+        (key, {v: tier for v, tier in containers.put_by(ev, where, value).items() if _makes(v)})
+        for where, key, value in _put(ev.project, ref, name)
+    ]
+    held = union(values for _, values in rows)
+    others = [v for v in held if not isinstance(v, ClassValue) or not ev.project.is_module(v.ref)]
+    if not held or len(others) > _FEW:
+        return EMPTY
+    alternatives.note(ev.project, held)  # which of them is taken, only the run knows
+    return at_best(stored(rows), Confidence.LIKELY)
+
+
+def _put(project: Project, ref: ClassRef, name: str) -> Iterator[tuple[FunctionRef, str | None, Expr]]:
+    """What is put into the table: where that stands, under which literal key, and the value."""
+    for where, item in project.items_stored(name):
+        store = nested(item) or item
+        match store.owner:
+            case Attribute(holder, called) if called == name and ref in _holders(project, holder, where):
+                yield where, key_of(store), store.value
+
+
+def _holders(project: Project, expr: Expr, where: FunctionRef) -> tuple[Symbol, ...]:
+    """The classes whose own attributes an expression leads to: one that it names, or those of `self`."""
+    owner = project.owner(where) if project.is_self(expr, where) else None
+    return project.symbols(expr, where.path, where.key) if owner is None else project.mro(owner)
+
+
+def _makes(value: Value) -> bool:
+    """Whether a value is what a registry holds: classes and functions, also below names of sorts."""
+    if isinstance(value, Container):
+        return any(item for item in value.items) and all(_makes(v) for item in value.items for v, _ in item)
+    return isinstance(value, ClassValue | FunctionValue)
+
+
+_MODULE_TYPES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
+
+
+def is_instance_of(ev: PointsTo, value: Value, types: ValueSet) -> bool:
+    """Whether a value is an instance of one of the types, given as instances of them."""
+    if value in types:
+        return True
+    if not isinstance(value, Instance):
+        return False
+    order = ev.project.mro(value.ref)
+    bases = ev.project.external_bases(value.ref)
+    for one in types:
+        match one:
+            case Instance(ref) if ref in order:
+                return True
+            case ExternalInstance(dotted) if dotted in bases or (
+                dotted in _MODULE_TYPES and ev.project.is_module(value.ref)
+            ):
+                return True
+    return False

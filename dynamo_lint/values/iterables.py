@@ -1,0 +1,122 @@
+"""Iteration: the results of `zip`, `map` and `chain`, and of `__iter__` and `__getitem__` of classes."""
+
+from __future__ import annotations
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Attribute, Call, Expr, Name
+from dynamo_lint.index.walking import walk
+from dynamo_lint.program.refs import ClassRef, Confidence
+from dynamo_lint.values import records
+from dynamo_lint.values.model import (
+    EMPTY,
+    AnonymousModule,
+    ClassValue,
+    Container,
+    Context,
+    FunctionValue,
+    Instance,
+    Slot,
+    Value,
+    ValueSet,
+    each,
+    elements,
+    freeze,
+    union,
+)
+from dynamo_lint.values.points_to import PointsTo
+from dynamo_lint.values.solver import FARTHER
+
+NAMES = frozenset(
+    {*(f"builtins.{name}" for name in ("enumerate", "zip", "next", "map", "filter", "sum"))}
+    | {*(f"itertools.{name}" for name in ("chain", "chain.from_iterable", "islice", "zip_longest"))}
+)
+PASSING = frozenset(name.rpartition(".")[2] for name in NAMES) - {"map", "sum"}
+"""Last names of those that give nothing but what they are given."""
+
+
+def of_call(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet:
+    """What a call of one of them gives; the name is without the package."""
+
+    def inside(source: Expr) -> ValueSet:
+        return ev.elements(ev.value(source, scope))
+
+    match name, call.arguments:
+        case "enumerate", (source, *_):
+            return each({Container("tuple", (Slot(), freeze(inside(source)))): Confidence.CERTAIN})
+        case "zip", (facts.Element(rows),):  # `zip(*rows)`
+            return each(_columns(ev.value(rows, scope)))
+        case "zip" | "zip_longest", sources:
+            return each(
+                {Container("tuple", tuple(freeze(inside(one)) for one in sources)): Confidence.CERTAIN}
+            )
+        case "next", (source, *_):
+            return inside(source)
+        case "islice", (source, *_):
+            return each(inside(source))
+        case "chain", sources:  # `*rows` gives the rows
+            return each(union(inside(one) for one in sources))
+        case ("chain.from_iterable", (rows,)) | ("sum", (rows, facts.Display())):
+            return each(ev.elements(inside(rows)))
+        case "filter", (_, source):
+            return each(inside(source))
+        case "map", (function, *_):
+            return each(ev.value(Call(function, line=call.line), scope))
+    return {}
+
+
+def _columns(rows: ValueSet) -> ValueSet:
+    """What stands at one place of every row, as of the lists that a model keeps about its layers."""
+    return {
+        row._replace(items=tuple(freeze(elements(dict(item))) for item in row.items)): tier
+        for row, tier in rows.items()
+        if isinstance(row, Container)
+    }
+
+
+def of_object(ev: PointsTo, ref: ClassRef) -> ValueSet | None:
+    """What the `__iter__` of a class gives one by one; None if it has none."""
+    given = _kept(ev, ref, "__iter__")
+    if given is None:
+        return None
+    opened: set[ClassRef] = ev.project.memo.setdefault("iterated over", set())  # type: ignore[assignment]
+    if ref in opened:  # two classes that give each other to iterate over
+        return EMPTY
+    opened.add(ref)
+    itself = Instance(ref) in given  # `return self`
+    others = {v: tier for v, tier in given.items() if v != Instance(ref)}
+    found = union([ev.elements(others), (_kept(ev, ref, "__next__") or EMPTY) if itself else EMPTY])
+    opened.remove(ref)
+    return found
+
+
+def item_of(ev: PointsTo, ref: ClassRef, index: object) -> ValueSet | None:
+    """What an item of an object is: a field of a record, or what its `__getitem__` gives; None if neither."""
+    if (field := records.field_of(ev.project, ref, index)) is not None:
+        return ev.attributes({Instance(ref): Confidence.CERTAIN}, field)
+    return None if isinstance(index, str) else _kept(ev, ref, "__getitem__")
+
+
+def _kept(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet | None:
+    """What a special method gives of what the object holds, and None if there is no such method.
+
+    A data set makes what it gives, one by one, and a configuration gives any attribute: neither holds it.
+    """
+    method = ev.project.method(ref, name)
+    if method is None:
+        return None
+    itself = Name(ev.project.self_name(method) or "")
+    for part in (part for value in ev.project.function(method).returns for part in walk(value)):
+        match part:
+            case Call(Name("getattr")):
+                return EMPTY
+            case Call(Attribute(owner)) if owner == itself:
+                return EMPTY
+    given = ev.ask_nearby(("kept", method, ref), lambda: ev.returns(method, ref), EMPTY, FARTHER)
+    return {value: tier for value, tier in given.items() if _is_ours(value)}
+
+
+def _is_ours(value: Value) -> bool:
+    """Whether a value leads to code of the project: a row of tensors does not."""
+    if isinstance(value, Container):
+        return any(_is_ours(inner) for item in value.items for inner, _ in item)
+    return isinstance(value, Instance | ClassValue | FunctionValue | AnonymousModule)

@@ -1,0 +1,181 @@
+"""The children of a module, their descendants, and the dotted paths of `named_modules()`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import ITEM, Expr
+from dynamo_lint.program.refs import ClassRef, Confidence
+from dynamo_lint.values.model import (
+    EMPTY,
+    Container,
+    Context,
+    Instance,
+    Text,
+    Value,
+    ValueSet,
+    elements,
+    union,
+)
+from dynamo_lint.values.points_to import PointsTo
+
+
+def contents(ev: PointsTo, ref: ClassRef) -> ValueSet:
+    """What an instance holds without a name of its own: `self.append(…)`, `self.add_module(name, …)`."""
+    return ev.ask(("contents", ref), lambda: _contents(ev, ref), EMPTY)
+
+
+def _contents(ev: PointsTo, ref: ClassRef) -> ValueSet:
+    parts = [
+        ev.value(store.value, Context(where, ref))
+        for part in ev.project.mro(ref)
+        for where, store in ev.project.own_stores(part).get(ITEM, ())
+    ]
+    init = ev.project.method(ref, "__init__") if ev.project.is_container(ref) else None
+    if init is not None:
+        for site in ev.project.function(init).calls:
+            if isinstance(site.call.function, facts.Attribute) and site.call.function.name == "__init__":
+                scope = Context(init, ref)
+                given = union(ev.value(argument, scope) for argument in site.call.arguments)
+                parts += [{v: t for v, t in given.items() if isinstance(v, Instance)}, elements(given)]
+    return union(parts)
+
+
+def children(ev: PointsTo, ref: ClassRef) -> ValueSet:
+    """The submodules an instance holds in its attributes: instances, and containers as they are."""
+    return ev.ask(("children", ref), lambda: _children(ev, ref), EMPTY)
+
+
+def _children(ev: PointsTo, ref: ClassRef) -> ValueSet:
+    names = {n for part in ev.project.mro(ref) for n in ev.project.own_stores(part) if not n.endswith("[]")}
+    held = union(ev.attributes({Instance(ref): Confidence.CERTAIN}, name) for name in sorted(names))
+    held = union([held, contents(ev, ref)])
+    return {v: tier for v, tier in held.items() if ev.holds_module(v)}
+
+
+def descendants(ev: PointsTo, ref: ClassRef) -> ValueSet:
+    """All submodules below an instance, itself included: what `.modules()` yields."""
+    return ev.ask(("descendants", ref), lambda: _descendants(ev, ref), EMPTY)
+
+
+def _descendants(ev: PointsTo, ref: ClassRef) -> ValueSet:
+    found: dict[Value, Confidence] = {}
+    pending: list[tuple[Value, Confidence]] = [(Instance(ref), Confidence.LIKELY)]
+    while pending:
+        value, tier = pending.pop()
+        if value in found:
+            continue
+        found[value] = tier
+        match value:
+            case Instance(inner):
+                pending += [(v, max(tier, t)) for v, t in children(ev, inner).items()]
+            case Container():
+                pending += [
+                    (v, max(tier, t)) for v, t in elements({value: tier}).items() if ev.holds_module(v)
+                ]
+    return found
+
+
+def submodule_at(ev: PointsTo, ref: ClassRef, path: str) -> ValueSet:
+    """The module that a path names below another: `"encoder.norm"`."""
+    found: ValueSet = {Instance(ref): Confidence.CERTAIN}
+    for part in path.split("."):
+        found = ev.attributes(found, part)
+    return found
+
+
+def submodule_along(ev: PointsTo, path: Sequence[Expr], scope: Context) -> ValueSet:
+    """What `reduce(getattr, path.split("."), model)` finds: any module below, if nothing tells the path."""
+    if len(path) != 2:
+        return EMPTY
+    names, start = path
+    found = ev.value(start, scope)
+    for known in ev.value(names, scope):
+        parts = known.items if isinstance(known, Container) else ()
+        texts = [value.value for part in parts for value, _ in part if isinstance(value, Text)]
+        for text in texts:
+            found = ev.attributes(found, text)
+        if texts:
+            return found
+    return union((descendants(ev, v.ref) for v in found if isinstance(v, Instance)), Confidence.LIKELY)
+
+
+ANY = "*"
+"""Stands in a path for a name that only the run knows."""
+POSITION = "#"
+"""Stands in a path for the position in a list: any number."""
+_DEEPEST = 10
+_MOST = 800
+"""More modules than this are not told apart by their names."""
+
+
+class Named(NamedTuple):
+    """A module and the name it has below another."""
+
+    path: tuple[str, ...]
+    value: Value
+
+
+def paths_below(ev: PointsTo, ref: ClassRef) -> tuple[Named, ...]:
+    """All modules below an instance with their names, itself first, containers included."""
+    nothing: tuple[Named, ...] = ()
+    return ev.ask(("paths below", ref), lambda: tuple(_walk(ev, ref)), nothing)
+
+
+def paths_of_children(ev: PointsTo, ref: ClassRef) -> tuple[Named, ...]:
+    """The children of an instance with their names."""
+    return tuple(Named((name,), value) for name, values in _parts(ev, ref) for value in values)
+
+
+def inside(group: Container) -> Iterator[Named]:
+    """What a container holds, by key or position."""
+    keys = group.keys if group.kind == "dict" else ()
+    for number, item in enumerate(group.items):
+        key = (keys[number] if number < len(keys) else None) or (ANY if group.kind == "dict" else POSITION)
+        yield from (Named((key,), value) for value, _ in item)
+
+
+def _walk(ev: PointsTo, ref: ClassRef) -> Iterator[Named]:
+    count = 0
+    pending: list[tuple[Named, frozenset[ClassRef]]] = [(Named((), Instance(ref)), frozenset())]
+    while pending and count < _MOST:
+        named, around = pending.pop()
+        yield named
+        count += 1
+        if len(named.path) >= _DEEPEST:
+            continue
+        match named.value:
+            case Instance(inner) if inner not in around:
+                parts = [Named((name,), value) for name, values in _parts(ev, inner) for value in values]
+                around = around | {inner}
+            case Container():
+                parts = [part for part in inside(named.value) if ev.holds_module(part.value)]
+            case _:
+                parts = []
+        pending += [(Named((*named.path, *part.path), part.value), around) for part in reversed(parts)]
+
+
+def _parts(ev: PointsTo, ref: ClassRef) -> Iterator[tuple[str, ValueSet]]:
+    """The submodules that an instance holds itself, by attribute."""
+    if ev.project.is_container(ref):
+        yield POSITION, contents(ev, ref)
+    stores = {n: s for part in ev.project.mro(ref) for n, s in ev.project.own_stores(part).items()}
+    for name in sorted(stores):
+        if not name.endswith("[]"):
+            held = ev.attributes({Instance(ref): Confidence.CERTAIN}, name)
+            yield name, {value: tier for value, tier in held.items() if ev.holds_module(value)}
+    if not ev.project.is_container(ref):
+        yield ANY, {v: t for v, t in contents(ev, ref).items() if ev.holds_module(v)}
+
+
+def spelled(path: tuple[str, ...]) -> tuple[str, ...]:
+    """A path as the run may spell it, with some numbers for each position; nothing if a name is not known."""
+    if ANY in path:
+        return ()
+    if POSITION not in path:
+        return (".".join(path),)
+    return tuple(
+        ".".join(number if part == POSITION else part for part in path) for number in ("0", "1", "12")
+    )

@@ -1,0 +1,106 @@
+"""The binding of `self` and `cls`: which classes a method runs for, seen from its caller."""
+
+from __future__ import annotations
+
+from dynamo_lint.index.facts import Attribute, Call, Expr, Name, Parameter
+from dynamo_lint.index.walking import walk
+from dynamo_lint.program.hierarchy import subclasses
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
+from dynamo_lint.values.annotations import nested
+from dynamo_lint.values.model import EMPTY, ClassValue, Context, Instance, ValueSet
+
+
+def receiver(project: Project, parameter: Parameter, scope: Context) -> ValueSet:
+    """What the first parameter of a method is: an instance of its class, or the class itself."""
+    function = project.function(scope.function)
+    if function.owner is None or function.parameters[0] is not parameter:
+        return EMPTY
+    kind = project.method_kind(scope.function)
+    if kind == "staticmethod":
+        return EMPTY
+    ref = scope.receiver or ClassRef(scope.function.path, function.owner)
+    return {ClassValue(ref) if kind == "classmethod" else Instance(ref): Confidence.CERTAIN}
+
+
+def may_run_for(project: Project, scope: Context, caller: Context, call: Call) -> bool:
+    """Whether a call may run a method for what `self` is there: a sibling's `super().method()` does not.
+
+    That of a mixin does, if some class has both.
+    """
+    owner, own = project.owner(caller.function), scope.receiver
+    if owner is None or own is None or not _passes_to_super(call):
+        return True
+    if owner in project.mro(own) or own in project.mro(owner):
+        return True
+    return any(owner in project.mro(heir) for heir in subclasses(project, own))
+
+
+def seen_by(project: Project, scope: Context, caller: Context, call: Call) -> Context:
+    """Where a call stands, as the class sees it whose method it runs: `self` of a base is its own there.
+
+    `self.prepare(net)` of a trainer, whose heir has its own `prepare`, passes what that heir makes as `net`.
+    """
+    own, above = scope.receiver or project.owner(scope.function), project.owner(caller.function)
+    if own is None or above is None or above == own or above not in project.mro(own):
+        return caller
+    match call.function:
+        case Attribute(value, _) if project.is_self(value, caller.function):
+            return caller._replace(receiver=own)
+    return caller
+
+
+def depends_on_class(project: Project, parameter: Parameter, scope: Context) -> bool:
+    """Whether what a parameter holds depends on what `self` is, beyond the calls that pass it.
+
+    An heir may have its own of a class that annotates it, and passes what it likes by `super().__init__(…)`.
+    """
+    if scope.receiver is None:
+        return False
+    if _names_own(project, parameter, scope):
+        return True
+    owner, name = project.owner(scope.function), scope.function.key.rpartition(".")[2]
+    return owner is not None and owner != scope.receiver and _is_passed_to_super(project, owner, name)
+
+
+def _is_passed_to_super(project: Project, owner: ClassRef, name: str) -> bool:
+    """Whether some class below one hands over to its method by `super()`."""
+    key = ("handed up", owner, name)
+    if key not in project.memo:
+        own = (project.method(heir, name) for heir in subclasses(project, owner))
+        project.memo[key] = any(
+            _passes_to_super(site.call, name)
+            for ref in own
+            if ref is not None and project.owner(ref) != owner
+            for site in project.function(ref).calls
+        )
+    return bool(project.memo[key])
+
+
+def _passes_to_super(call: Call, name: str | None = None) -> bool:
+    """Whether a call is `super().name(…)`."""
+    match call.function:
+        case Attribute(Call(Name("super")), method):
+            return name is None or method == name
+    return False
+
+
+def each_subclass(project: Project, value: Expr, where: FunctionRef) -> ValueSet:
+    """The classes that `__init_subclass__` puts into a table: it runs for each one below its own.
+
+    Only where the class itself is the value. What else it does with one is not what it does with another.
+    """
+    function = project.function(where)
+    owner = project.owner(where)
+    if owner is None or not function.qualname.endswith(".__init_subclass__"):
+        return EMPTY
+    if not function.parameters or value != Name(function.parameters[0].name):
+        return EMPTY
+    return {ClassValue(heir): Confidence.LIKELY for heir in subclasses(project, owner)}
+
+
+def _names_own(project: Project, parameter: Parameter, scope: Context) -> bool:
+    """Whether a parameter is annotated with a class inside that of `self`: an heir may have its own."""
+    return parameter.annotation is not None and any(
+        nested(project, part, scope.receiver) for part in walk(parameter.annotation)
+    )

@@ -1,0 +1,166 @@
+"""Record objects: named tuples, namespaces, typed dictionaries, models with declared fields."""
+
+from __future__ import annotations
+
+from dynamo_lint.index import facts
+from dynamo_lint.index.facts import Call, Constant, Display
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, Confidence
+from dynamo_lint.values.model import (
+    EMPTY,
+    AnonymousModule,
+    ClassValue,
+    Container,
+    Context,
+    Instance,
+    Slot,
+    Text,
+    ValueSet,
+    at_best,
+    elements,
+    freeze,
+    stored,
+    union,
+)
+from dynamo_lint.values.points_to import PointsTo
+
+_OPEN = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "Munch", "AttrDict", "DotMap"})
+"""Last names of classes of libraries whose instances take any attribute."""
+PARSERS = frozenset({"parse_args", "parse_known_args"})
+"""What gives such an object: `args.model = Net()` hangs a model on it (argparse and its heirs)."""
+FIELDS = frozenset(
+    {"dataclasses.field", "attr.ib", "attr.field", "attrs.field", "pydantic.Field", "pydantic.fields.Field"}
+)
+"""What declares a field of a class, with what it holds by default."""
+DEFAULTS = frozenset({"default", "default_factory", "factory"})
+_NAMED_TUPLE = "collections.namedtuple"
+_NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+_TYPED_DICTIONARIES = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
+_DICTIONARIES = frozenset({"dict", "OrderedDict", "MappingProxyType"})
+_READERS = frozenset(
+    {
+        "tyro.cli",
+        "draccus.parse",
+        "pyrallis.parse",
+        "simple_parsing.parse",
+        "dacite.from_dict",
+        "chz.entrypoint",
+    }
+    | {"dacite.core.from_dict", "omegaconf.OmegaConf.structured", "datargs.parse", "jsonargparse.auto_cli"}
+)
+"""What makes an object of a class that it is given, out of arguments or of a file."""
+_CHOOSING = "tyro.extras.overridable_config_cli"
+"""Gives one of the objects in a table of names with a description and an object each (tyro/extras)."""
+VALIDATING = frozenset(
+    {"model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw", "parse_file"}
+    | {"from_dict", "from_json", "from_yaml", "from_yaml_file"}
+)
+"""Class methods of libraries that make an object of the heir that is called (pydantic, dataclasses_json)."""
+CLASS = "named tuple"
+"""The kind of `Group` that stands for a class of named tuples: it has their fields, and holds nothing."""
+
+
+def of_library(ev: PointsTo, dotted: str, call: Call, scope: Context) -> ValueSet | None:
+    """The record that something of a library makes, or the class of it; None if it makes none."""
+    if dotted == _NAMED_TUPLE:
+        return _named_tuple(call)
+    if dotted in _READERS:
+        return _read(ev, call, scope)
+    if dotted == _CHOOSING and call.arguments:
+        rows = elements(ev.value(call.arguments[0], scope))
+        return {v: tier for v, tier in elements(rows).items() if isinstance(v, Instance)}
+    if dotted.rpartition(".")[2] in _OPEN and not dotted.startswith("builtins."):
+        return _opened(ev, call, scope)
+    return _pipeline(ev, dotted, call, scope)
+
+
+def _pipeline(ev: PointsTo, dotted: str, call: Call, scope: Context) -> ValueSet | None:
+    """A pipeline of diffusers with the modules of ours that it is made of, which it keeps by name
+    (diffusers/pipelines/pipeline_utils.py: register_modules)."""
+    if not dotted.removesuffix(".from_pretrained").endswith("Pipeline"):
+        return None
+    given = [(name, ev.value(value, scope)) for name, value in call.keywords if name is not None]
+    parts = [(name, found) for name, found in given if any(map(ev.holds_module, found))]
+    if not parts:
+        return None
+    return {
+        Container(
+            "tuple", tuple(freeze(found) for _, found in parts), tuple(n for n, _ in parts)
+        ): Confidence.LIKELY
+    }
+
+
+def _named_tuple(call: Call) -> ValueSet:
+    """The class that `namedtuple("Parts", ["model", "step"])` makes."""
+    match call.arguments:
+        case (_, Display("list" | "tuple", items), *_):
+            names = [item.value for item in items if isinstance(item, Constant)]
+        case (_, Constant(str() as text), *_):
+            names = list(text.replace(",", " ").split())
+        case _:
+            return EMPTY
+    return {Container(CLASS, (), tuple(name for name in names if isinstance(name, str))): Confidence.CERTAIN}
+
+
+def named_tuple_made(ev: PointsTo, names: tuple[str | None, ...], call: Call, scope: Context) -> ValueSet:
+    """The named tuple that a call of its class makes."""
+    given = dict(zip(names, call.arguments, strict=False)) | dict(call.keywords)
+    parts = (ev.value(given.get(name, facts.UNKNOWN), scope) for name in names)
+    return {Container("tuple", tuple(freeze(part) for part in parts), names): Confidence.CERTAIN}
+
+
+def field_of(project: Project, ref: ClassRef, index: object) -> str | None:
+    """The field that an index means: of a tuple by its place, of a typed dictionary by its name."""
+    bases = project.external_bases(ref)
+    if isinstance(index, str):
+        return index if not _TYPED_DICTIONARIES.isdisjoint(bases) else None
+    if not isinstance(index, int) or _NAMED_TUPLES.isdisjoint(bases):
+        return None
+    fields = [name for part in project.mro(ref) for name, _ in project.class_(part).annotations]
+    return fields[index] if -len(fields) <= index < len(fields) else None
+
+
+def _opened(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+    """An object that takes any attribute: one for each line that makes some."""
+    rows = [(name, ev.value(value, scope)) for name, value in call.keywords]
+    return {AnonymousModule(scope.function.path, call.line): Confidence.CERTAIN, **stored(rows)}
+
+
+def copied(name: str, values: ValueSet) -> ValueSet:
+    """A container that holds the same as others; of pairs a dictionary: `OrderedDict([("net", Net)])`."""
+    groups: ValueSet = {value: tier for value, tier in values.items() if isinstance(value, Container)}
+    if name not in _DICTIONARIES:
+        return groups
+    found: list[ValueSet] = []
+    for group, tier in groups.items():
+        if not isinstance(group, Container):
+            continue
+        inner = [pair for item in group.items for pair, _ in item]
+        rows = [pair.items for pair in inner if isinstance(pair, Container) and pair.kind == "tuple"]
+        if group.kind == "dict" or len(rows) != len(inner) or any(len(row) != 2 for row in rows):
+            found.append({group: tier})
+        else:
+            found.append(at_best(stored((_text(key), dict(value)) for key, value in rows), tier))
+    return union(found)
+
+
+def _text(held: Slot) -> str | None:
+    texts = [value.value for value, _ in held if isinstance(value, Text)]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _read(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+    """What `tyro.cli(Arguments)` gives: an object of the class."""
+    given = dict(call.keywords)
+    for name in ("config_class", "data_class"):
+        if name in given:
+            return validated_instances(ev.value(given[name], scope))
+    match call.arguments:
+        case (facts.Subscript(_, asked), *_) | (asked, *_):  # `tyro.conf.FlagConversionOff[Arguments]`
+            return validated_instances(ev.value(asked, scope))
+    return EMPTY
+
+
+def validated_instances(classes: ValueSet) -> ValueSet:
+    """An object of each of the classes."""
+    return {Instance(one.ref): tier for one, tier in classes.items() if isinstance(one, ClassValue)}

@@ -1,0 +1,162 @@
+"""A memo table with fixpoint iteration, for questions that may, directly or not, depend on themselves."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+_FRAMES = 5000
+"""Enough Python frames for the deepest nesting of questions, each with its expressions."""
+_MAX_DEPTH = 40
+"""Questions nested deeper than this are given up: no real model needs them, and recursion must end."""
+NEARBY = 8
+"""How deep a question may be nested in one that is only worth an easy answer."""
+FARTHER = 16
+"""How deep where the answer is likely to lead on, as through a container that a helper fills from a table."""
+_MORE = 8
+"""With so many times the room, a question is asked again whose answer lacks what was given up: what a nearby
+one left, where there is all the room. If it took less, more would be asked again, and nothing more found."""
+_ROUNDS = 3
+"""How often a circle of questions is asked again with the answer of the round before."""
+
+
+class Solver:
+    """Each question is computed once; a circle of questions a few times, until its answer is stable.
+
+    A question that meets itself gets the answer of the round before, at first what `unknown` says. What
+    leaned on a question still open is provisional: it serves until that question is settled, and is
+    settled with it. What lacks something because a question was nested too deeply serves those who have not
+    much more room than who asked first, and is asked again by those who have.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[object, object] = {}
+        self._singles: dict[object, object] = {}
+        """Answers of one value, by that value: half of all are such, and most of them the same."""
+        self._parts: dict[object, object] = {}
+        """Parts of questions that leaned on no open one."""
+        self._open: dict[object, int] = {}
+        """Depth of every question being computed."""
+        self._growing: set[object] = set()
+        """Open questions whose answer says more once it is known itself."""
+        self._guesses: dict[object, object] = {}
+        """What the members of an open circle answered in the round before."""
+        self._provisional: dict[object, tuple[object, int]] = {}
+        """Answers with the depth of the outermost open question they leaned on."""
+        self._leaning: dict[int, list[object]] = defaultdict(list)
+        """The provisional questions by that depth."""
+        self._outermost = _MAX_DEPTH
+        """Depth of the outermost open question that the current answer leaned on."""
+        self._short: dict[object, int] = {}
+        """How much room there was for an answer that lacks what was given up below it."""
+        self._cut = False
+        """Whether the current answer lacks what was given up."""
+        self._limit = _MAX_DEPTH
+        """Depth at which questions are given up."""
+
+    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T, within: int) -> T:
+        """Like `ask`, but give up early: for what is only worth knowing if it is easy to see."""
+        before = self._limit
+        self._limit = min(before, len(self._open) + within)
+        answer = self.ask(key, compute, unknown)
+        self._limit = before
+        return answer
+
+    def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
+        """The answer to `key`, from memory or from `compute`."""
+        if key in self._known and not self._may_say_more(key):
+            self._cut = self._cut or key in self._short
+            return self._known[key]  # type: ignore[return-value]
+        if key in self._provisional:
+            answer, outermost = self._provisional[key]
+            self._outermost = min(self._outermost, outermost)
+            return answer  # type: ignore[return-value]
+        depth = len(self._open)
+        if key in self._open or depth >= self._limit:
+            self._cut = self._cut or key not in self._open
+            self._outermost = min(self._outermost, self._open.get(key, depth - 1))
+            return self._guesses.get(key, self._known.get(key, unknown))  # type: ignore[return-value]
+        before, cut = self._outermost, self._cut
+        self._cut = False
+        self._open[key] = depth
+        if depth == 0:
+            computed = _with_room(lambda: self._settle(key, depth, compute, unknown))
+        else:
+            computed = self._settle(key, depth, compute, unknown)
+        del self._open[key]
+        self._growing.discard(key)
+        self._outermost = min(before, self._outermost)
+        self._cut = self._cut or cut
+        return computed
+
+    def _may_say_more(self, key: object) -> bool:
+        """Whether an answer lacks what was given up, and there is enough room now to find it."""
+        short = self._short.get(key)
+        return short is not None and self._limit - len(self._open) >= short * _MORE
+
+    def grows(self, key: object) -> None:
+        """An open question is asked again with its answer, though it may lean on none but itself."""
+        self._growing.add(key)
+
+    def part(self, key: object, compute: Callable[[], T]) -> T:
+        """A part of one or more questions that is no question itself: remembered if its answer is final."""
+        known = self._parts.get(key)
+        if known is not None:
+            return known  # type: ignore[return-value]
+        before, cut = self._outermost, self._cut
+        self._outermost, self._cut = _MAX_DEPTH, False
+        computed = compute()
+        if self._outermost == _MAX_DEPTH and not self._cut:
+            self._parts[key] = computed
+        self._outermost, self._cut = min(before, self._outermost), self._cut or cut
+        return computed
+
+    def _settle(self, key: object, depth: int, compute: Callable[[], T], unknown: T) -> T:
+        previous: dict[object, object] = {key: unknown}
+        for _ in range(_ROUNDS):
+            self._outermost = _MAX_DEPTH
+            computed = compute()
+            circle = self._leaning.pop(depth, [])
+            answers = {member: self._provisional.pop(member)[0] for member in circle} | {key: computed}
+            if self._outermost < depth:
+                # Not the head of its circle: it and all that leaned on it wait for the one that is.
+                for member, answer in answers.items():
+                    self._provisional[member] = (answer, self._outermost)
+                    self._leaning[self._outermost].append(member)
+                return computed
+            if not (circle or key in self._growing) or answers == previous:
+                break
+            previous = answers
+            self._guesses.update(answers)
+        for member in answers:
+            self._guesses.pop(member, None)
+        for member, answer in answers.items():
+            self._known[member] = self._shared(answer)
+            if self._cut:
+                self._short[member] = self._limit - depth
+            else:
+                self._short.pop(member, None)
+        self._outermost = _MAX_DEPTH
+        return computed
+
+    def _shared(self, answer: object) -> object:
+        """The same answer, one object for all who got it."""
+        if type(answer) is not dict or len(answer) != 1:
+            return answer
+        try:
+            return self._singles.setdefault(next(iter(answer.items())), answer)
+        except TypeError:  # it holds something that has no hash
+            return answer
+
+
+def _with_room(compute: Callable[[], T]) -> T:
+    """Run with a recursion limit that fits the deepest question, and put the old one back."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _FRAMES))
+    try:
+        return compute()
+    finally:
+        sys.setrecursionlimit(limit)
