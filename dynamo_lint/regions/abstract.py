@@ -73,7 +73,7 @@ def made_for(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
 
 def heirs(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
     """All classes of the project below a class, in the order of their files."""
-    key = ("heirs", ref)
+    key = ("subclasses of", ref)
     if key not in project.memo:
         found: dict[ClassRef, None] = {}
         pending = [ref]
@@ -142,7 +142,7 @@ def heirs_of_abstract(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
 
     Such a class has no instances of its own.
     """
-    key = ("heirs of abstract", ref)
+    key = ("subclasses of abstract", ref)
     if key not in project.memo:
         abstract = External("abc.ABC") in project.bases(ref) or _declares(project, ref)
         below = heirs(project, ref) if abstract or _is_open(project, ref) else ()

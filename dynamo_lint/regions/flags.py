@@ -20,7 +20,7 @@ def flags(project: Project) -> list[Unresolved]:
     found: list[Unresolved] = []
     for ref in project.classes():
         for name, line in _flags_of(project, ref):
-            why = "the flag says that something is compiled, but no call in these files compiles anything"
+            why = "the flag turns compiling on, but no call in these files compiles anything"
             near = examples(project, FunctionRef(ref.path, ref.key))
             found.append(Unresolved(ref.path, line, f"{ref.name}.{name}", why, (), near))
             break

@@ -33,8 +33,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 message = (
                     f"`{target}` gets a hook that its siblings lack, and all share one compiled `forward`"
                 )
-                cost = "whichever instance is compiled first decides for all whether the hook runs"
-                advice = "give every instance the hook, and let it decide by what it is handed"
+                cost = "the instance that is compiled first decides for all of them whether the hook runs"
+                advice = "give every instance the hook, and let the hook decide from its arguments"
             else:
                 continue
             claim = Claim(
