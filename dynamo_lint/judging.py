@@ -238,7 +238,7 @@ def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Findin
             "DYN902",
             Span(site.path, site.line, 1, site.line, 1),
             site.expression,
-            f"`{site.expression}` compiles a target that could not be resolved: {site.why}",
+            f"the target of `{site.expression}` is unknown: {site.why}",
             "the code that it compiles was not linted",
             advice(site, "`"),
         )

@@ -56,7 +56,10 @@ def _how(one: Passed) -> str:
     if value.structure:
         return f"gets a container whose {value.structure} change{'s' if value.structure == 'length' else ''}"
     inside = "holds" if one.inside else "gets"
-    return f"{inside} a different {kind_names(value)} from call to call"
+    kinds = kind_names(value)
+    if " or " in kinds:
+        return f"{inside} a different value ({kinds}) from call to call"
+    return f"{inside} a different {kinds} from call to call"
 
 
 def _parameter(one: Passed, tables: Tables) -> tuple[Related, ...]:

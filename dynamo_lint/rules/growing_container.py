@@ -50,7 +50,7 @@ def _counted(tables: Tables, found: Growth, context: Context) -> bool:
 def _message(name: str, where: str, found: Growth) -> str:
     what, guarded = ("gets new keys in", "keys") if found.keyed else ("changes its length in", "length")
     if found.effect == "once":
-        what = "gets keys that it does not start with in" if found.keyed else "starts empty and is filled by"
+        what = "gets keys that are missing at first in" if found.keyed else "starts empty and is filled by"
     return f"`{name}` outlives the call and {what} the compiled `{where}`, and Dynamo guards on its {guarded}"
 
 

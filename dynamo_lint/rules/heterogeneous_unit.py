@@ -35,7 +35,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
     entries = versions(tables, main)
     unit, name = difference.unit.name, f"self.{difference.attribute}"
     names = list(dict.fromkeys(filter(None, map(name_of, difference.samples[:4]))))
-    kinds = " or ".join(names if len(names) != 1 else [*names, "another kind"])
+    kinds = " or ".join(names if len(names) != 1 else [*names, "something else"])
     holds = f"is {kinds}" if kinds else "is different code"
     whose = "" if difference.owner == difference.unit else f" of `{difference.owner.name}`"
     claim = Claim(

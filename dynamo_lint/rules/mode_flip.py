@@ -45,7 +45,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 entries=2,
                 subject=f"{driver.ref.id}: {what}",
                 advice="accept one extra compile, or keep the mode the same for all compiled calls",
-                step=f"changes the {what}",
+                step=f"changes {what}",
             )
             yield placed(rule, context, driver.ref.path, position(node), driver.ref.id, claim)
 

@@ -143,7 +143,7 @@ def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
         f"which stores compiled versions per code object, guards on the class of `{own}`"
         f"{broken_apart(tables, shared.classes[0])}",
         cost=f"one compiled version per class{'' if shared.together else ' that a process compiles'}, all of "
-        f"them counted against one recompile limit ({context.recompile_limit}), with every other difference",
+        f"them counted against one recompile limit ({context.recompile_limit})",
         effect="per-instance",
         entries=count if shared.together else None,
         subject=f"{shared.code.key.split('#')[0]}({own})",
