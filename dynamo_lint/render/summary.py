@@ -73,7 +73,7 @@ def _fixable(report: Report) -> Sequence[str]:
     if not safe and not unsafe:
         return []
     words = [f"{safe} fixable with `--fix`"] if safe else []
-    words += [f"{unsafe}{' more' if safe else ''} with `--fix --unsafe-fixes`"] if unsafe else []
+    words += [f"{unsafe} {'more' if safe else 'fixable'} with `--fix --unsafe-fixes`"] if unsafe else []
     return [", ".join(words) + "; `--diff` shows what would change."]
 
 

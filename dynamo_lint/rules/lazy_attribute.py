@@ -14,7 +14,7 @@ from dynamo_lint.state.origins import Tables
 FILLED, REGISTERED, MOVED, REBUILT = "filled", "registered", "moved", "rebuilt"
 MESSAGES = {
     FILLED: "is created by the first call of the compiled `{where}`, and Dynamo guards on its absence",
-    REGISTERED: "is registered inside the compiled `{where}`, and Dynamo guards on the contents of the module",
+    REGISTERED: "is registered inside the compiled `{where}`, and Dynamo guards on the module's contents",
     MOVED: "is replaced by a moved or converted tensor in the compiled `{where}`, and Dynamo guards on the "
     "device and dtype of the first one",
     REBUILT: "is rebuilt in the compiled `{where}` when it is too small, and Dynamo guards on its size",
