@@ -69,15 +69,15 @@ def read(file: Path) -> Baseline:
         text = read_text(file)
         document = json.loads(text)
     except FileNotFoundError:
-        raise BaselineError(f"{file}: no such file; `--update-baseline` writes it") from None
+        raise BaselineError(f"{file}: no such file; create it with `--update-baseline`") from None
     except OSError as error:
         raise BaselineError(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise BaselineError(f"{file}: is no baseline: {error}") from None
+        raise BaselineError(f"{file}: is not a baseline: {error}") from None
     rows = document.get("findings") if isinstance(document, dict) else None
     if not isinstance(rows, list) or document.get("schema_version") != SCHEMA_VERSION:
         raise BaselineError(
-            f'{file}: is no baseline: needs "schema_version": {SCHEMA_VERSION} and "findings"'
+            f'{file}: is not a baseline: needs "schema_version": {SCHEMA_VERSION} and "findings"'
         )
     lines = _lines(text, len(rows))
     entries = [_entry(file, number, row, lines[number]) for number, row in enumerate(rows)]
@@ -126,9 +126,8 @@ def unused(
                 UNUSED,
                 Span(here, entry.line, 1, entry.line, 1),
                 " ".join(astuple(entry.key)),
-                f"{which} {entry.key.code} on `{entry.key.subject}` in {entry.key.path} "
-                "is not found any more",
-                "nothing now, but it would hide the next such finding there",
+                f"{which} {entry.key.code} on `{entry.key.subject}` in {entry.key.path} is no longer found",
+                "none now, but it would hide the next such finding",
                 "run again with `--update-baseline`",
             )
         )
@@ -167,7 +166,7 @@ def _entry(file: Path, number: int, row: Any, line: int) -> Entry:
             if type(count) is int and count > 0:
                 return Entry(Key(path, code, symbol, subject), count, line)
     raise BaselineError(
-        f"{file}: is no baseline: entry {number + 1} needs path, code, symbol and subject as strings"
+        f"{file}: is not a baseline: entry {number + 1} needs path, code, symbol and subject as strings"
     )
 
 

@@ -80,13 +80,13 @@ class DefaultGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="dynamo-lint", message="%(prog)s %(version)s")
 def app() -> None:
-    """Find the Python that makes torch.compile recompile, break or go stale.
+    """Find the Python code that makes torch.compile recompile, break or go stale.
 
     \b
     dynamo-lint               lint the current folder
     dynamo-lint src train.py  lint these (short for `dynamo-lint check ...`)
-    dynamo-lint rule DYN101   what a finding means and how to end it
-    dynamo-lint --version     which dynamo-lint this is
+    dynamo-lint rule DYN101   what a finding means and how to fix it
+    dynamo-lint --version     print the version
     """
 
 

@@ -248,18 +248,24 @@ class Key:
 
 KEYS: Mapping[str, Key] = {
     "select": Key(_strings, 'report only these rules: codes, prefixes, names or `"ALL"`', '["DYN1"]'),
-    "ignore": Key(_strings, "leave these rules out", '["DYN203"]'),
+    "ignore": Key(_strings, "do not report these rules", '["DYN203"]'),
     "pedantic": Key(_flag, "report house-style notes as well"),
-    "torch-version": Key(_torch_version, 'the torch you compile with, `"2.6"` to `"2.15"`'),
+    "torch-version": Key(_torch_version, 'the torch version you compile with, `"2.6"` to `"2.15"`'),
     "recompile-limit": Key(_positive, "`torch._dynamo.config.recompile_limit`, if you change it"),
     "min-confidence": Key(
-        _choice(*CONFIDENCES), "how sure it must be that a line is compiled", choices=CONFIDENCES
+        _choice(*CONFIDENCES),
+        "lowest confidence that a line is compiled, for findings to be reported",
+        choices=CONFIDENCES,
     ),
     "fail-level": Key(
-        _choice(*SEVERITIES), "the least severity that makes the exit status 1", choices=SEVERITIES
+        _choice(*SEVERITIES), "lowest severity that makes the exit status 1", choices=SEVERITIES
     ),
-    "regions": Key(_strings, "what is compiled, where the code does not show it", '["pkg.moe:MoE"]'),
-    "not-regions": Key(_strings, "what is not compiled, whatever calls it", '["pkg.debug:*"]'),
+    "regions": Key(
+        _strings,
+        "classes and functions that are compiled by code that dynamo-lint cannot see",
+        '["pkg.moe:MoE"]',
+    ),
+    "not-regions": Key(_strings, "classes and functions that are never compiled", '["pkg.debug:*"]'),
     "region-comment": Key(_text, "your own comment that marks a region", '"regional_compile region"'),
     "compile-wrappers": Key(
         _strings, "functions that compile their Nth argument", '["pkg.util:maybe_compile#0"]'
@@ -268,13 +274,19 @@ KEYS: Mapping[str, Key] = {
     "disable-decorators": Key(
         _strings, "decorators that keep a function out of the graph", '["pkg.jit:eager"]'
     ),
-    "assume": Key(_choice(*ASSUMPTIONS), "what users compile, where the code does not", choices=ASSUMPTIONS),
-    "exclude": Key(_strings, "files to leave out, as in `.gitignore`; replaces the default", '["vendored"]'),
-    "extend-exclude": Key(_strings, "more of them", '["generated/*.py"]'),
+    "assume": Key(
+        _choice(*ASSUMPTIONS),
+        "what to treat as compiled in a library whose users compile it",
+        choices=ASSUMPTIONS,
+    ),
+    "exclude": Key(
+        _strings, "files to exclude, written as in `.gitignore`; replaces the default", '["vendored"]'
+    ),
+    "extend-exclude": Key(_strings, "files to exclude besides those", '["generated/*.py"]'),
     "baseline": Key(
         _text, "the file of accepted findings, relative to this one", '"dynamo-lint-baseline.json"'
     ),
-    "output-format": Key(_choice(*OUTPUT_FORMATS), "how findings are printed", choices=OUTPUT_FORMATS),
+    "output-format": Key(_choice(*OUTPUT_FORMATS), "output format of the findings", choices=OUTPUT_FORMATS),
     "probes": Key(_strings, "files with probes for `confirm`, relative to this one", '["tests/probes.py"]'),
 }
 """Every key, in the order of the reference."""

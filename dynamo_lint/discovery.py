@@ -92,7 +92,7 @@ def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
     try:
         Path.cwd()
     except FileNotFoundError:
-        raise DiscoveryError("the current folder does not exist any more; change to one that does") from None
+        raise DiscoveryError("the current folder no longer exists; change to another folder") from None
     for path in paths:
         if path not in given and not path.exists():
             raise DiscoveryError(f"{path}: no such file or folder")
@@ -100,7 +100,7 @@ def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
     try:
         return Path(os.path.commonpath(folders))
     except ValueError:
-        raise DiscoveryError("the paths lie on different drives; lint one drive at a time") from None
+        raise DiscoveryError("the paths are on different drives; lint one drive at a time") from None
 
 
 def discover(

@@ -44,7 +44,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """The way out; without edits it is advice."""
+    """How to fix it; without edits it is advice."""
 
     applicability: str
     """`safe`, `unsafe` or `display`."""

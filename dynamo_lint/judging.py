@@ -176,14 +176,16 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
 
 def _skipped(project: Project, ref: FunctionRef, why: str) -> Finding:
     function = project.function(ref)
-    message = f"`{function.qualname}` was not looked into: {why}"
-    return _unfinished(ref, function.line, message, "what it does to state was not linted")
+    message = f"`{function.qualname}` was not analysed: {why}"
+    return _unfinished(ref, function.line, message, "state that it reads or changes was not linted")
 
 
 def _cut(project: Project, ref: FunctionRef) -> Finding:
     function = project.function(ref)
-    message = f"`{function.qualname}` was not followed to the end: a chain of calls in it has too many links"
-    return _unfinished(ref, function.line, message, "what the first of them run was not linted")
+    message = f"`{function.qualname}` was not analysed to the end: it has a chain of too many calls"
+    return _unfinished(
+        ref, function.line, message, "functions that the first calls of the chain run were not linted"
+    )
 
 
 def _not_compared(project: Project, ref: ClassRef | FunctionRef, why: str) -> Finding:
@@ -191,12 +193,12 @@ def _not_compared(project: Project, ref: ClassRef | FunctionRef, why: str) -> Fi
 
     if isinstance(ref, ClassRef):
         line = project.class_(ref).line
-        message = f"the instances of `{ref.name}` were not compared to the end: {why}"
+        message = f"the instances of `{ref.name}` were not all compared: {why}"
     else:
         line = project.function(ref).line
         name = project.function(ref).qualname
-        message = f"the modules that `{name}` makes were not all looked at: {why}"
-    return _unfinished(ref, line, message, "some of what differs between them was not linted")
+        message = f"the modules that `{name}` creates were not all analysed: {why}"
+    return _unfinished(ref, line, message, "some differences between them were not linted")
 
 
 def _unfinished(ref: ClassRef | FunctionRef, line: int, message: str, cost: str) -> Finding:
@@ -206,7 +208,7 @@ def _unfinished(ref: ClassRef | FunctionRef, line: int, message: str, cost: str)
         ref.id,
         message,
         cost,
-        "split it up, or leave the file out with `exclude`",
+        "split it into smaller parts, or exclude the file with `exclude`",
         severity="warning",
     )
 
@@ -226,8 +228,8 @@ def _unreadable(error: FileError) -> Finding:
         error.path,
         f"this file was not linted: {error.message}",
         "nothing in it was linted, and calls into it were not followed",
-        "repair it, run under the Python that it is written for "
-        f"(this is {sys.version_info[0]}.{sys.version_info[1]}), or leave it out with `exclude`",
+        "fix the error, run dynamo-lint under the Python version the file is written for "
+        f"(this is {sys.version_info[0]}.{sys.version_info[1]}), or exclude the file with `exclude`",
         severity="error",
     )
 
@@ -238,8 +240,8 @@ def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Findin
             "DYN902",
             Span(site.path, site.line, 1, site.line, 1),
             site.expression,
-            f"`{site.expression}` compiles something that could not be named: {site.why}",
-            "whatever it compiles was not linted",
+            f"the target of `{site.expression}` is unknown: {site.why}",
+            "the code that it compiles was not linted",
             advice(site, "`"),
         )
         for site in regions.unresolved

@@ -48,10 +48,10 @@ def advice(site: Unresolved, quote: str = "") -> str:
     """What to do about a compile site: a line of configuration that names what exists, or else a comment."""
     names = site.candidates or site.examples
     if not names and site.lacks == "forward":
-        return "give the class a forward, or compile the method that runs"
+        return "define a forward, or compile the method that is called"
     if not names and site.lacks == "code":
         comment = f"{quote}# dynamo-lint: region{quote}"
-        return f"nothing to do, unless it runs code of yours: then put {comment} on the line above that"
+        return f"nothing to do, unless it runs your code: then put {comment} above that code"
     if not names:
         return f"put {quote}# dynamo-lint: region{quote} on the line above what it compiles"
     line = f"{quote}regions = [{', '.join(json.dumps(name) for name in names)}]{quote}"

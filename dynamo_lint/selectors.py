@@ -14,7 +14,7 @@ class UnknownSelector(Exception):
     def __init__(self, selector: str, catalogue: Mapping[str, str]) -> None:
         self.selector = selector
         guess = closest(selector, [*catalogue, *catalogue.values(), "ALL"])
-        super().__init__(f"no rule is called {selector!r}" + (f"; did you mean {guess!r}?" if guess else ""))
+        super().__init__(f"no rule is named {selector!r}" + (f"; did you mean {guess!r}?" if guess else ""))
 
 
 def catalogue() -> dict[str, str]:

@@ -123,8 +123,8 @@ def unused(
                 "DYN903",
                 directive.span,
                 suppression.selector,
-                f"`{directive.verb}[{suppression.selector}]` silences nothing",
-                "nothing now, but it would hide the next real finding here",
+                f"`{directive.verb}[{suppression.selector}]` is an unused suppression",
+                "none now, but it would hide the next finding on this line",
                 _removal(directive, suppression.selector, f"remove {suppression.selector} from the comment"),
             )
 
@@ -156,12 +156,12 @@ def _directives(path: str, lines: Sequence[str], tokens: Iterable[tokenize.Token
 def _problem(directive: Directive) -> str | None:
     """Why a directive cannot be obeyed at all."""
     if directive.verb not in (*_VERBS, "noqa"):
-        return f"`{directive.verb}` is no directive; write `ignore[DYN101]` or `file-ignore[DYN101]`"
+        return f"`{directive.verb}` is not a directive; write `ignore[DYN101]` or `file-ignore[DYN101]`"
     if not directive.selectors:
         return f"`{directive.verb}` names no rule; write `{directive.verb}[DYN101]`"
     for selector in directive.selectors:
         if selector.upper() in ("ALL", "D", "DY", "DYN"):
-            return f"`{directive.verb}[{selector}]` would silence every rule; name the ones that are meant"
+            return f"`{directive.verb}[{selector}]` would silence every rule; list the rules to silence"
     return None
 
 
@@ -171,8 +171,8 @@ def _unknown(directive: Directive, problem: str, selector: str | None = None) ->
         directive.span,
         selector or ",".join(directive.selectors),
         problem,
-        "nothing, and it silences nothing",
-        _removal(directive, selector, "name a rule that exists, or remove it"),
+        "none: the comment has no effect",
+        _removal(directive, selector, "name an existing rule, or remove the comment"),
     )
 
 

@@ -117,16 +117,19 @@ def test_configuration_names_a_baseline_beside_itself(here: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "known.json: no such file; `--update-baseline` writes it"),
-        ("{", "known.json: is no baseline: Expecting property name"),
-        ("[]", 'known.json: is no baseline: needs "schema_version": 1 and "findings"'),
-        ('{"schema_version": 2, "findings": []}', 'known.json: is no baseline: needs "schema_version": 1'),
-        ('{"schema_version": 1, "findings": [{}]}', "known.json: is no baseline: entry 1 needs path, code"),
+        (None, "known.json: no such file; create it with `--update-baseline`"),
+        ("{", "known.json: is not a baseline: Expecting property name"),
+        ("[]", 'known.json: is not a baseline: needs "schema_version": 1 and "findings"'),
+        ('{"schema_version": 2, "findings": []}', 'known.json: is not a baseline: needs "schema_version": 1'),
+        (
+            '{"schema_version": 1, "findings": [{}]}',
+            "known.json: is not a baseline: entry 1 needs path, code",
+        ),
         (
             f'{{"schema_version": 1, "findings": [{ENTRY[:-1]}, "count": 0}}]}}',
-            "known.json: is no baseline: entry 1 needs",
+            "known.json: is not a baseline: entry 1 needs",
         ),
-        ("\udcff", "known.json: is no baseline: 'utf-8' codec"),
+        ("\udcff", "known.json: is not a baseline: 'utf-8' codec"),
     ],
 )
 def test_baseline_that_cannot_be_used_is_one_line_and_exit_2(

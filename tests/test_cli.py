@@ -80,7 +80,7 @@ def test_clean_code_exits_0_and_says_what_was_judged(here: Path, capsys: pytest.
     assert cli.run([]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "All clean: 1 compiled function from 1 compile entry, in 1 file.\n"
+    assert err == "No findings: 1 compiled function from 1 compile entry in 1 file.\n"
 
 
 def test_code_that_compiles_nothing_is_not_called_clean(
@@ -90,7 +90,7 @@ def test_code_that_compiles_nothing_is_not_called_clean(
     assert cli.run([]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert "no compiled code was found in 1 file" in err
+    assert "no compiled code found in 1 file" in err
     assert "--assume-compiled" in err
 
 
@@ -164,7 +164,7 @@ def test_unused_suppression_is_a_note_where_code_is_compiled(
     comment = "pass  # dynamo-lint: ignore[DYN101]"
     (here / "a.py").write_text(CLEAN.replace("pass", comment))
     assert cli.run(["--output-format", "concise"]) == 1
-    assert capsys.readouterr().out == "a.py:10:15: DYN903 `ignore[DYN101]` silences nothing\n"
+    assert capsys.readouterr().out == "a.py:10:15: DYN903 `ignore[DYN101]` is an unused suppression\n"
     (here / "a.py").write_text(EAGER.replace("self.calls += 1", comment))
     assert cli.run([]) == 0
 
@@ -217,7 +217,7 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
     [
         (["nowhere.py"], "dynamo-lint: nowhere.py: no such file or folder"),
         (["region"], "dynamo-lint: region: no such file or folder; did you mean the command `regions`?"),
-        (["--select", "DYN191"], "dynamo-lint: --select: no rule is called 'DYN191'; did you mean 'DYN901'?"),
+        (["--select", "DYN191"], "dynamo-lint: --select: no rule is named 'DYN191'; did you mean 'DYN901'?"),
         (["--config", "no.toml"], "dynamo-lint: no.toml: cannot be read: No such file or directory"),
         (
             ["--torch-version", "1.13"],
@@ -228,11 +228,11 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
             "dynamo-lint: --assume-compiled contradicts --assume blocks",
         ),
         (["-o", "no/such/folder.txt"], "dynamo-lint: no/such/folder.txt: cannot be written: No such file"),
-        (["rule", "DYN1O1"], "dynamo-lint: no rule is called 'DYN1O1'; did you mean 'DYN111'?"),
+        (["rule", "DYN1O1"], "dynamo-lint: no rule is named 'DYN1O1'; did you mean 'DYN111'?"),
         (["rule"], "dynamo-lint: name the rules to explain, or use --all"),
         (
             ["regions", "--why", "forwrd"],
-            "dynamo-lint: no function is called 'forwrd'; did you mean",
+            "dynamo-lint: no function is named 'forwrd'; did you mean",
         ),
     ],
 )
@@ -251,7 +251,7 @@ def test_wrong_configuration_exits_2_and_names_the_file(
 ) -> None:
     for text, message in (
         ("selct = []", "unknown key 'selct'"),
-        ('select = ["DYN9999"]', "no rule is called"),
+        ('select = ["DYN9999"]', "no rule is named"),
     ):
         (here / "dynamo-lint.toml").write_text(text)
         assert cli.run([]) == 2
@@ -316,7 +316,7 @@ def test_quiet_is_silent_on_stderr_and_verbose_names_files_and_settings(
     cli.run(["-v"])
     err = capsys.readouterr().err
     assert f"configuration: {here / 'dynamo-lint.toml'}" in err
-    assert "passed over, larger than 1 MB: big.py" in err
+    assert "skipped, larger than 1 MB: big.py" in err
 
 
 def test_regions_show_entries_functions_and_the_way_to_them(
@@ -351,7 +351,7 @@ def test_regions_of_a_file_are_those_that_it_makes_or_suffers(
     assert shown["idle.py"] == ([], [])
     assert shown["."] == (["other.py", "train.py"], ["a.py::Counter.forward", "other.py::f"])
     cli.run(["regions", "idle.py"])
-    assert capsys.readouterr().err == "Nothing is compiled in 1 file, as far as can be seen.\n"
+    assert capsys.readouterr().err == "No compiled code found in 1 file.\n"
 
 
 def test_summary_counts_what_is_compiled_in_the_named_files(
@@ -360,9 +360,9 @@ def test_summary_counts_what_is_compiled_in_the_named_files(
     (here / "idle.py").touch()
     (here / "other.py").write_text("import torch\n\n\n@torch.compile\ndef f(x):\n    return x\n")
     assert cli.run(["idle.py"]) == 0
-    assert "no compiled code was found in 1 file" in capsys.readouterr().err
+    assert "no compiled code found in 1 file" in capsys.readouterr().err
     assert cli.run(["other.py"]) == 0
-    assert "1 compiled function from 1 compile entry, in 1 file" in capsys.readouterr().err
+    assert "1 compiled function from 1 compile entry in 1 file" in capsys.readouterr().err
 
 
 def test_rule_pages_are_printed_as_text_and_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,8 +67,8 @@ def test_excluded_text_is_not_linted_with_force_exclude(here: Path, feed: Callab
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--stdin-filename", "a.py"], "--stdin-filename names the text on stdin; give `-` as path"),
-        (["-", "a.py"], "`-` is the text on stdin and stands alone"),
+        (["--stdin-filename", "a.py"], "--stdin-filename needs `-` as the path"),
+        (["-", "a.py"], "`-` (stdin) cannot be combined with other paths"),
     ],
 )
 def test_half_of_the_stdin_options_is_wrong_usage(

@@ -347,7 +347,7 @@ def test_a_probe_that_compiles_nothing_has_its_call_compiled(tmp_path: Path):
     [
         ("probe_raises", "ValueError: no data"),
         ("probe_wrong", "probe_wrong() must return (call, batches)"),
-        ("probe_gone", "there is no function probe_gone"),
+        ("probe_gone", "the file has no function probe_gone"),
     ],
 )
 def test_a_probe_that_cannot_be_run_says_why(tmp_path: Path, probe: str, error: str):

@@ -136,7 +136,7 @@ def test_a_hazard_that_was_exercised_without_cost_is_refuted_with_its_values() -
     [
         ({"ran": {"/project/moe.py": (6,)}}, "line 8 never ran"),
         ({"varied": {"MoE.n": ("0",)}}, "never changed: 0"),
-        ({"receipt": None}, "did not get that far"),
+        ({"receipt": None}, "stopped before that line"),
         ({"receipt": receipt(traced={})}, "not in compiled code"),
     ],
 )
@@ -211,7 +211,7 @@ RESET = replace(
 def test_versions_thrown_away_show_as_compiles_that_no_failed_guard_explains() -> None:
     verdict = judged(RESET, receipt(compiles=(COMPILE, COMPILE, COMPILE)), **RAN)
     assert verdict.verdict == "confirmed"
-    assert "2 compiles of what had been compiled before" in verdict.why
+    assert "2 compiles of code that was already compiled" in verdict.why
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_break_below_the_line_confirms_when_the_line_is_the_innermost_of_the_p
     assert judged(LOOKUP, receipt(breaks=(below,))).verdict == "confirmed"
 
 
-def test_what_no_finding_foretold_is_listed_but_not_what_the_code_asks_for() -> None:
+def test_what_no_finding_predicted_is_listed_but_not_what_the_code_asks_for() -> None:
     print_call = GraphBreak("/project/moe.py", 5, "forward", "GB0059", "print", False, 0, "", 1, ())
     disabled = replace(print_call, line=4, id="GB0098")
     reply = Reply("done", receipt=receipt(recompile(SHAPE), breaks=(print_call, disabled)), ran={})
@@ -372,7 +372,7 @@ def test_the_project_of_a_probe_holds_what_it_imports(tmp_path: Path) -> None:
     assert folder_of(tmp_path / "tests" / "alone.py") == (tmp_path / "tests").resolve()
 
 
-def test_a_receipt_for_people_names_guard_and_values_and_what_was_not_foretold() -> None:
+def test_a_receipt_for_people_names_guard_and_values_and_what_was_not_predicted() -> None:
     full = receipt(recompile(CAUSE), recompile(replace(SHAPE, expected="[2]", actual="[3]")))
     reply = Reply("done", receipt=full, hit_limit=True, ran={"/project/moe.py": (8,)})
     shown = text.render([report(PROBE, reply, [COUNTER, LOOKUP], ROOT)], Look(root=ROOT, cwd=ROOT))
@@ -380,13 +380,13 @@ def test_a_receipt_for_people_names_guard_and_values_and_what_was_not_foretold()
         "probe_it  probes.py:3",
         "  12 calls, 1 graph, 2 recompiles; same results as eager",
         "  the last 11 calls compiled nothing",
-        "  over the recompile limit (8): ends up eager",
+        "  over the recompile limit (8): runs eagerly after that",
         "",
         "  confirmed   moe.py:8 DYN101 MoE.n",
         "              1 recompile",
         "              guard `self.n == 0` met 1",
         "",
-        "  not foretold moe.py:8 1 recompile of MoE.forward, first in call 2",
+        "  not predicted by any finding moe.py:8 1 recompile of MoE.forward, first in call 2",
         "              `x` was [2], is [3] (size)",
         "",
         "  unobserved  moe.py:9 DYN202: line 9 never ran",

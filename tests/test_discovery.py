@@ -66,7 +66,7 @@ def test_a_folder_that_is_gone_by_then_has_no_configurations(here: Path) -> None
 
 def test_deleted_working_folder_is_an_error_that_says_so(here: Path) -> None:
     here.rmdir()
-    with pytest.raises(DiscoveryError, match="the current folder does not exist any more"):
+    with pytest.raises(DiscoveryError, match="the current folder no longer exists"):
         base([Path("a.py")])
 
 

@@ -75,13 +75,13 @@ def test_every_page_of_the_docs_is_linked_from_their_first_page() -> None:
         assert path == "README.md" or f"]({path})" in first, path
 
 
-def test_every_rule_has_a_page_an_anchor_and_a_changelog_line(site: Path) -> None:
-    rules = anchors((ROOT / "docs/reference/rules.md").read_text(encoding="utf-8"))
-    changelog = " ".join((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
+def test_every_rule_has_a_page_an_anchor_and_a_row_in_the_list(site: Path) -> None:
+    listed = (ROOT / "docs/reference/rules.md").read_text(encoding="utf-8")
+    rules = anchors(listed)
     for code, name in catalogue().items():
         assert (site / f"rules/{code}-{name}.md").is_file()
         assert code.lower() in rules
-        assert f"{code} {name}" in changelog
+        assert f"/{code}-{name}.md) | `{name}` |" in listed
 
 
 def test_front_matter_does_not_show_in_the_site(site: Path) -> None:

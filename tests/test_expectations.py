@@ -45,7 +45,7 @@ def test_a_page_is_right_about_its_hazard_and_its_fixed_program_is_quiet(code: s
     assert findings(tmp_path) == wanted
 
 
-def test_the_proofs_under_torch_are_foretold_line_by_line() -> None:
+def test_the_proofs_under_torch_are_predicted_line_by_line() -> None:
     folder = ROOT / "tests" / "proofs"
     assert len(expected(folder)) > 20
     assert findings(folder) == expected(folder)

@@ -301,7 +301,7 @@ def test_step_summary_stays_within_what_github_accepts(root: Path) -> None:
     view = View(Look(root=root, cwd=root), Sources(root), root)
     text = github.overflow(Report(root, (2, 13), 1, COUNTS, tuple(many)), view)
     assert len(text.encode()) < 1024 * 1024
-    assert re.search(r"\n\d+ more stand in the log", text)
+    assert re.search(r"\n\d+ more are in the log", text)
 
 
 # GitLab, reviewdog, JUnit

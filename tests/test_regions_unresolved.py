@@ -31,8 +31,8 @@ def said(code: str, **options: object) -> list[tuple[str, str]]:
 def test_a_module_without_a_forward_is_called_that() -> None:
     assert said("holder = Holder()\nholder.compile()") == [
         (
-            "Holder defines no forward, so nothing that could run is compiled here",
-            "give the class a forward, or compile the method that runs",
+            "Holder defines no forward, so no code is compiled here",
+            "define a forward, or compile the method that is called",
         )
     ]
 
@@ -57,12 +57,12 @@ def test_the_function_of_a_library_is_named_wherever_its_value_goes(code: str) -
 
 def test_what_no_configuration_describes_can_be_declared() -> None:
     code = "from hydra.utils import instantiate\ndef run(cfg): compiled = torch.compile(instantiate(cfg.encoder))\n"
-    ((why, way_out),) = said(code)
+    ((why, advice),) = said(code)
     assert (
         why
-        == "hydra.utils.instantiate builds it, and no YAML or JSON file says of which class of this project"
+        == "hydra.utils.instantiate builds it, and no YAML or JSON file names a class of this project for it"
     )
-    assert way_out == 'declare what it compiles, for example: regions = ["m:Encoder"]'
+    assert advice == 'declare what it compiles, for example: regions = ["m:Encoder"]'
 
 
 SITE = "def run(encoder): return torch.compile(encoder)\n"
@@ -97,7 +97,7 @@ def test_a_site_is_not_answered_by_a_declaration_of_something_else() -> None:
 def test_a_compile_method_with_the_keywords_of_torch_is_reported(keyword: str) -> None:
     code = f"def apply(model):\n    for i in range(9):\n        model.layers[i].compile({keyword})\n"
     ((why, _),) = said(code)
-    assert why == "its value is not known to be any module or function of this project"
+    assert why == "its value could not be resolved to a module or function of this project"
 
 
 @pytest.mark.parametrize("arguments", ["", "pattern", "optimizer='adam'", "mode='fast'", "**options"])

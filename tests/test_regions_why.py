@@ -38,8 +38,8 @@ net(1)
         ("log", "f calls it at m.py:7, but only where `is_compiling()` is false."),
         ("record", "Its decorator disables compiling."),
         ("write", "record calls it at m.py:11, but its decorator disables compiling."),
-        ("setup", "main calls it at m.py:14, and is not compiled itself."),
-        ("alone", "No entry names it, and no call in these files is known to reach it."),
+        ("setup", "main calls it at m.py:14, but is not compiled itself."),
+        ("alone", "No compile entry names it, and no known call in these files reaches it."),
         ("Net.forward", "It is called at m.py:20, at the top level of the file, which is never compiled."),
     ],
 )

@@ -55,7 +55,7 @@ def finding(line: int, column: int, end_line: int, end_column: int, **changes: o
         "name": "mutated-scalar-attribute",
         "span": Span("src/moe.py", line, column, end_line, end_column),
         "message": "`self._overflow_total` is a Python int that changes on every call of `MoE.forward`",
-        "cost": "one recompile per call until the recompile limit (8), then this code runs eagerly for ever",
+        "cost": "one recompile per call until the recompile limit (8); after that this code is never compiled again and runs eagerly",
         "severity": "error",
         "effect": "storm",
         "confidence": "certain",
@@ -140,7 +140,7 @@ def report(root: Path, findings: tuple[Finding, ...] = FINDINGS) -> Report:
     return Report(root, (2, 13), files=3, compiled=COUNTS, findings=findings)
 
 
-def test_full_output_shows_line_chain_cost_and_way_out(root: Path, snapshot: Snapshot) -> None:
+def test_full_output_shows_line_chain_cost_and_fix(root: Path, snapshot: Snapshot) -> None:
     look = Look(width=100, root=root, cwd=root)
     snapshot.assert_match(full.render(report(root), Sources(root), look), "full.txt")
 
@@ -242,8 +242,8 @@ def test_statistics_count_by_rule(root: Path) -> None:
 def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path) -> None:
     assert summary.render(report(root), Look()) == (
         "Found 2 errors, 1 warning, 1 note in 1 of 3 files; 2 compiled functions from 3 compile entries.\n"
-        "1 compile site could not be resolved; `dynamo-lint regions` names them and what would help.\n"
-        "Run `dynamo-lint rule DYN101 DYN201` to read why, with examples.\n"
+        "1 compile site could not be resolved; `dynamo-lint regions` lists them with a fix for each.\n"
+        "Run `dynamo-lint rule DYN101 DYN201` for the reason and examples.\n"
     )
 
 
@@ -256,7 +256,7 @@ def test_summary_explains_guards_where_findings_were_shown_in_full(root: Path) -
 def test_summary_of_clean_code_says_what_was_judged(root: Path) -> None:
     clean = Report(root, (2, 13), 3, Compiled(1, 1, 0))
     assert (
-        summary.render(clean, Look()) == "All clean: 1 compiled function from 1 compile entry, in 3 files.\n"
+        summary.render(clean, Look()) == "No findings: 1 compiled function from 1 compile entry in 3 files.\n"
     )
 
 
@@ -264,7 +264,7 @@ def test_summary_says_what_was_not_judged_where_little_is_compiled_and_nothing_w
     root: Path,
 ) -> None:
     little, much = (Report(root, (2, 13), 3, Compiled(1, functions, 0)) for functions in (2, 3))
-    assert "`--assume blocks` judges" in summary.render(little, Look(), assumed=False)
+    assert "`--assume blocks` adds blocks" in summary.render(little, Look(), assumed=False)
     assert "--assume" not in summary.render(little, Look(), assumed=True)
     assert "--assume" not in summary.render(much, Look(), assumed=False)
 
@@ -291,12 +291,12 @@ def test_full_output_says_when_the_way_out_can_be_had_for_the_asking(root: Path)
     ):
         one = finding(11, 9, 11, 34, fix=Fix(applicability, "use a buffer", (edit,)))
         text = full.render(report(root, (one,)), Sources(root), Look(root=root, cwd=root))
-        assert f"way out: use a buffer {said}\n" in text
+        assert f"fix:  use a buffer {said}\n" in text
 
 
 def test_summary_of_code_that_compiles_nothing_names_the_ways_to_declare_regions(root: Path) -> None:
     text = summary.render(Report(root, (2, 13), 3, Compiled(0, 0, 0)), Look())
-    assert "All clean" not in text
+    assert "No findings" not in text
     for way in ("regions = [", "# dynamo-lint: region", "--assume blocks", "--assume-compiled"):
         assert way in text
 

@@ -260,9 +260,9 @@ def make(dim, index):
     [
         (
             "find.MAX_RUNS construct.MAX_RUNS",
-            "the modules that `Model.__init__` makes were not all looked at",
+            "the modules that `Model.__init__` creates were not all analysed",
         ),
-        ("differences.MAX_TERMS find.MAX_TERMS", "the instances of `Block` were not compared to the end"),
+        ("differences.MAX_TERMS find.MAX_TERMS", "the instances of `Block` were not all compared"),
     ],
 )
 def test_instances_that_are_not_all_compared_are_named(

@@ -169,12 +169,12 @@ def test_other_files_and_other_rules_are_not_covered() -> None:
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        ("# dynamo-lint: ignore[DYN11]", "no rule is called 'DYN11'; did you mean 'DYN101'?"),
+        ("# dynamo-lint: ignore[DYN11]", "no rule is named 'DYN11'; did you mean 'DYN101'?"),
         ("# dynamo-lint: ignore[environment-reads]", "did you mean 'environment-read'?"),
         ("# dynamo-lint: ignore", "`ignore` names no rule; write `ignore[DYN101]`"),
         ("# dynamo-lint: ignore[ALL]", "would silence every rule"),
-        ("# dynamo-lint: disable[DYN101]", "`disable` is no directive"),
-        ("# dynamo-lint: ingore", "`ingore` is no directive"),
+        ("# dynamo-lint: disable[DYN101]", "`disable` is not a directive"),
+        ("# dynamo-lint: ingore", "`ingore` is not a directive"),
     ],
 )
 def test_directive_that_names_no_rule_is_a_finding(comment: str, message: str) -> None:
@@ -203,7 +203,7 @@ def unused(comment: str, *findings: Finding, enabled: str = "DYN101 DYN103 DYN20
 
 def test_directive_that_silences_nothing_is_a_finding_per_selector() -> None:
     comment = "# dynamo-lint: ignore[DYN101, DYN2]"
-    assert unused(comment, finding(1)) == ["`ignore[DYN2]` silences nothing"]
+    assert unused(comment, finding(1)) == ["`ignore[DYN2]` is an unused suppression"]
 
 
 def test_used_directives_noqa_and_rules_that_are_off_are_not_called_unused() -> None:
@@ -281,5 +281,5 @@ def test_nothing_is_taken_out_for_a_comment_of_others() -> None:
 def test_fix_of_an_idle_directive_is_one_edit_in_its_own_line() -> None:
     (found,) = suppressions.read("a.py", "x = 1  # dynamo-lint: ignore[DYN11]\n", CATALOGUE)[1]
     assert found.fix == Fix(
-        "safe", "name a rule that exists, or remove it", (Edit(Span("a.py", 1, 6, 1, 36), ""),)
+        "safe", "name an existing rule, or remove the comment", (Edit(Span("a.py", 1, 6, 1, 36), ""),)
     )

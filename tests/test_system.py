@@ -130,7 +130,7 @@ def test_a_deleted_working_folder_is_said_in_one_line(here: Path) -> None:
     gone = here / "gone"
     gone.mkdir()
     done = lint_after(f"rmdir {gone}", gone)
-    said = "dynamo-lint: the current folder does not exist any more; change to one that does\n"
+    said = "dynamo-lint: the current folder no longer exists; change to another folder\n"
     assert (done.returncode, done.stderr) == (2, said)
 
 

@@ -51,7 +51,12 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
     help="Report only these rules.",
 )
 @option(
-    "--ignore", multiple=True, callback=_codes, metavar="CODES", section=RULES, help="Leave these rules out."
+    "--ignore",
+    multiple=True,
+    callback=_codes,
+    metavar="CODES",
+    section=RULES,
+    help="Do not report these rules.",
 )
 @option("--pedantic", is_flag=True, default=None, section=RULES, help="Report house-style notes as well.")
 @option(
@@ -59,14 +64,14 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
     callback=_version,
     metavar="X.Y",
     section=RULES,
-    help="The torch you compile with (2.13).",
+    help="The torch version you compile with (2.13).",
 )
 @option(
     "--min-confidence",
     type=click.Choice(CONFIDENCES),
     metavar="LEVEL",
     section=RULES,
-    help="certain, likely (default) or assumed to be compiled.",
+    help="Lowest to report: certain, likely (default), assumed.",
 )
 @region_options
 @fix_options
@@ -75,7 +80,7 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
     type=click.Choice(SEVERITIES),
     metavar="LEVEL",
     section=RESULT,
-    help="Least severity that exits 1: error, warning or note.",
+    help="Lowest severity that exits 1: error, warning, note.",
 )
 @option("--exit-zero", is_flag=True, section=RESULT, help="Exit 0 even with findings.")
 @option(
@@ -83,25 +88,25 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     section=RESULT,
-    help="Report only what is not in this file.",
+    help="Report only findings that are not in this file.",
 )
-@option("--update-baseline", is_flag=True, section=RESULT, help="Write what is found to the baseline.")
+@option("--update-baseline", is_flag=True, section=RESULT, help="Write all findings to the baseline file.")
 @file_options
 @option(
     "--stdin-filename",
     type=click.Path(path_type=Path),
     metavar="NAME",
     section=FILES,
-    help="What the text on stdin is called (path `-`).",
+    help="File name of the text on stdin (path `-`).",
 )
 @option("--show-files", is_flag=True, section=FILES, help="List the files that would be linted.")
-@option("--show-settings", is_flag=True, section=FILES, help="Print the settings in force.")
+@option("--show-settings", is_flag=True, section=FILES, help="Print the settings in effect.")
 @option(
     "--output-format",
     type=click.Choice(OUTPUT_FORMATS),
     metavar="FORMAT",
     section=OUTPUT,
-    help=", ".join(OUTPUT_FORMATS) + ".",
+    help="One of " + ", ".join(OUTPUT_FORMATS) + ".",
 )
 @option(
     "-o",
@@ -115,7 +120,7 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
 @color_option
 @effort_options
 @option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print findings only.")
-@option("-v", "--verbose", is_flag=True, section=OUTPUT, help="Say which files and settings were used.")
+@option("-v", "--verbose", is_flag=True, section=OUTPUT, help="Also print the files and settings used.")
 def check(
     paths: tuple[Path, ...],
     output_file: Path | None,
@@ -152,7 +157,7 @@ def check(
         text = shows.settings_text(settings) if show_settings else shows.files_text(found)
         return output.deliver(text, output_file)
     if statistics and settings.output_format not in output.FOR_PEOPLE:
-        raise click.UsageError("--statistics counts for people; in other formats, count the findings")
+        raise click.UsageError("--statistics works with the formats full, concise and grouped only")
     if verbose:
         shows.explain(settings, found)
     accepted = baselines.load(settings, update_baseline)
@@ -184,11 +189,11 @@ def _standard_input(paths: tuple[Path, ...], name: Path | None) -> tuple[tuple[P
 
     if STDIN not in paths:
         if name is not None:
-            raise click.UsageError("--stdin-filename names the text on stdin; give `-` as path")
+            raise click.UsageError("--stdin-filename needs `-` as the path: it names the text on stdin")
         return paths, {}
     if len(paths) > 1:
         raise click.UsageError(
-            "`-` is the text on stdin and stands alone; name its file with --stdin-filename"
+            "`-` (stdin) cannot be combined with other paths; name its file with --stdin-filename"
         )
     path = name or NAMELESS
     return (path,), {path: sys.stdin.buffer.read() if sys.stdin is not None else b""}

@@ -44,7 +44,7 @@ region_options = options(
         type=click.Choice(ASSUMPTIONS),
         metavar="WHAT",
         section="What is compiled",
-        help="What users compile themselves: none, blocks or modules.",
+        help="Treat as compiled: none, blocks or modules.",
     ),
     option(
         "--assume-compiled",
@@ -60,27 +60,27 @@ file_options = options(
         multiple=True,
         metavar="PATTERN",
         section="Files and configuration",
-        help="Replace the default exclusions.",
+        help="Exclude these files; replaces the default.",
     ),
     option(
         "--extend-exclude",
         multiple=True,
         metavar="PATTERN",
         section="Files and configuration",
-        help="Exclude more.",
+        help="Exclude these files as well.",
     ),
     option(
         "--force-exclude",
         is_flag=True,
         section="Files and configuration",
-        help="Exclude even what is named on the command line.",
+        help="Exclude even files named on the command line.",
     ),
     option(
         "--config",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
         section="Files and configuration",
-        help="Use this configuration instead of the nearest.",
+        help="Use this configuration file, not the nearest.",
     ),
     option(
         "--isolated",
@@ -101,7 +101,7 @@ color_option = option(
 RUNNING = "Running"
 
 effort_options = options(
-    option("--no-cache", is_flag=True, section=RUNNING, help="Neither read nor write the cache."),
+    option("--no-cache", is_flag=True, section=RUNNING, help="Do not read or write the cache."),
     option(
         "--cache-dir",
         type=click.Path(path_type=Path, file_okay=False),
@@ -115,7 +115,7 @@ effort_options = options(
         type=click.IntRange(min=1),
         metavar="N",
         section=RUNNING,
-        help="Processes that may work. Default: one per processor.",
+        help="Number of worker processes (one per processor).",
     ),
 )
 

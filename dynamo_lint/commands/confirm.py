@@ -1,4 +1,4 @@
-"""`dynamo-lint confirm`: run probes under torch and hold the findings against what Dynamo did."""
+"""`dynamo-lint confirm`: run probes under torch and compare the findings with what Dynamo did."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 RUN, JUDGED, OUTPUT = "The run", "Exit status", "Output"
 MISSING = (
-    "torch is not installed here; `pip install 'dynamo-lint[confirm]'` brings it, "
+    "torch is not installed here; install it with `pip install 'dynamo-lint[confirm]'`, "
     "or name a Python that has it with --python"
 )
 
@@ -46,10 +46,17 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
         raise click.BadParameter(str(wrong)) from None
 
 
-@click.command(cls=SectionedCommand, short_help="Run probes under torch and hold the findings against them.")
+@click.command(
+    cls=SectionedCommand, short_help="Run probes under torch and check the findings against Dynamo."
+)
 @click.argument("probes", nargs=-1, metavar="[PROBE]...")
 @option(
-    "--calls", type=click.IntRange(1), default=12, metavar="N", section=RUN, help="Calls of each probe (12)."
+    "--calls",
+    type=click.IntRange(1),
+    default=12,
+    metavar="N",
+    section=RUN,
+    help="Number of calls of each probe (default: 12).",
 )
 @option(
     "--backend",
@@ -57,7 +64,7 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     default="aot_eager",
     metavar="NAME",
     section=RUN,
-    help="aot_eager (default), eager (hides recompiles of floats) or inductor (the final judge).",
+    help="aot_eager (default), eager (hides recompiles of floats) or inductor (as in production).",
 )
 @option(
     "--set",
@@ -74,12 +81,17 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     default=300.0,
     metavar="S",
     section=RUN,
-    help="Seconds for each probe (300).",
+    help="Time limit for each probe in seconds (default: 300).",
 )
 @option(
-    "--fixed", is_flag=True, section=RUN, help="Run them again with all fixes applied to a copy, and compare."
+    "--fixed",
+    is_flag=True,
+    section=RUN,
+    help="Run the probes again on a copy with all fixes applied, and compare.",
 )
-@option("--python", metavar="EXE", section=RUN, help="The Python that has torch and your project.")
+@option(
+    "--python", metavar="EXE", section=RUN, help="The Python interpreter that has torch and your project."
+)
 @option(
     "--project",
     "projects",
@@ -87,7 +99,7 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     type=click.Path(path_type=Path, exists=True),
     metavar="PATH",
     section=RUN,
-    help="What to lint; else the folder of what the probes import.",
+    help="What to lint. Default: the folders of the modules that the probes import.",
 )
 @region_options
 @option(
@@ -109,7 +121,7 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     type=click.IntRange(0),
     metavar="N",
     section=JUDGED,
-    help="Exit 1 if a probe compiles more.",
+    help="Exit 1 if a probe compiles more graphs.",
 )
 @file_options
 @option(
@@ -118,7 +130,7 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     default="text",
     metavar="FORMAT",
     section=OUTPUT,
-    help="text or json.",
+    help="text (default) or json.",
 )
 @option(
     "-o",
@@ -133,7 +145,7 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     section=OUTPUT,
-    help="Also write all of it as JSON.",
+    help="Also write the full result as JSON.",
 )
 @color_option
 @option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print the result only.")
@@ -157,11 +169,11 @@ def confirm(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Run probes under torch and hold the findings against what Dynamo did.
+    """Run probes under torch and compare the findings with what Dynamo did.
 
     A probe is a function `probe_*` that returns `(call, batches)`: a module or function, and argument tuples
-    to call it with. PROBE is a file, a folder or `file::probe_name`; without any, `probes` of the
-    configuration count.
+    to call it with. PROBE is a file, a folder or `file::probe_name`. Without any, the files
+    listed under `probes` in the configuration are used.
     """
     from dynamo_lint.commands.output import deliver, look_at
     from dynamo_lint.confirm import run

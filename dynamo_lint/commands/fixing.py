@@ -24,9 +24,16 @@ if TYPE_CHECKING:
 FIXES = "Fixes"
 
 fix_options = options(
-    option("--fix", is_flag=True, section=FIXES, help="Apply safe fixes, then report what is left."),
-    option("--unsafe-fixes", is_flag=True, section=FIXES, help="Also fixes that may be noticed."),
-    option("--diff", is_flag=True, section=FIXES, help="Print what --fix would change; exit 1 if anything."),
+    option(
+        "--fix", is_flag=True, section=FIXES, help="Apply safe fixes, then report the remaining findings."
+    ),
+    option("--unsafe-fixes", is_flag=True, section=FIXES, help="Also apply fixes that can change behaviour."),
+    option(
+        "--diff",
+        is_flag=True,
+        section=FIXES,
+        help="Print the changes --fix would make; exit 1 if there are any.",
+    ),
 )
 
 

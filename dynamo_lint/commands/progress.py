@@ -29,7 +29,7 @@ class Progress:
             return
         self._next = now + PAUSE
         self._shown = True
-        self._stream.write(f"\r\x1b[Kreading {done} of {total} files" if done < total else "\r\x1b[Kjudging")
+        self._stream.write(f"\r\x1b[Kreading {done} of {total} files" if done < total else "\r\x1b[Kchecking")
         self._stream.flush()
 
     def __enter__(self) -> Progress:

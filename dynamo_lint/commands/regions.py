@@ -28,13 +28,13 @@ from dynamo_lint.terminal import wants_colour
 @paths_argument
 @region_options
 @file_options
-@option("--why", metavar="NAME", section="Output", help="Print how a function comes to be compiled.")
+@option("--why", metavar="NAME", section="Output", help="Print why a function is compiled, or why it is not.")
 @option(
     "--output-format",
     type=click.Choice(["text", "json"]),
     default="text",
     section="Output",
-    help="Default: text.",
+    help="text (default) or json.",
 )
 @color_option
 @effort_options
@@ -74,7 +74,7 @@ def regions(
         if not chosen and not ends:
             names = {hot.function.id.partition("::")[2] for hot in what.hot}
             guess = closest(why, [*names, *(name.rpartition(".")[2] for name in names)])
-            raise Trouble(f"no function is called {why!r}" + (f"; did you mean {guess!r}?" if guess else ""))
+            raise Trouble(f"no function is named {why!r}" + (f"; did you mean {guess!r}?" if guess else ""))
         text = render.render_why(chosen, sources, look) if chosen else render.render_why_not(ends, look)
     elif output_format == "json":
         text = render.render_json(shown, facts)
@@ -83,7 +83,7 @@ def regions(
     deliver(text, None)
     if not shown.entries and output_format == "text" and why is None:
         files = "1 file" if len(found.reported) == 1 else f"{len(found.reported)} files"
-        click.echo(f"Nothing is compiled in {files}, as far as can be seen.", err=True)
+        click.echo(f"No compiled code found in {files}.", err=True)
     unread = sum(facts[path].error is not None for path in found.reported if path in facts)
     if unread and why is None:
         count = "1 file" if unread == 1 else f"{unread} files"

@@ -13,8 +13,10 @@ from dynamo_lint.terminal import Look, terminal_width, wants_colour
 
 @click.command()
 @click.argument("codes", nargs=-1, metavar="CODE...")
-@click.option("--all", "everything", is_flag=True, help="All rules.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Default: text.")
+@click.option("--all", "everything", is_flag=True, help="Print the pages of all rules.")
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", help="text (default) or json."
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use colour.")
 def rule(codes: tuple[str, ...], everything: bool, output_format: str, color: str) -> None:
     """Explain rules, by code or name."""

@@ -15,7 +15,7 @@ from dynamo_lint.terminal import clean
 
 def settings_text(settings: Settings) -> str:
     """The settings as a configuration file would give them; what is not set is commented out."""
-    lines = [f"# {settings.source or 'no configuration file; these are the defaults'}"]
+    lines = [f"# {settings.source or 'no configuration file: defaults'}"]
     names = {field.name for field in fields(settings)}
     for key in KEYS:
         value = getattr(settings, key.replace("-", "_")) if key.replace("-", "_") in names else None
@@ -41,7 +41,7 @@ def explain(settings: Settings, found: Discovered) -> None:
     click.echo(f"root: {found.root}", err=True)
     click.echo(f"files: {len(found.files)} read, {len(found.reported)} reported on", err=True)
     for path in found.passed_over:
-        click.echo(f"passed over, larger than 1 MB: {path}", err=True)
+        click.echo(f"skipped, larger than 1 MB: {path}", err=True)
 
 
 def near(path: Path) -> str:

@@ -56,12 +56,12 @@ def _named(name: str, home: Path) -> list[ProbeRef]:
     elif path.is_file():
         chosen = _read(path)
     else:
-        raise DiscoveryTrouble(f"{file}: there is no such file")
+        raise DiscoveryTrouble(f"{file}: no such file")
     if wanted:
         chosen = [probe for probe in chosen if probe.name == wanted]
     if not chosen:
-        what = f"no probe called {wanted}" if wanted else "no function named probe_*"
-        raise DiscoveryTrouble(f"{file}: there is {what} in it")
+        what = f"no probe named {wanted}" if wanted else "no function named probe_*"
+        raise DiscoveryTrouble(f"{file}: contains {what}")
     return chosen
 
 

@@ -124,7 +124,7 @@ def overall(reports: Iterable[ProbeReport]) -> list[Verdict]:
 def _verdict(finding: Finding, reply: Reply, root: Path) -> Verdict:
     receipt = reply.receipt
     if receipt is None:
-        return Verdict(finding, "unobserved", "the probe did not get that far")
+        return Verdict(finding, "unobserved", "the probe stopped before that line")
     subject = read_subject(finding.subject)
     recompiles = tuple(
         index for index, one in enumerate(receipt.recompiles) if explaining(finding, one, root) is not None
@@ -148,11 +148,11 @@ def _without_evidence(
 ) -> Verdict:
     line = f"line {finding.span.line}"
     if finding.code in TRACELESS:
-        return Verdict(finding, "unobserved", "what is never compiled leaves no trace")
+        return Verdict(finding, "unobserved", "code that is never compiled cannot be observed")
     if finding.code in DISCARDS and (again := _compiled_again(receipt)):
-        return Verdict(finding, "confirmed", f"{again} compiles of what had been compiled before")
+        return Verdict(finding, "confirmed", f"{again} compiles of code that was already compiled")
     if finding.subject in reply.diverged:
-        return Verdict(finding, "stale", f"`{finding.subject}` differs from what eager code makes of it")
+        return Verdict(finding, "stale", f"`{finding.subject}` has another value than after an eager run")
     if not _any_line(finding, reply.ran or {}, root):
         return Verdict(finding, "unobserved", f"{line} never ran")
     if receipt.matches_eager is False and finding.effect in ("stale", "per-value"):
@@ -167,7 +167,7 @@ def _without_evidence(
         only = f": {values[0]}" if values else ""
         return Verdict(finding, "unobserved", f"`{finding.subject}` never changed{only}")
     how = f"`{finding.subject}` was {_listed(values)}" if values else f"{line} ran compiled"
-    return Verdict(finding, "refuted", f"{how}, and Dynamo kept its code and its results")
+    return Verdict(finding, "refuted", f"{how}, and Dynamo neither recompiled nor changed the results")
 
 
 def _compiled_again(receipt: Receipt) -> int:

@@ -78,7 +78,7 @@ def _sums(bench: Workbench, family: Family) -> Iterator[Sum]:
         one = _sum(mention, family.name)
         judge = Judge(bench, mention.file)
         if not judge.is_scalar(one.term) or _counts(one.term):
-            raise Unclear(f"line {one.statement.lineno} adds something that may have dimensions")
+            raise Unclear(f"line {one.statement.lineno} adds a value that may not be a scalar")
         yield one
 
 
@@ -90,7 +90,7 @@ def _sum(mention: Mention, name: str) -> Sum:
             return found
     found = _plain(file, statement, name)
     if found is None:
-        raise Unclear(f"line {statement.lineno} does something else than adding to it")
+        raise Unclear(f"line {statement.lineno} does something other than adding to it")
     return found
 
 
@@ -180,7 +180,7 @@ def _keeps_gradient(family: Family, declaration: ast.stmt, sums: dict[ast.stmt, 
     reads = [m for m in eager if isinstance(m.node.ctx, ast.Load)]
     shown = all(_only_shown(mention) for mention in reads)
     if reads and not shown and not reset:
-        raise Unclear("it is never reset, and what its readers do with it is not known")
+        raise Unclear("it is never reset, and the uses of its value are unknown")
     return reset and not (reads and shown)
 
 

@@ -25,7 +25,7 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
                     f"{k.arg}={file.text(k.value)}" if k.arg else f"**{file.text(k.value)}" for k in keywords
                 )
                 text = f"self.compile({', '.join(options)})"
-                message = f"write `{text}`, which compiles the module in place (unsafe: it runs compiled now)"
+                message = f"write `{text}`, which compiles the module in place (unsafe: it will run compiled)"
                 return Fix("unsafe", message, (file.replace(node, text),))
     raise Unclear("the result has no obvious name")
 
@@ -37,5 +37,7 @@ def _assigned(file: OpenFile, node: ast.Expr, name: str) -> Fix:
         raise Unclear("nothing uses the name afterwards")
     span = file.span(node)
     start = Span(file.path, span.line, span.column, span.line, span.column)
-    message = f"keep the result: `{name} = {file.text(node)}` (unsafe: what was eager runs compiled now)"
+    message = (
+        f"keep the result: `{name} = {file.text(node)}` (unsafe: code that ran eagerly will run compiled)"
+    )
     return Fix("unsafe", message, (Edit(start, f"{name} = "),))

@@ -19,7 +19,7 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     file = bench.file(finding.span.path)
     calls = bench.calls_at(finding.span)
     if file is None or not calls:
-        raise Unclear("it is no call")
+        raise Unclear("it is not a call")
     return _fix(bench, file, calls[0])
 
 
@@ -28,7 +28,7 @@ def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
         case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as name), *rest]):
             pass
         case _:
-            raise Unclear("whether the attribute is there decides something")
+            raise Unclear("the result depends on whether the attribute exists")
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
         raise Unclear("the name cannot be written as an attribute")
     text = file.text(owner)
@@ -46,9 +46,9 @@ def _keys(bench: Workbench, file: OpenFile, call: ast.Call) -> set[Key]:
     """The attributes that the lookup may mean, one for each class of its owner."""
     found = bench.lookups_at(file.span(call))
     if not found or not all(lookup.keys for lookup in found):
-        raise Unclear("whose attribute it is is not known")
+        raise Unclear("the owner of the attribute is unknown")
     if any(bench.tables.initial.names.is_scope(key.owner) for lookup in found for key in lookup.keys):
-        raise Unclear("it is an attribute of a function or a file, which anybody may set")
+        raise Unclear("it is an attribute of a function or a module, which any code can set")
     return {key for lookup in found for key in lookup.keys}
 
 

@@ -40,7 +40,7 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     if not init.file.alone(last):
         raise Unclear("`__init__` ends on a shared line")
     line = f"{own}.{name} = {init.file.one_line(value)}"
-    why = "it is built with the module, under the device and dtype that are the default then"
+    why = "it is built when the module is created, on the default device and dtype of that time"
     edits = tuple(_edits(init, declaration.statement, guard, last, line))
     return Fix("unsafe", f"build it in `__init__` (`{line}`) (unsafe: {why})", edits)
 
@@ -101,7 +101,7 @@ class _Needs:
     def check(self, value: ast.AST, depth: int = 0) -> None:
         """Refuse anything but constants of the file and numbers that only `__init__` sets."""
         if depth > _DEPTH:
-            raise Unclear("what it is computed from is too far away")
+            raise Unclear("the values it is computed from could not be traced")
         scope = next(
             (n for n in (value, *self.init.file.above(value)) if isinstance(n, ast.FunctionDef)), None
         )

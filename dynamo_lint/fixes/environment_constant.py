@@ -54,7 +54,7 @@ def _on_the_instance(bench: Workbench, file: OpenFile, whole: ast.expr, key: str
         edits.insert(0, file.insert_after(init.parent_call, f"{note}\n{file.indent(init.parent_call)}{line}"))
     return Fix(
         "unsafe",
-        f"read it once, in `__init__` (`{line}`) (unsafe: a change of {key} is seen only by a new object)",
+        f"read it once, in `__init__` (`{line}`) (unsafe: only new objects see a change of {key})",
         tuple(edits),
     )
 
@@ -72,8 +72,7 @@ def _at_the_top(bench: Workbench, file: OpenFile, whole: ast.expr, key: str, val
         edits.insert(0, file.insert_after(header[-1], f"\n{note}\n{name} = {value}"))
     return Fix(
         "unsafe",
-        f"read it once, at import (`{name} = {value}`) "
-        f"(unsafe: a change of {key} is seen only by a new process)",
+        f"read it once, at import (`{name} = {value}`) (unsafe: only a new process sees a change of {key})",
         tuple(edits),
     )
 

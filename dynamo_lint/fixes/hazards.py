@@ -8,7 +8,7 @@ from dynamo_lint.program.refs import Confidence
 
 _RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
 _META = "a module built on the meta device has to set the buffer again after `to_empty()`"
-_LISTED = "code that goes through `buffers()` meets one more"
+_LISTED = "code that iterates over `buffers()` sees one more"
 
 PROJECT_WORDS = (
     ("DistributedDataParallel", _RANKS),
@@ -35,11 +35,13 @@ def reason(bench: Workbench, family: Family, floating: bool) -> str | None:
     """Why a rewrite to a buffer may be noticed; None if nothing but the type of private state changes."""
     name = family.name
     if floating:
-        return f"`{name}` loses the precision of a Python float, and follows `.half()` and `.to(dtype)`"
+        return (
+            f"`{name}` loses the precision of a Python float, and is converted by `.half()` and `.to(dtype)`"
+        )
     if not name.startswith("_") or name.startswith("__"):
         return f"code outside this project that reads `{name}` gets a tensor"
     if any(mention.guessed for mention in family.mentions):
-        return f"some uses of `{name}` are told by its name alone"
+        return f"some uses of `{name}` were matched by name only"
     tiers = [hot.tier for hot in bench.tables.regions.hot if hot.receiver in family.members]
     if not tiers or max(tiers) != Confidence.CERTAIN:
         return "it is not certain that this code is compiled"

@@ -158,7 +158,7 @@ def _check_class(bench: Workbench, ref: ClassRef, name: str) -> None:
     for node in file.reflecting[first : bisect_right(file.reflecting, class_.end_line, key=_line)]:
         match node:
             case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name(id="vars")):
-                raise Unclear(f"`{ref.name}` looks into its `__dict__`")
+                raise Unclear(f"`{ref.name}` reads its `__dict__`")
             case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id="self"), key, *_]):
                 if not isinstance(key, ast.Constant):
                     raise Unclear(f"`{ref.name}` sets attributes by computed names")
@@ -184,7 +184,7 @@ def _belongs(
         if holder in bases:
             outsiders = [ref for ref in bench.below.get(holder, ()) if ref not in members]
             if outsiders != [holder]:
-                raise Unclear(f"`{holder.name}` uses it too, and has other heirs")
+                raise Unclear(f"`{holder.name}` uses it too and has other subclasses")
             return "yes"
         return "no"
     values = evaluate(project, expr, Context(where, holder))
@@ -194,12 +194,12 @@ def _belongs(
         raise Unclear(f"it is used through the class at {where.path}:{said.node.lineno}")
     if refs & (members | bases):
         if refs - members:
-            raise Unclear(f"several classes meet at {where.path}:{said.node.lineno}")
+            raise Unclear(f"several classes are possible at {where.path}:{said.node.lineno}")
         return "yes"
     if known or _is_import(bench, expr, where):
         return "no"
     if _owners_elsewhere(bench, name, members | bases):
-        raise Unclear(f"whose `{name}` {where.path}:{said.node.lineno} means is not known")
+        raise Unclear(f"the owner of `{name}` at {where.path}:{said.node.lineno} is unknown")
     # Nothing else in the project has an attribute of this name.
     return "likely"
 

@@ -158,7 +158,7 @@ def _guilty(before: Report, after: Report, chosen: list[Finding]) -> list[tuple[
     ]
     if not worse:
         return []
-    path, why = worse[0].span.path, f"it would bring about {worse[0].code} on {worse[0].subject}"
+    path, why = worse[0].span.path, f"it would cause {worse[0].code} on {worse[0].subject}"
     nearby = [one for one in chosen if path in _paths(one)] or chosen
     return [(nearby[0], why)]
 

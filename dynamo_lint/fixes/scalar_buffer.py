@@ -92,7 +92,7 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
     if not plain or not bench.tables.project.is_module(declared_in):
         raise Unclear("only a module has buffers")
     if any(state.argument for state in states):
-        raise Unclear("the object comes in as an argument")
+        raise Unclear("the object is an argument")
     return declared_in, name
 
 
@@ -115,7 +115,7 @@ def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kin
         for outside in state.outside:
             stored.add(outside.kinds or _kind_at(bench, family, outside))
     if not all(stored):
-        raise Unclear("what is stored is not known")
+        raise Unclear("the stored value is unknown")
     kinds = frozenset[Kind]().union(*stored)
     if kinds == {Kind.INT, Kind.FLOAT}:
         return Kind.FLOAT

@@ -49,7 +49,7 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
         match above:
             case ast.BinOp(op=op) if isinstance(op, ARITHMETIC):
                 if not isinstance(op, allowed) or not _same_result(judge, above):
-                    raise _refuse(judge, above, "gives something else for a tensor")
+                    raise _refuse(judge, above, "gives a different result for a tensor")
                 boolean = False
                 if judge.is_tensor(above):
                     yield None
@@ -63,7 +63,7 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
                 yield None
             case ast.Call(func=ast.Name(id="min" | "max"), args=[first, second], keywords=[]):
                 if not isinstance(second if first is child else first, ast.Constant):
-                    raise _refuse(judge, above, "compares it with something in Python")
+                    raise _refuse(judge, above, "compares it with a Python value")
                 yield above
             case ast.Call() if child is not above.func and _takes_tensors(judge, above, boolean):
                 yield None
@@ -97,7 +97,7 @@ def _follow_local(
         judge.bench.loaded[scope] = _loaded(scope)
     for inner in judge.bench.loaded[scope].get(local, ()):
         if not isinstance(inner, ast.Name):
-            raise _refuse(judge, inner, "hands it on")
+            raise _refuse(judge, inner, "passes it on")
         yield from _follow(judge, inner, name, boolean, seen)
 
 

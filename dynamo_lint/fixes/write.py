@@ -45,7 +45,7 @@ def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, P
         if target in drafts or now == done.files[path]:
             continue  # the same file under another name
         if now != done.originals[path]:
-            return f"{path} was changed by somebody else meanwhile; left alone"
+            return f"{path} changed on disk during the run; not rewritten"
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         drafts[target] = Path(name)
         with open(handle, "wb") as stream:

@@ -88,7 +88,7 @@ def instantiated_as(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
 
 def subclasses(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
     """All classes of the project below a class, in the order of their files."""
-    key = ("heirs", ref)
+    key = ("subclasses of", ref)
     if key not in project.memo:
         found: dict[ClassRef, None] = {}
         pending = [ref]
@@ -157,7 +157,7 @@ def concrete_subclasses(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]
 
     Such a class has no instances of its own.
     """
-    key = ("heirs of abstract", ref)
+    key = ("subclasses of abstract", ref)
     if key not in project.memo:
         abstract = ExternalSymbol("abc.ABC") in project.bases(ref) or _declares(project, ref)
         below = subclasses(project, ref) if abstract or _is_open(project, ref) else ()

@@ -204,20 +204,20 @@ class Boundaries:
         owner = ClassRef(ref.path, function.owner) if function.owner is not None else None
         marked = {marker.key for marker in project.files[ref.path].markers if marker.kind == "eager"}
         if ref.key in marked or (owner is not None and owner.key in marked):
-            return "stop", "a `# dynamo-lint: eager` comment cuts it"
+            return "stop", "a `# dynamo-lint: eager` comment excludes it"
         cut = self._options.cut
         if cut and (matches(project, ref, cut) or (owner is not None and matches(project, owner, cut))):
-            return "stop", "`not-regions` cuts it"
+            return "stop", "`not-regions` excludes it"
         if is_empty(function) or is_left_to_subclasses(project, ref):
-            return "skip", "it is abstract: what its heirs make of it runs instead"
+            return "skip", "it is abstract: the overrides of its subclasses run instead"
         if ref in self._kept_out():
-            return "stop", "a call keeps Dynamo from looking into it"
+            return "stop", "a call keeps Dynamo from tracing it"
         for decorator in function.decorators:
             kind = self._disabling(decorator, ref.path, function.outer or MODULE_KEY)
             if kind in ("stop", "skip"):
-                return kind, f"its decorator {_DISABLES}{' of itself' if kind == 'skip' else ''}"
+                return kind, f"its decorator {_DISABLES}{' for this function only' if kind == 'skip' else ''}"
             if self._is_opaque(decorator, ref.path, function.outer or MODULE_KEY):
-                return "stop", "its decorator keeps Dynamo from looking into it"
+                return "stop", "its decorator keeps Dynamo from tracing it"
         if owner is not None:
             class_ = project.class_(owner)
             for decorator in class_.decorators:
@@ -227,7 +227,7 @@ class Boundaries:
                 # An nn.Module class stays in the region (checked with torch 2.13), a Function does not.
                 opaque = self._is_opaque(decorator, owner.path, class_.outer or MODULE_KEY)
                 if opaque and not project.is_module(owner):
-                    return "stop", "a decorator of its class keeps Dynamo from looking into it"
+                    return "stop", "a decorator of its class keeps Dynamo from tracing it"
         return "", ""
 
     def _kept_out(self) -> frozenset[Symbol]:

@@ -33,7 +33,7 @@ def declared_entries(project: Project, options: RegionOptions) -> tuple[list[Roo
             elif marker.kind != "region":
                 continue
             elif marker.key is None:
-                why = "the comment stands beside no class or function"
+                why = "no class or function follows the comment"
                 unresolved.append(Unresolved(path, marker.line, "# region", why))
             else:
                 roots += _root(project, path, marker.key, "comment", marker.line)

@@ -39,14 +39,14 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
 def reason(maker: str | None, *, bare: bool, empty: list[ClassRef]) -> str:
     """Why it is not known what a site compiles; `maker` is the library function that made it."""
     if empty:
-        return f"{empty[0].name} defines no forward, so nothing that could run is compiled here"
+        return f"{empty[0].name} defines no forward, so no code is compiled here"
     if bare:
-        return "it is only known to be some torch.nn.Module"
+        return "it is a torch.nn.Module of an unknown class"
     if maker in BUILDERS:
-        return f"{maker} builds it, and no YAML or JSON file says of which class of this project"
+        return f"{maker} builds it, and no YAML or JSON file names a class of this project for it"
     if maker is not None:
         return f"it comes from {maker}, which is not part of this project"
-    return "its value is not known to be any module or function of this project"
+    return "its value could not be resolved to a module or function of this project"
 
 
 def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def compile_flags(project: Project) -> list[Unresolved]:
     found: list[Unresolved] = []
     for ref in project.classes():
         for name, line in _flags_of(project, ref):
-            why = "the flag says that something is compiled, but no call in these files compiles anything"
+            why = "the flag turns compiling on, but no call in these files compiles anything"
             near = examples(project, FunctionRef(ref.path, ref.key))
             found.append(Unresolved(ref.path, line, f"{ref.name}.{name}", why, (), near))
             break

@@ -38,11 +38,11 @@ def why_not(
             reasons.append(f"{reason[0].upper()}{reason[1:]}.")
         elif ref in assumed:
             place = assumed[ref].chain[0]
-            guess = 'the chain from it is merely assumed: see it with `min-confidence = "assumed"`'
+            guess = 'the call chain from it is only assumed; `min-confidence = "assumed"` shows it'
             reasons.append(f"The entry at {place.path}:{place.line} may compile it, but {guess}.")
         reasons += _unresolved(project, ref, regions)
         reasons += _callers(project, ref, hot, boundaries)
-        found[ref.id] = reasons or ["No entry names it, and no call in these files is known to reach it."]
+        found[ref.id] = reasons or ["No compile entry names it, and no known call in these files reaches it."]
     return found
 
 
@@ -61,13 +61,13 @@ def _callers(
         if where in hot and site.eager:
             yield f"{caller} calls it at {place}, but only where `is_compiling()` is false."
         elif where in hot:
-            yield f"{caller} calls it at {place} on another class or through a value that is not known."
+            yield f"{caller} calls it at {place} on another class or through an unknown value."
         elif boundaries.of(where):
             yield f"{caller} calls it at {place}, but {boundaries.reason(where)[1]}."
         elif where.key == MODULE_KEY:
             yield f"It is called at {place}, at the top level of the file, which is never compiled."
         else:
-            yield f"{caller} calls it at {place}, and is not compiled itself."
+            yield f"{caller} calls it at {place}, but is not compiled itself."
 
 
 def _unresolved(project: Project, ref: FunctionRef, regions: Regions) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _unresolved(project: Project, ref: FunctionRef, regions: Regions) -> Iterato
     names = {f"{module}:{ref.key}", *([f"{module}:{owner.key}"] if owner is not None else [])}
     for site in regions.unresolved:
         for name in names.intersection(site.candidates):
-            yield f'{site.path}:{site.line} may compile it: if so, say `regions = ["{name}"]`.'
+            yield f'{site.path}:{site.line} may compile it; if so, declare `regions = ["{name}"]`.'
 
 
 def _sites(project: Project, ref: FunctionRef, name: str) -> Iterator[tuple[FunctionRef, CallSite]]:

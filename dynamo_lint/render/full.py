@@ -1,4 +1,4 @@
-"""The default output: for each finding the line, the way Dynamo gets there, the cost and the way out."""
+"""The default output: for each finding the line, the way Dynamo gets there, the cost and the fix."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _places(finding: Finding, previous: Finding | None, sources: Sources, look: 
     ]
     known = previous is not None and bool(steps) and _way(previous) == _way(finding)
     rows: list[Step | Related] = [*([] if known else steps), *finding.related]
-    lines = ["  compiled and called as above"] if known else []
+    lines = ["  compiled and called as in the finding above"] if known else []
     if not rows:
         return lines
     here = finding.span.path
@@ -73,14 +73,14 @@ def _advice(finding: Finding, costs: dict[tuple[str, str], str], look: Look) -> 
     cost = said if said != here and len(said) < len(finding.cost) else finding.cost
     lines = [_labelled("cost", cost, look)]
     if finding.fix is not None:
-        lines.append(_labelled("way out", finding.fix.message + applicable(finding.fix, ""), look))
+        lines.append(_labelled("fix", finding.fix.message + applicable(finding.fix, ""), look))
     return lines
 
 
 def _labelled(label: str, text: str, look: Look) -> str:
-    indent = " " * 11
+    indent = " " * 8
     paragraph = look.wrapped(text, indent, indent)
-    return "  " + look.paint(f"{label + ':':<9}", bold=True) + paragraph[len(indent) :]
+    return "  " + look.paint(f"{label + ':':<6}", bold=True) + paragraph[len(indent) :]
 
 
 def _way(finding: Finding) -> tuple[str, tuple[Step, ...]]:

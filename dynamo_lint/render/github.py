@@ -48,7 +48,7 @@ def _page(hidden: Iterable[Finding], total: int, view: View) -> str:
     for row in rows:
         size += len(row.encode(errors="replace"))
         if size > SUMMARY_BYTES:
-            kept.append(f"\n{len(rows) - len(kept)} more stand in the log of the step.\n")
+            kept.append(f"\n{len(rows) - len(kept)} more are in the log of the step.\n")
             break
         kept.append(row)
     return head + "".join(kept) + "\n"

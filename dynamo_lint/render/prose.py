@@ -6,13 +6,13 @@ from dynamo_lint.findings import Finding, Fix
 
 
 def explained(finding: Finding) -> list[str]:
-    """Message, cost and way out, each as a sentence."""
+    """Message, cost and fix, each as a sentence."""
     message = sentence(finding.message)
     lines = [message[:1].upper() + message[1:]]
     if finding.cost:
         lines.append(f"Cost: {sentence(finding.cost)}")
     if finding.fix is not None:
-        lines.append(f"Way out: {sentence(finding.fix.message)}{applicable(finding.fix)}")
+        lines.append(f"Fix: {sentence(finding.fix.message)}{applicable(finding.fix)}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Receipts for people: per probe what it cost, a verdict for each finding, and what nobody foretold."""
+"""Receipts for people: per probe what it cost, a verdict for each finding, and what no finding predicted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def conclusion(reports: Sequence[ProbeReport]) -> str:
     counts = summary(reports)
     parts = [f"{counts[word]} {word}" for word in VERDICTS if counts[word]]
     if counts["unpredicted"]:
-        parts.append(f"{counts['unpredicted']} not foretold")
+        parts.append(f"{counts['unpredicted']} not predicted by any finding")
     if counts["failed"]:
         parts.append(f"{counts['failed']} of {len(reports)} probes failed")
     what = ", ".join(parts) or "nothing to confirm"
@@ -55,7 +55,7 @@ def _probe(report: ProbeReport, look: Look) -> list[str]:
     intended = [one for one in receipt.breaks if one.id in INTENDED]
     if intended:
         places = ", ".join(_place(one.path, one.line, look) for one in intended)
-        lines += ["", look.wrapped(f"The code breaks its graph on purpose at {places}.")]
+        lines += ["", look.wrapped(f"The code requests a graph break at {places}.")]
     problems = [*reply.problems, *receipt.problems]
     lines += [look.wrapped(f"not observed: {problem}") for problem in problems[:5]]
     return lines
@@ -84,7 +84,7 @@ def _costs(report: ProbeReport, receipt: Receipt) -> Iterable[str]:
         yield quiet
     if reply.hit_limit:
         eager = f"; {_count(len(reply.eager_calls), 'call')} ran no graph at all" if reply.eager_calls else ""
-        yield f"over the recompile limit ({reply.recompile_limit}): ends up eager{eager}"
+        yield f"over the recompile limit ({reply.recompile_limit}): runs eagerly after that{eager}"
 
 
 def _verdict(one: Verdict, receipt: Receipt, look: Look) -> list[str]:
@@ -134,7 +134,7 @@ def _grouped(recompiles: Sequence[Recompile]) -> list[tuple[int, Recompile, Caus
 
 
 def _unpredicted(count: int, one: Recompile, cause: Cause | None, look: Look) -> list[str]:
-    word = look.paint("not foretold", fg="magenta", bold=True)
+    word = look.paint("not predicted by any finding", fg="magenta", bold=True)
     where = (
         _place(cause.path, cause.line, look)
         if cause and cause.path
@@ -155,7 +155,7 @@ def _met(cause: Cause) -> str:
 
 
 def _unpredicted_break(one: GraphBreak, look: Look) -> list[str]:
-    word = look.paint("not foretold", fg="magenta", bold=True)
+    word = look.paint("not predicted by any finding", fg="magenta", bold=True)
     what = "the function runs eagerly" if one.skips_frame else "graph break"
     ident = f" ({one.id})" if one.id else ""
     return [

@@ -105,7 +105,7 @@ def render_why_not(ends: Mapping[str, Sequence[str]], look: Look) -> str:
     """Where the chains to functions that are not compiled end."""
     blocks = []
     for name, reasons in ends.items():
-        title = f"{look.paint(clean(name), bold=True)} is not compiled, as far as can be seen:"
+        title = f"{look.paint(clean(name), bold=True)} is not reached from any compile entry:"
         blocks.append("\n".join([title, *(f"    {clean(reason)}" for reason in reasons)]) + "\n")
     return "\n".join(blocks)
 
@@ -140,7 +140,7 @@ def _entry(entry: Entry, look: Look) -> str:
     about = [entry.idiom, entry.tier.word]
     if entry.regional:
         counted = f"each of {entry.instances} instances" if entry.instances else "each instance"
-        about.append(f"{counted} on its own")
+        about.append(f"{counted} separately")
     if entry.condition:
         about.append(f"if {clean(entry.condition)}")
     place = look.paint(look.place(entry.path, entry.line), bold=True)
@@ -153,7 +153,7 @@ def _shared(number: int, regions: Regions, look: Look) -> str:
     """Where the functions of an entry are listed that has none of its own."""
     first = next((hot.entries[0] for hot in regions.hot if number in hot.entries), None)
     if first is None:
-        return "nothing of this project, or its result is not kept"
+        return "no function of this project, or the result is discarded"
     entry = regions.entries[first]
     return f"its functions are listed under {look.place(entry.path, entry.line)}"
 

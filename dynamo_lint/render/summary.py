@@ -10,14 +10,14 @@ from dynamo_lint.report import Report
 from dynamo_lint.terminal import Look
 
 WAYS_TO_DECLARE = (
-    ("--assume-compiled", "take every nn.Module.forward as compiled"),
-    ("--assume blocks", "take the blocks of every ModuleList as compiled"),
+    ("--assume-compiled", "treat every nn.Module.forward as compiled"),
+    ("--assume blocks", "treat the elements of every ModuleList as compiled"),
     ("# dynamo-lint: region", "on the line above a class or function"),
     ('regions = ["package.module:Class"]', "in [tool.dynamo-lint] of pyproject.toml"),
 )
 
 GUARD = (
-    "A guard is the check that torch makes before it reuses compiled code; if it fails, it compiles again."
+    "A guard is the check that torch makes before it reuses compiled code; if it fails, torch compiles again."
 )
 
 
@@ -32,11 +32,11 @@ def render(report: Report, look: Look, explain: bool = False, assumed: bool = Tr
         lines += _nothing_compiled()
     elif not assumed and not report.findings and report.compiled.functions < report.files:
         lines.append(
-            "Only compiled code was judged; `--assume blocks` judges what users of a library compile."
+            "Only compiled code was checked; `--assume blocks` adds blocks that users of a library compile."
         )
     if unresolved := report.compiled.unresolved:
         sites = _count(unresolved, "compile site")
-        lines.append(f"{sites} could not be resolved; `dynamo-lint regions` names them and what would help.")
+        lines.append(f"{sites} could not be resolved; `dynamo-lint regions` lists them with a fix for each.")
     if report.suppressed:
         lines.append(f"{_count(report.suppressed, 'finding')} silenced by comments.")
     if report.accepted:
@@ -46,7 +46,7 @@ def render(report: Report, look: Look, explain: bool = False, assumed: bool = Tr
     if hazards and explain:
         lines.append(GUARD)
     if hazards:
-        lines.append(f"Run `dynamo-lint rule {' '.join(hazards)}` to read why, with examples.")
+        lines.append(f"Run `dynamo-lint rule {' '.join(hazards)}` for the reason and examples.")
     return "\n".join(lines) + "\n"
 
 
@@ -56,8 +56,8 @@ def _verdict(report: Report) -> str:
         return "No Python files found."
     if not report.findings:
         if not report.compiled.functions:
-            return f"Nothing to judge: no compiled code was found in {files}."
-        return f"All clean: {_compiled(report)}, in {files}."
+            return f"Nothing was checked: no compiled code found in {files}."
+        return f"No findings: {_compiled(report)} in {files}."
     counts = Counter(finding.severity for finding in report.findings)
     severities = ", ".join(_count(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
     places = len({finding.span.path for finding in report.findings})
@@ -73,7 +73,7 @@ def _fixable(report: Report) -> Sequence[str]:
     if not safe and not unsafe:
         return []
     words = [f"{safe} fixable with `--fix`"] if safe else []
-    words += [f"{unsafe}{' more' if safe else ''} with `--fix --unsafe-fixes`"] if unsafe else []
+    words += [f"{unsafe} {'more' if safe else 'fixable'} with `--fix --unsafe-fixes`"] if unsafe else []
     return [", ".join(words) + "; `--diff` shows what would change."]
 
 
@@ -85,7 +85,7 @@ def _compiled(report: Report) -> str:
 def _nothing_compiled() -> Sequence[str]:
     width = max(len(way) for way, _ in WAYS_TO_DECLARE)
     return [
-        "If code elsewhere compiles it, lint that code too; or say what is compiled:",
+        "If other code compiles it, lint that code too, or declare what is compiled:",
         *(f"  {way:<{width}}  {what}" for way, what in WAYS_TO_DECLARE),
     ]
 

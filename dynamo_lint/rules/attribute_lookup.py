@@ -36,11 +36,11 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                     f"`{lookup.text}` in the compiled `{where}` asks for an attribute that has no value in "
                     "`__init__` and is set later"
                 )
-                cost = "one extra compile when it appears"
+                cost = "one extra compile when the attribute appears"
                 advice = "give the attribute a value in `__init__` and test that"
             else:
                 message = f"`{lookup.text}` in the compiled `{where}` looks an attribute up by name"
-                cost = "nothing at run time"
+                cost = "none at run time"
                 advice = "access the attribute directly"
             claim = Claim(
                 message=message,

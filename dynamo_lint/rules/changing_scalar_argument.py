@@ -56,7 +56,10 @@ def _how(one: Passed) -> str:
     if value.structure:
         return f"gets a container whose {value.structure} change{'s' if value.structure == 'length' else ''}"
     inside = "holds" if one.inside else "gets"
-    return f"{inside} another {kind_names(value)} from call to call"
+    kinds = kind_names(value)
+    if " or " in kinds:
+        return f"{inside} a different value ({kinds}) from call to call"
+    return f"{inside} a different {kinds} from call to call"
 
 
 def _parameter(one: Passed, tables: Tables) -> tuple[Related, ...]:
@@ -82,7 +85,7 @@ def _field(rule: Rule, tables: Tables, context: Context, filled: Filled) -> Iter
     effect, entries = found
     name, where, owner = spell(first.load.place), region(tables, hot), filled.key.owner.name
     claim = Claim(
-        message=f"`{name}` is another {kind_names(filled.value)} in every `{owner}` that is passed to the "
+        message=f"`{name}` is a different {kind_names(filled.value)} in every `{owner}` passed to the "
         f"compiled `{where}`, and Dynamo guards on its value",
         cost=cost(effect, entries, context.recompile_limit),
         effect=effect,

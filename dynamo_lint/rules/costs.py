@@ -5,7 +5,10 @@ from __future__ import annotations
 
 def storm(limit: int, what: str = "this code") -> str:
     """Every call compiles `what`; `limit` is the recompile limit."""
-    return f"one recompile per call until the recompile limit ({limit}), then {what} runs eagerly for ever"
+    return (
+        f"one recompile per call until the recompile limit ({limit}); "
+        f"after that {what} is never compiled again and runs eagerly"
+    )
 
 
 def bounded(entries: int, unit: str = "value") -> str:

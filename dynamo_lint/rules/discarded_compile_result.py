@@ -28,22 +28,22 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for ref, wanted in lines.items():
         for node, name, methods in _discarded(tables, ref, wanted):
             model = ast.unparse(node.args[0])
-            advice = f"keep the result and call that, or compile in place with `{model}.compile()`"
+            advice = f"keep the result and call it, or compile in place with `{model}.compile()`"
             if not name:
                 how = "not kept"
             elif not methods:
-                how = f"bound to `{name}`, which nobody calls afterwards"
+                how = f"assigned to `{name}`, which is never called"
             else:
                 called = " and ".join(f"`{name}.{method}`" for method in methods)
                 how = f"never called, only {called}"
-                advice = f"compile in place with `{model}.compile()`: then its methods call it compiled"
+                advice = f"compile in place with `{model}.compile()`, so that its methods call compiled code"
             claim = Claim(
                 message=f"the result of `torch.compile({model})` is {how}: `{model}` itself stays uncompiled",
                 cost="everything runs eagerly, as if `torch.compile` were not there",
                 effect="eager",
                 subject=f"torch.compile({model})",
                 advice=advice,
-                step="compiles and forgets",
+                step="discards the compiled callable",
             )
             yield placed(rule, context, ref.path, position(node), ref.id, claim)
 

@@ -48,7 +48,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                     name=rule.name,
                     message=f"{found.message.rpartition(', and Dynamo')[0] or found.message}, but the guards "
                     "of this region are dropped",
-                    cost="compiled code keeps the value of its first run, and nobody notices",
+                    cost="compiled code keeps the value of the first run; no error is raised",
                     effect="stale",
                     entries=None,
                     severity="error",

@@ -16,10 +16,10 @@ EFFECTS = ("per-value", "break", "eager")
 CAUSES = {
     "eager": "a string formatted from a number that Dynamo does not treat as a constant",
     "break": "a value that Dynamo cannot know while tracing",
-    "per-value": "a value that may differ from call to call, and Dynamo guards on it",
+    "per-value": "a value that can differ from call to call, and Dynamo guards on it",
 }
 COSTS = {
-    "eager": "from the second value on, the whole function runs eagerly, without a warning",
+    "eager": "from the second value on, the whole function runs eagerly without a warning",
     "break": "a graph break at this line",
     "per-value": "one compiled version per name",
 }
@@ -43,7 +43,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 effect=effect,
                 subject=lookup.text,
                 advice="look the object up outside the compiled region and pass it in, or index a "
-                "`ModuleList` or dict that is built in `__init__` by a constant",
+                "`ModuleList` or dict built in `__init__` by a constant",
                 step="looks up an attribute by a changing name",
             )
             yield finding(rule, tables, context, hot, lookup.position, claim)

@@ -34,7 +34,15 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             if eager_business(tables, hot.function, store.name):
                 continue
             if _while_not_compiling(tables, hot.function, store.line):
-                yield _finding(rule, tables, context, hot, hot.function, store, "only while not compiling")
+                yield _finding(
+                    rule,
+                    tables,
+                    context,
+                    hot,
+                    hot.function,
+                    store,
+                    "only in code that is skipped while compiling",
+                )
     for function_ref, hot, how in _opaque(tables):
         function = tables.project.function(function_ref)
         for store in function.stores:
@@ -81,10 +89,10 @@ def _finding(
     reader = _reader(tables, hot, store.name)
     name = f"self.{store.name}"
     claim = Claim(
-        message=f"`{name}` is written {how}, so the compiled `{region(tables, hot)}` leaves it as it is",
-        cost="compiled code keeps using the value of its first run"
+        message=f"`{name}` is written {how}, so the compiled `{region(tables, hot)}` does not update it",
+        cost="compiled code keeps using the value of the first run"
         if reader is not None
-        else "whoever looks at it afterwards sees a value that stands still",
+        else "later readers see a value that no longer changes",
         effect="stale",
         severity=None if reader is not None else "note",
         subject=f"{hot.receiver.name if hot.receiver is not None else hot.function.id}.{store.name}",

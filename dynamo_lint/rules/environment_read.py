@@ -23,7 +23,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             message=_message(read, region(tables, hot), context),
             cost=f"one compiled version per value, up to the recompile limit ({context.recompile_limit})"
             if found
-            else "nothing as long as nobody changes it; otherwise one compiled version per value",
+            else "none while the variable is unchanged; otherwise one compiled version per value",
             effect="per-value",
             severity=None if found else "note",
             subject=f"os.environ[{read.key}]",
@@ -35,8 +35,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 def _message(read: EnvironmentRead, where: str, context: Context) -> str:
     what = f"the environment variable {read.key}" if read.key else "the environment"
-    missed = " and misses one that is set later" if context.torch_version >= (2, 8) else ""
-    return f"{what} is read in the compiled `{where}`: Dynamo guards on a value that is there{missed}"
+    missed = ", but not on a missing one" if context.torch_version >= (2, 8) else ""
+    return f"{what} is read in the compiled `{where}`: Dynamo guards on a value that is set{missed}"
 
 
 ENVIRONMENT_READ = Rule("DYN201", "environment-read", check)

@@ -94,8 +94,8 @@ def _cost(found: _Rebinding, context: Context) -> str:
     match found.effect:
         case "storm":
             return (
-                f"one recompile per new value until the recompile limit ({limit}), then this code runs "
-                "eagerly for ever"
+                f"one recompile per new value until the recompile limit ({limit}); after that this code is "
+                "never compiled again and runs eagerly"
             )
         case "once":
             return "one extra compile, at the first change"
@@ -109,7 +109,7 @@ def _advice(state: AttributeState, found: _Rebinding) -> str:
     name = state.key.attribute
     if found.kind in {Kind.INT, Kind.FLOAT}:
         return f"keep `{name}` in a buffer and fill it in place (`.fill_(value)`), or pass a tensor"
-    return f"decide outside what depends on `{name}`, and keep to few values"
+    return f"move decisions that depend on `{name}` out of the compiled code, and use few distinct values"
 
 
 EXTERNAL_SCALAR_ATTRIBUTE = Rule("DYN102", "external-scalar-attribute", check)

@@ -53,7 +53,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 def _change(state: AttributeState, context: Context) -> _Change | None:
     scalar = verdict(state, context)
     if scalar is not None:
-        how = f"is a Python {scalar.kind.value} that every call may change"
+        how = f"is a Python {scalar.kind.value} that every call can change"
         if scalar.once_only:
             how = f"is a Python {scalar.kind.value} that the first call changes"
         return _Change(scalar.site, scalar.effect, scalar.entries, how)

@@ -50,11 +50,7 @@ def _counted(tables: Tables, found: Growth, context: Context) -> bool:
 def _message(name: str, where: str, found: Growth) -> str:
     what, guarded = ("gets new keys in", "keys") if found.keyed else ("changes its length in", "length")
     if found.effect == "once":
-        what = (
-            "gets keys that it does not start with in"
-            if found.keyed
-            else "starts empty and is left filled by"
-        )
+        what = "gets keys that are missing at first in" if found.keyed else "starts empty and is filled by"
     return f"`{name}` outlives the call and {what} the compiled `{where}`, and Dynamo guards on its {guarded}"
 
 
@@ -78,10 +74,11 @@ def _advice(name: str, found: Growth) -> str:
         return f"give `{name}` all its keys in `__init__`"
     if found.effect == "once":
         return (
-            f"bind `{name}` to a new list instead of emptying the old one: what is overwritten is not guarded"
+            f"assign a new list to `{name}` instead of clearing it: Dynamo does not guard on a value that is "
+            "overwritten"
         )
     if found.keyed:
-        return f"fill `{name}` in `__init__` or outside the compiled region, and only look up in it here"
+        return f"fill `{name}` in `__init__` or outside the compiled region, and only read it here"
     return (
         f"return the value and let the caller, which is not compiled, keep `{name}`; or write it into a "
         "tensor of fixed size (a ring buffer)"

@@ -36,7 +36,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
     unit, name = difference.unit.name, f"self.{difference.attribute}"
     names = list(dict.fromkeys(filter(None, map(name_of, difference.samples[:4]))))
     kinds = " or ".join(names if len(names) != 1 else [*names, "something else"])
-    holds = f"is {kinds}" if kinds else "is not the same code"
+    holds = f"is {kinds}" if kinds else "is different code"
     whose = "" if difference.owner == difference.unit else f" of `{difference.owner.name}`"
     claim = Claim(
         message=f"`{name}`{whose} {holds}, depending on the instance of `{unit}`, and all instances share "
@@ -44,13 +44,13 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
         cost=f"one compiled version per variant, {entries} in all"
         if entries is not None and entries <= context.recompile_limit
         else "one compiled version per variant; beyond the recompile limit "
-        f"({context.recompile_limit}) the rest run eagerly for ever",
+        f"({context.recompile_limit}) the remaining variants run eagerly",
         effect="per-instance",
         entries=entries,
         subject=f"{difference.owner.name}.{difference.attribute}",
-        advice=f"{without_break(tables, difference.unit)}make one class per variant with a `forward` of its "
-        "own, compiled by itself, or accept "
-        f"{entries or 'the'} versions and leave room for them below the recompile limit",
+        advice=f"{without_break(tables, difference.unit)}make one class per variant with its own `forward`, "
+        "compiled separately, or accept "
+        f"{entries or 'the'} versions and raise the recompile limit if they do not fit",
         step=f"chooses `{name}`",
         also=subjects(group)[1:],
         related=_related(group),

@@ -52,13 +52,13 @@ def broken_apart(tables: Tables, unit: ClassRef) -> str:
     how = "in a loop or a `try`, " if alone.stuck == alone.cause.function else ""
     return (
         f"; the graph breaks at `{alone.cause.text}` of `{where}, {how}so that Dynamo compiles every call of "
-        "it by itself"
+        "it separately"
     )
 
 
 def without_break(tables: Tables, unit: ClassRef) -> str:
     """How to keep the calls in one graph."""
-    return "end the graph break, or " if unit in tables.units.alone else ""
+    return "remove the graph break, or " if unit in tables.units.alone else ""
 
 
 def cost_of(tables: Tables, context: Context, found: Consumed) -> tuple[str, int | None]:
@@ -92,12 +92,12 @@ def price(effect: str, entries: int | None, context: Context) -> str:
         return "one extra compile, after which the value is dynamic"
     if entries is None:
         return (
-            "one compiled version per instance; how many there are is not known here, but beyond the "
-            f"recompile limit ({limit}) the rest run eagerly for ever"
+            "one compiled version per instance; the number of instances is unknown, and beyond the "
+            f"recompile limit ({limit}) the rest run eagerly"
         )
     if entries > limit:
         return (
-            f"{entries} compiled versions, but the recompile limit is {limit}: the other instances run "
-            "eagerly for ever"
+            f"{entries} compiled versions, but the recompile limit is {limit}: the other instances are never "
+            "compiled and run eagerly"
         )
     return bounded(entries)

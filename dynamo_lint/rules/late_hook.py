@@ -24,7 +24,9 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 continue
             target = ast.unparse(node.func.value)
             if _late(visit, calls, driver):
-                message = f"`{target}.{node.func.attr}(...)` comes after compiled code that runs `{target}`"
+                message = (
+                    f"`{target}.{node.func.attr}(...)` is called after compiled code that ran `{target}`"
+                )
                 cost = "the hook is never called: Dynamo does not guard on hooks of inner modules"
                 advice = (
                     "register hooks before the first compiled call, or call `torch.compiler.reset()` after"
@@ -33,8 +35,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 message = (
                     f"`{target}` gets a hook that its siblings lack, and all share one compiled `forward`"
                 )
-                cost = "whichever instance is compiled first decides for all whether the hook runs"
-                advice = "give every instance the hook, and let it decide by what it is handed"
+                cost = "the instance that is compiled first decides for all of them whether the hook runs"
+                advice = "give every instance the hook, and let the hook decide from its arguments"
             else:
                 continue
             claim = Claim(

@@ -14,16 +14,16 @@ from dynamo_lint.state.origins import Tables
 FILLED, REGISTERED, MOVED, REBUILT = "filled", "registered", "moved", "rebuilt"
 MESSAGES = {
     FILLED: "is created by the first call of the compiled `{where}`, and Dynamo guards on its absence",
-    REGISTERED: "is registered inside the compiled `{where}`, and Dynamo guards on what the module holds",
+    REGISTERED: "is registered inside the compiled `{where}`, and Dynamo guards on the module's contents",
     MOVED: "is replaced by a moved or converted tensor in the compiled `{where}`, and Dynamo guards on the "
-    "device and dtype of the one it saw",
+    "device and dtype of the first one",
     REBUILT: "is rebuilt in the compiled `{where}` when it is too small, and Dynamo guards on its size",
 }
 COSTS = {
     FILLED: "one extra compile, at the second call",
     REGISTERED: "one extra compile, at the second call",
-    MOVED: "one extra compile, if the tensor was not where the input is",
-    REBUILT: "a compile when it grows, on top of the one for the new size of the input",
+    MOVED: "one extra compile, if the tensor was on another device or of another dtype than the input",
+    REBUILT: "one extra compile each time it grows, besides the one for the new input size",
 }
 
 

@@ -33,13 +33,13 @@ def bypassed(tables: Tables) -> Iterator[tuple[CompiledFunction, Position, Claim
         name, where = function.qualname.rpartition(".")[2], region(tables, hot)
         claim = Claim(
             message=f"the `{memo}` of `{name}` is bypassed in the compiled `{where}`: Dynamo traces the "
-            "function itself and neither reads nor fills the memo",
-            cost="what it computes is part of every compiled call, and the memo stays as eager code left it",
+            "function itself and neither reads nor fills the cache",
+            cost="every compiled call computes its result again, and the cache stays as eager code left it",
             effect="stale",
             severity="note",
             subject=f"{function.qualname}.{memo}",
-            advice=f"call `{name}` outside the compiled code and pass in what it returns",
-            step=f"leaves out the memo of `{name}`",
+            advice=f"call `{name}` outside the compiled code and pass its result in",
+            step=f"bypasses the cache of `{name}`",
         )
         yield hot, Position(function.line, 1, function.line, 1), claim
 

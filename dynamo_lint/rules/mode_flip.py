@@ -38,14 +38,14 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             seen.add(what)
             frozen = what == FROZEN
             claim = Claim(
-                message=f"{what} is not the same in all calls of the compiled code in this loop, and Dynamo "
+                message=f"{what} changes between calls of the compiled code in this loop, and Dynamo "
                 "guards on it",
                 cost="one compiled version per state, 2 in all",
                 effect="per-instance" if frozen else "once",
                 entries=2,
                 subject=f"{driver.ref.id}: {what}",
-                advice="accept one more compile, or keep the mode fixed where this code is compiled",
-                step=f"changes the {what}",
+                advice="accept one extra compile, or keep the mode the same for all compiled calls",
+                step=f"changes {what}",
             )
             yield placed(rule, context, driver.ref.path, position(node), driver.ref.id, claim)
 

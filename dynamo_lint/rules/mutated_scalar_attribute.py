@@ -67,7 +67,7 @@ def _message(name: str, where: str, found: Verdict) -> str:
 def _advice(tables: Tables, state: AttributeState, name: str, found: Verdict) -> str:
     if found.once_only:
         return (
-            f"do this once in `__init__`, or leave `{name}` as it is if two compiled versions are acceptable"
+            f"do this once in `__init__`, or leave `{name}` unchanged if two compiled versions are acceptable"
         )
     if found.kind not in {Kind.INT, Kind.FLOAT, Kind.BOOL}:
         return f"set `{name}` outside the compiled region, or pass what depends on it as an argument"
@@ -75,15 +75,15 @@ def _advice(tables: Tables, state: AttributeState, name: str, found: Verdict) ->
     branches = Use.CONTROL in uses or (Use.COMPARE in uses and Use.TENSOR_MATH not in uses)
     if found.kind == Kind.BOOL or branches:
         return (
-            f"decide outside the compiled region what depends on `{name}`, or keep it in a buffer and select "
-            "with `torch.where`; a buffer in a Python `if` would break the graph instead"
+            f"move decisions that depend on `{name}` out of the compiled region, or keep it in a buffer and "
+            "select with `torch.where`; a buffer in a Python `if` breaks the graph"
         )
     if uses & {Use.INDEX, Use.KEY, Use.ITERATED}:
         return f"keep `{name}` outside the compiled region and pass an index tensor in"
     update = "update it in place"
     if Use.TENSOR_MATH in uses:
         # Two forwards before a backward raise if the second one changed what the first one used.
-        update = "rebind it instead of updating it in place, since it enters the math"
+        update = "rebind it instead of updating it in place, because autograd may need the old value"
     owner, attribute, start = (
         name.rpartition(".")[0] or "self",
         state.key.attribute,

@@ -28,14 +28,14 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         name, where = spell(site.write.place), region(tables, site.hot)
         claim = Claim(
             message=f"`{name}` is {start} on some calls of the compiled `{where}` and a tensor on others, "
-            "and Dynamo guards on which",
-            cost="one extra compile the first time it changes its kind",
+            "and Dynamo guards on its type",
+            cost="one extra compile the first time its type changes",
             effect="once",
             entries=2,
             subject=subject(state),
             # A zero buffer that takes up a loss with a gradient still flips: `requires_grad` is guarded too.
             advice=f"let every call overwrite `{name}` and add the values up outside the compiled code, "
-            "which keeps their gradients; a sum that is only looked at can be a zero buffer "
+            "which keeps their gradients; a sum used only for logging can be a zero buffer "
             f"(`{name} = {name} + value.detach()`, reset to zeros)",
             step=f"makes `{name}` a tensor",
             related=related_sites(state, site),

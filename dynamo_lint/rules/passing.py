@@ -57,13 +57,13 @@ def cost(effect: str, entries: int | None, limit: int) -> str:
         case "storm":
             return storm(limit, "it")
         case "eager":
-            return "from the second value on, the whole function runs eagerly, without a warning"
+            return "from the second value on, the whole function runs eagerly without a warning"
         case "once":
             return "one extra compile, after which the value is dynamic"
         case _ if entries is not None:
             return bounded(entries)
         case _:
-            return "one extra compile, and more where 0, 1 or the outcome of a comparison is special"
+            return "one extra compile, and more if the value is 0 or 1 or is compared with another number"
 
 
 def kind_names(value: Varying) -> str:
@@ -80,4 +80,4 @@ def advice(name: str, value: Varying, effect: str) -> str:
     if value.kinds & {Kind.INT, Kind.FLOAT} and effect != "eager":
         made = "the tensor that it is read from" if value.data else "`torch.tensor(value)`, filled in place"
         return f"pass `{name}` as a tensor, such as {made}"
-    return f"decide what depends on `{name}` before the call, and keep to few values"
+    return f"make decisions that depend on `{name}` before the call, and use few distinct values"

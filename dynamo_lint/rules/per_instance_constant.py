@@ -54,7 +54,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
     unit = difference.unit.name
     use = "that uses it, and Dynamo guards on its value"
     if _handed_on(main):
-        use = "that hands it on, and Dynamo guards on its value where the function that gets it uses it"
+        use = "that passes it on, and Dynamo guards on its value where the called function uses it"
     message = (
         f"{what} differs between the instances of `{unit}`{more}, which share one compiled `forward` {use}"
         f"{broken_apart(tables, difference.unit)}"
@@ -78,7 +78,7 @@ def _advice(found: Consumed, name: str, context: Context) -> str:
     isolate = " or compile with `isolate_recompiles=True`" if context.torch_version >= (2, 13) else ""
     name = name.strip("`")
     if Use.INDEX in found.uses:
-        return f"let the caller index with `{name}` and pass the element in{isolate}"
+        return f"let the caller index with `{name}` and pass the element as an argument{isolate}"
     if found.difference.sort == Sort.SCALAR:
         return f"keep `{name}` in a buffer if it only enters tensor math, or decide in `__init__`{isolate}"
     return f"give all instances the same setting{isolate}"

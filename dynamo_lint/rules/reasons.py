@@ -93,7 +93,7 @@ def spell_variant(term: Term) -> str:
         case "length", int() as count:
             return f"a list of {count}"
         case "length", _:
-            return "a list of a length of its own"
+            return "a list of another length"
         case "external" | "part", str() as dotted:
             name = dotted.rpartition(".")[2]
             return f"a `{name}`" if name[:1].isupper() else f"`{name}`"
@@ -110,9 +110,9 @@ def name_of(term: Term) -> str:
     """The same, also for what is known by its maker alone."""
     match term.kind, term.leaf:
         case "made", FunctionRef() as ref:
-            return f"what `{ref.key.rpartition('.')[2]}` makes"
+            return f"the result of `{ref.key.rpartition('.')[2]}`"
         case "made", str() as name:
-            return f"what `{name}` makes"
+            return f"the result of `{name}`"
     return spell_variant(term)
 
 

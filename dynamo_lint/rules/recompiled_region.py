@@ -22,7 +22,7 @@ from dynamo_lint.rules.driving import (
 )
 from dynamo_lint.state.origins import Tables
 
-ROUND = "in every round of this loop"
+ROUND = "in every iteration of this loop"
 RESETS = ("_dynamo.reset", "compiler.reset")
 
 
@@ -64,8 +64,8 @@ def _fresh(driver: Driver) -> Iterator[tuple[ast.expr, Claim]]:
         use = captured(node.func.args[0], visit.loops[-1]) if node.func.args else None
         before = "before the loop"
         if isinstance(keywords.get("backend"), ast.Lambda | ast.Call):
-            what = f"`torch.compile` gets a new backend {ROUND}, and Dynamo guards on which"
-            yield node.func, _claim(what, "storm", f"make the backend once, {before}", "backend")
+            what = f"`torch.compile` gets a new backend {ROUND}, and Dynamo guards on the backend"
+            yield node.func, _claim(what, "storm", f"create the backend once, {before}", "backend")
         elif isinstance(isolate, ast.Constant) and isolate.value is True:
             what = f"`isolate_recompiles=True` starts without any compiled code {ROUND}"
             yield node.func, _claim(what, "storm", f"compile once, {before}", "isolate_recompiles")
@@ -88,11 +88,11 @@ def _wrapped_again(visit: Visit, line: int) -> str:
 def _wrapping(target: str) -> Claim:
     return Claim(
         message=f"`{target} = torch.compile({target})` wraps the compiled function again whenever this runs",
-        cost="one more wrapper around every call, and an error where `fullgraph=True` meets the one below",
+        cost="one more wrapper around every call, and an error with `fullgraph=True`",
         effect="once",
         severity="warning",
         subject=target,
-        advice="compile it at import, or ask first whether that has been done",
+        advice="compile it at import, or check first whether it is already compiled",
         step="compiles again",
     )
 

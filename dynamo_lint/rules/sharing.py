@@ -142,14 +142,14 @@ def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
     isolate = ", or compile with `isolate_recompiles=True`" if context.torch_version >= (2, 13) else ""
     return Claim(
         message=f"`{function.qualname}` is the code that runs first in every call of {who}, and Dynamo, "
-        f"which keeps compiled versions by code, guards on the class of `{own}`"
+        f"which stores compiled versions per code object, guards on the class of `{own}`"
         f"{broken_apart(tables, shared.classes[0])}",
         cost=f"one compiled version per class{'' if shared.together else ' that a process compiles'}, all of "
-        f"them under one recompile limit ({context.recompile_limit}) together with what else differs",
+        f"them counted against one recompile limit ({context.recompile_limit})",
         effect="per-instance",
         entries=count if shared.together else None,
         subject=f"{shared.code.key.split('#')[0]}({own})",
-        advice=f"give each class a `forward` of its own, with nothing put around it{isolate}",
+        advice=f"give each class its own `forward`, without a wrapper around it{isolate}",
         step="is the code of several compiled classes",
         related=tuple(_definition(tables, ref) for ref in shared.classes[:_NAMED]),
     )

@@ -34,14 +34,14 @@ def _finding(
     rule: Rule, tables: Tables, context: Context, hot: CompiledFunction, where: Position, text: str, what: str
 ) -> Finding:
     claim = Claim(
-        message=f"`{text}` in the compiled `{region(tables, hot)}` asks for {_article(what)} that comes "
+        message=f"`{text}` in the compiled `{region(tables, hot)}` asks for {_article(what)} that is added "
         "later, and Dynamo does not guard on its absence",
-        cost="it is never seen: the first answer is kept",
+        cost="compiled code keeps the first answer and never sees it",
         effect="stale",
         subject=text,
-        advice="give it a value in `__init__`, or ask with `getattr(..., None)`, which is guarded"
+        advice="give it a value in `__init__`, or read it with `getattr(..., None)`, which is guarded"
         if what == "attribute"
-        else "put the key in from the start, or keep the value in an attribute that starts as None",
+        else "add the key from the start, or keep the value in an attribute that starts as None",
         step=f"asks whether {_article(what)} is there",
     )
     return finding(rule, tables, context, hot, where, claim)

@@ -28,9 +28,9 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             )
         claim = Claim(
             message=message,
-            cost="the value of the first compile is kept: any later change is missed"
+            cost="compiled code keeps the value of the first compile; any later change is missed"
             if found
-            else "nothing as long as nobody changes it; any later change would be missed",
+            else "none while the variable is unchanged; any later change is missed",
             effect="stale",
             severity=None if found else "note",
             subject=f"os.environ[{read.key}]",

@@ -59,7 +59,7 @@ def _made(
         skipped[way[0]] = _TOO_DEEP
         return {unit: [] for unit in units}
     if run.cut:
-        skipped[way[0]] = f"it makes modules in more than {MAX_RUNS} calls"
+        skipped[way[0]] = f"it creates modules in more than {MAX_RUNS} calls"
     return made
 
 
@@ -79,7 +79,7 @@ def _compared(
         skipped[unit] = _TOO_DEEP
         return []
     if cut:
-        skipped[unit] = f"what they are given and hold takes more than {MAX_TERMS} terms"
+        skipped[unit] = f"their arguments and attributes take more than {MAX_TERMS} terms"
     return found
 
 

@@ -119,7 +119,7 @@ def test_a_fix_that_brings_another_finding_is_not_written(here: Path, monkeypatc
     with_fixes(monkeypatch, change)
     done = fixed(here)
     assert done.files == {}
-    assert all("it would bring about" in why for _, why in done.refused)
+    assert all("it would cause" in why for _, why in done.refused)
 
 
 def test_of_overlapping_fixes_the_second_one_waits_for_the_next_round(here: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_file_changed_meanwhile_is_left_alone_with_a_message(here: Path) -> No
     (here / "a.py").write_text(COUNTER)
     done = fixed(here)
     (here / "a.py").write_text(COUNTER + "# edited\n")
-    assert write(here, done) == {"a.py": "a.py was changed by somebody else meanwhile; left alone"}
+    assert write(here, done) == {"a.py": "a.py changed on disk during the run; not rewritten"}
     assert (here / "a.py").read_text() == COUNTER + "# edited\n"
 
 

@@ -84,5 +84,5 @@ class Absent(nn.Module):
 
 
 def probe_absent():
-    """`getattr(self, "scale", None)` of an attribute nobody makes"""
+    """`getattr(self, "scale", None)` of an attribute that is never set"""
     return torch.compile(Absent()), [(X,)]

@@ -168,7 +168,7 @@ def _fresh(program: Program) -> Iterator[Callable[[], Probe]]:
     with loaded(program.path, program.root, program.shadows) as module, mock.patch.dict(os.environ):
         factory = getattr(module, program.probe, None)
         if factory is None:
-            raise ProbeError(f"there is no function {program.probe}")
+            raise ProbeError(f"the file has no function {program.probe}")
         yield lambda: _checked(factory(), program.probe)
 
 

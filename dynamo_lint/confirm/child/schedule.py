@@ -51,7 +51,7 @@ class Schedule:
         given = next(one.values for one in self.settings if one.subject == subject.text)
         owners = owners_of(subject, self.root)
         if not owners:
-            self.problems.append(f"nothing called {subject.text} was found to set")
+            self.problems.append(f"{subject.text} was not found and could not be set")
         try:
             for owner in owners:
                 self._set(owner, subject.attribute, given, index)
@@ -74,7 +74,7 @@ class Schedule:
             setattr(owner, name, values[index])
         elif not values:
             self.problems.append(
-                f"no other values are known for {name} = {shown(original)}; name some to set"
+                f"no other values are known for {name} = {shown(original)}; give some with --set"
             )
 
 
