@@ -21,22 +21,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from confirm_probes import KINDS  # noqa: E402
+from confirm_probes import KINDS
 
-from dynamo_lint.check import check  # noqa: E402
-from dynamo_lint.config import Settings  # noqa: E402
-from dynamo_lint.confirm.discover import ProbeRef  # noqa: E402
-from dynamo_lint.confirm.launch import run  # noqa: E402
-from dynamo_lint.confirm.messages import Request  # noqa: E402
-from dynamo_lint.confirm.project import imported  # noqa: E402
-from dynamo_lint.confirm.run import report  # noqa: E402
-from dynamo_lint.confirm.verdicts import ProbeReport, about_inputs  # noqa: E402
-from dynamo_lint.discovery import Discovered  # noqa: E402
-from dynamo_lint.findings import Finding  # noqa: E402
-from dynamo_lint.render import receipt as text  # noqa: E402
-from dynamo_lint.selectors import catalogue  # noqa: E402
-from dynamo_lint.sources import Sources  # noqa: E402
-from dynamo_lint.terminal import Look  # noqa: E402
+from dynamo_lint.config import Settings
+from dynamo_lint.confirm.discover import ProbeRef
+from dynamo_lint.confirm.launch import run
+from dynamo_lint.confirm.messages import Request
+from dynamo_lint.confirm.project import imported
+from dynamo_lint.confirm.run import report
+from dynamo_lint.confirm.verdicts import ProbeReport, about_inputs
+from dynamo_lint.discovery import Discovered
+from dynamo_lint.findings import Finding
+from dynamo_lint.render import receipt as text
+from dynamo_lint.run.check import check
+from dynamo_lint.selectors import catalogue
+from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import Look
 
 PROBES = Path(__file__).parent / "confirm_probes.py"
 WORDS = ("confirmed", "stale", "refuted", "unobserved", "not foretold", "inputs", "failed")

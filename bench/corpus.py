@@ -25,10 +25,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from dynamo_lint.check import check
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import discover
 from dynamo_lint.findings import Finding
+from dynamo_lint.run.check import check
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 

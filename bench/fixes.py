@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import discover
-from dynamo_lint.fixes.rewrite import Rewritten, rewrite
-from dynamo_lint.fixes.write import diff
+from dynamo_lint.run.rewrite import Rewritten, rewrite
+from dynamo_lint.run.write import diff
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 

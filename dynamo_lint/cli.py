@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamo_lint import __version__
-from dynamo_lint.commands.ends import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft
-from dynamo_lint.commands.helping import overview
+from dynamo_lint.commands.errors import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft
+from dynamo_lint.commands.help import overview
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -6,9 +6,9 @@ import textwrap
 from pathlib import PurePosixPath
 
 from dynamo_lint.discovery import SETTINGS
-from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.config_files import summarize_config
+from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.index.modules import module_name
-from dynamo_lint.index.settings import summarize_settings
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.program.project import Project
 from dynamo_lint.regions.model import Regions
@@ -34,7 +34,7 @@ def facts_of(files: dict[str, str], region_comment: str | None = None) -> dict[s
     """The facts of a project given as path -> source; `import torch` and `nn` are supplied."""
     packages = {str(PurePosixPath(path).parent) for path in files if path.endswith("__init__.py")}
     return {
-        path: summarize_settings(path, textwrap.dedent(text).encode())
+        path: summarize_config(path, textwrap.dedent(text).encode())
         if path.endswith(SETTINGS)
         else summarize(
             path, *module_name(path, packages), (HEADER + textwrap.dedent(text)).encode(), region_comment

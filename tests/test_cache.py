@@ -14,7 +14,7 @@ from dynamo_lint import cli
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import FOLDER, Store, open_store
-from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.index.summarize import summarize
 
 SOURCES = sorted((Path(__file__).parent.parent / "dynamo_lint").rglob("*.py"))[::4]
@@ -297,7 +297,7 @@ def test_an_unreadable_cache_is_one_warning_and_the_run_goes_on(
 def test_jobs_do_not_change_the_answer(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dynamo_lint import reading
+    from dynamo_lint.run import reading
 
     monkeypatch.setattr(reading, "_WORTH_A_POOL", 1)
     (project / "broken.py").write_text("def (:\n")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.check import check
 from dynamo_lint.config import Settings, override
 from dynamo_lint.discovery import discover
-from dynamo_lint.reading import read_content
 from dynamo_lint.report import Report
+from dynamo_lint.run.check import check
+from dynamo_lint.run.reading import read_content
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint import cli, judging
+from dynamo_lint import cli
+from dynamo_lint.run import judge
 
 COUNTER = """\
 import torch
@@ -266,7 +267,7 @@ def test_defect_of_ours_is_one_line_and_exit_2_and_a_traceback_only_on_request(
     def broken(*_: object) -> None:
         raise KeyError("state")
 
-    monkeypatch.setattr(judging, "_judge_facts", broken)
+    monkeypatch.setattr(judge, "_judge_facts", broken)
     assert cli.run([]) == 2
     out, err = capsys.readouterr()
     assert out == ""

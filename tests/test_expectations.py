@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.check import check
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import discover
 from dynamo_lint.pages import load_pages
+from dynamo_lint.run.check import check
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 

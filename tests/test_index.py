@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynamo_lint.index import facts
+from dynamo_lint.index import ir
 from dynamo_lint.index.modules import module_name
 from dynamo_lint.index.summarize import summarize
 from tests.programs import HEADER, facts_of
 
 
-def one(source: str, region_comment: str | None = None) -> facts.FileFacts:
+def one(source: str, region_comment: str | None = None) -> ir.FileFacts:
     return facts_of({"m.py": source}, region_comment)["m.py"]
 
 
@@ -26,7 +26,7 @@ def test_property_getter_and_setter_are_two_functions_with_one_qualname() -> Non
     """)
     assert {"A.x", "A.x@setter"} <= set(file.functions)
     assert file.functions["A.x@setter"].qualname == "A.x"
-    assert [b.value for b in file.classes["A"].bindings] == [facts.Definition("A.x")]
+    assert [b.value for b in file.classes["A"].bindings] == [ir.Definition("A.x")]
 
 
 def test_a_name_defined_twice_keeps_both_definitions() -> None:
@@ -66,8 +66,8 @@ def test_a_branch_that_needs_eager_mode_is_eager(test: str) -> None:
             return g(x)
     """).functions["f"]
     eager = {site.call.function: site.eager for site in function.calls}
-    assert eager[facts.Name("log")]
-    assert not eager[facts.Name("g")]
+    assert eager[ir.Name("log")]
+    assert not eager[ir.Name("g")]
     assert function.eager_lines == ((6, 6),)
 
 
@@ -92,7 +92,7 @@ def test_code_after_an_early_return_when_compiling_is_eager() -> None:
             return x
     """).functions["f"]
     assert function.eager_lines == ((7, 8),)
-    assert {s.call.function for s in function.calls if s.eager} == {facts.Name("log")}
+    assert {s.call.function for s in function.calls if s.eager} == {ir.Name("log")}
 
 
 def test_the_else_of_is_compiling_through_a_local_alias_is_eager() -> None:
@@ -104,7 +104,7 @@ def test_the_else_of_is_compiling_through_a_local_alias_is_eager() -> None:
             else:
                 log(x)
     """).functions["f"]
-    assert {s.call.function for s in function.calls if s.eager} == {facts.Name("log")}
+    assert {s.call.function for s in function.calls if s.eager} == {ir.Name("log")}
 
 
 def test_an_alias_that_is_rebound_is_no_alias_any_more() -> None:
@@ -128,10 +128,10 @@ def test_appends_and_registered_modules_are_stores() -> None:
                 setattr(self, "tail", D())
     """).functions["A.__init__"]
     assert [(s.name, getattr(s.value, "function", None)) for s in function.stores] == [
-        ("layers", facts.Attribute(facts.Name("nn"), "ModuleList")),
-        (facts.ITEM, facts.Name("B")),
-        ("head", facts.Name("C")),
-        ("tail", facts.Name("D")),
+        ("layers", ir.Attribute(ir.Name("nn"), "ModuleList")),
+        (ir.ITEM, ir.Name("B")),
+        ("head", ir.Name("C")),
+        ("tail", ir.Name("D")),
     ]
 
 
@@ -261,13 +261,13 @@ def test_long_elif_chains_are_read() -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_give_facts_or_an_error(source: bytes) -> None:
     file = summarize("m.py", "m", False, source)
-    assert file.error is not None or facts.MODULE_KEY in file.functions
+    assert file.error is not None or ir.MODULE_KEY in file.functions
 
 
 @given(st.text(alphabet="abx01 .,=()[]{}:*@#'\"\n\t\\", max_size=120))
 def test_any_text_of_python_tokens_gives_facts_or_an_error(source: str) -> None:
     file = summarize("m.py", "m", False, source.encode())
-    assert file.error is not None or facts.MODULE_KEY in file.functions
+    assert file.error is not None or ir.MODULE_KEY in file.functions
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from dynamo_lint.check import check
 from dynamo_lint.config import Settings
 from dynamo_lint.confirm.child.testimony import reply_to
 from dynamo_lint.confirm.discover import probes_of
@@ -18,6 +17,7 @@ from dynamo_lint.confirm.run import asked, report
 from dynamo_lint.confirm.verdicts import TRACELESS, ProbeReport
 from dynamo_lint.discovery import discover
 from dynamo_lint.pages import load_pages
+from dynamo_lint.run.check import check
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 

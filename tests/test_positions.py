@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from dynamo_lint.state.positions import Offsets
+from dynamo_lint.state.source import Offsets
 
 ROOT = Path(__file__).parent.parent
 FILES = [*sorted((ROOT / "dynamo_lint" / "state").glob("*.py")), *sorted((ROOT / "tests/cases").glob("*.py"))]

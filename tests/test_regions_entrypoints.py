@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.discovery import discover
-from dynamo_lint.index.settings import summarize_settings
-from dynamo_lint.reading import read_content
+from dynamo_lint.index.config_files import summarize_config
+from dynamo_lint.run.reading import read_content
 from dynamo_lint.sources import Sources
 from tests.programs import hot
 
@@ -120,7 +120,7 @@ def test_an_entry_point_that_names_no_class_of_the_project_offers_nothing(point:
     ],
 )
 def test_metadata_of_another_form_says_nothing(text: str) -> None:
-    facts = summarize_settings("pyproject.toml", text.encode())
+    facts = summarize_config("pyproject.toml", text.encode())
     assert (facts.settings, facts.error) == ((), None)
 
 
@@ -128,13 +128,13 @@ def test_metadata_of_another_form_says_nothing(text: str) -> None:
     ("path", "text"), [("pyproject.toml", b"[project"), ("setup.cfg", b"net = 1"), ("setup.cfg", b"\xff\xfe")]
 )
 def test_metadata_that_cannot_be_read_is_told_and_says_nothing(path: str, text: bytes) -> None:
-    facts = summarize_settings(path, text)
+    facts = summarize_config(path, text)
     assert facts.settings == ()
     assert facts.error is not None
 
 
 def test_an_entry_point_stands_on_its_line() -> None:
-    rows = summarize_settings("pyproject.toml", TOML.encode()).settings
+    rows = summarize_config("pyproject.toml", TOML.encode()).settings
     assert [(row.name, row.line) for row in rows] == [("ours.nets", 5), ("others", 7)]
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.discovery import discover
-from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.program.tables import READINGS, GrowingTables, tables_of
-from dynamo_lint.reading import Effort, read_content, read_facts
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
+from dynamo_lint.run.reading import Effort, read_content, read_facts
 from dynamo_lint.sources import Sources
 from tests.programs import facts_of
 
@@ -80,7 +80,7 @@ def test_what_nests_too_deeply_is_left_to_who_asks(order: tuple[str, str]) -> No
 def test_files_come_in_their_order_whatever_process_reads_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dynamo_lint import reading
+    from dynamo_lint.run import reading
 
     monkeypatch.setattr(reading, "_WORTH_A_POOL", 1)
     for number in range(40):

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from dynamo_lint.index.wording import open_name
+from dynamo_lint.index.text_templates import open_name
 from tests.programs import hot
 
 MANY = 12

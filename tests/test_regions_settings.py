@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.cli import run
-from dynamo_lint.index.settings import summarize_settings
+from dynamo_lint.index.config_files import summarize_config
 from tests.programs import hot, resolve_text
 
 NETS = """
@@ -402,7 +402,7 @@ def bomb(levels: int) -> str:
     ],
 )
 def test_a_file_that_means_harm_says_nothing_and_takes_no_time(text: str) -> None:
-    facts = summarize_settings("conf/base.yaml", text.encode())
+    facts = summarize_config("conf/base.yaml", text.encode())
     assert facts.error is not None
     assert facts.settings == ()
 
@@ -411,7 +411,7 @@ def test_a_file_that_means_harm_says_nothing_and_takes_no_time(text: str) -> Non
     "source", [b"_target_: \xff\xfe", b"_target_: !!python/object/apply:os.abort []", b"\xef\xbb\xbf"]
 )
 def test_odd_bytes_and_tags_are_read_or_not_but_never_run(source: bytes) -> None:
-    assert summarize_settings("conf/base.yaml", source).settings == ()
+    assert summarize_config("conf/base.yaml", source).settings == ()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dynamo_lint.index.settings import summarize_settings
+from dynamo_lint.index.config_files import summarize_config
 from tests.programs import hot
 
 NETS = """
@@ -116,9 +116,9 @@ def test_a_module_that_is_imported_by_name_is_one_that_configurations_say(
     ],
 )
 def test_words_are_read_without_a_parser(text: str, expected: tuple[tuple[str, str], ...]) -> None:
-    assert summarize_settings("a.yaml", text.encode()).words == expected
+    assert summarize_config("a.yaml", text.encode()).words == expected
 
 
 def test_of_a_file_full_of_words_the_first_are_read() -> None:
     text = "\n".join(f"key{number}: word" for number in range(2000))
-    assert len(summarize_settings("a.yaml", text.encode()).words) == 1000
+    assert len(summarize_config("a.yaml", text.encode()).words) == 1000

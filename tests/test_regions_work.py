@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dynamo_lint.index.facts import MODULE_KEY, Name
+from dynamo_lint.index.ir import MODULE_KEY, Name
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.regions.options import RegionOptions

@@ -10,7 +10,7 @@ from pytest_snapshot.plugin import Snapshot
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Edit, FileError, Finding, Fix, Related, Span
-from dynamo_lint.index.facts import FileFacts, Function
+from dynamo_lint.index.ir import FileFacts, Function
 from dynamo_lint.pages import parse_page
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Unresolved

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint import cli, discovery, judging, reuse
+from dynamo_lint import cli, discovery
 from dynamo_lint.cache.store import Store
-from dynamo_lint.index import facts
+from dynamo_lint.index import ir
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.program.dependencies import ALL, Recorder, RecordingTable
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.run import judge, reuse
 
 MODEL = """\
 import torch
@@ -98,13 +99,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """One entry for each time that everything is judged."""
     times: list[str] = []
-    whole: Callable[..., object] = judging._judge
+    whole: Callable[..., object] = judge._judge
 
     def counted(*given: object) -> object:
         times.append("judged")
         return whole(*given)
 
-    monkeypatch.setattr(judging, "_judge", counted)
+    monkeypatch.setattr(judge, "_judge", counted)
     return times
 
 
@@ -411,7 +412,7 @@ def test_after_random_edits_of_any_file_the_answer_is_that_of_a_fresh_run(
 
 
 def test_every_number_in_facts_is_known_to_be_a_line_or_not() -> None:
-    kinds = [kind for kind in vars(facts).values() if isinstance(kind, type) and is_dataclass(kind)]
+    kinds = [kind for kind in vars(ir).values() if isinstance(kind, type) and is_dataclass(kind)]
     numbers = {
         field.name for kind in kinds for field in fields(kind) if "int" in str(field.type).replace("Int", "")
     }

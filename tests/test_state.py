@@ -6,14 +6,14 @@ import textwrap
 
 import pytest
 
-from dynamo_lint.index.facts import Attribute, Choice, Constant, Name, Subscript
+from dynamo_lint.index.ir import Attribute, Choice, Constant, Name, Subscript
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
+from dynamo_lint.state import arguments
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state import passed as passed_module
 from dynamo_lint.state.model import Kind, Use
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 from dynamo_lint.state.source import open_function
 from dynamo_lint.state.tables import build
 
@@ -373,13 +373,13 @@ class Trainer:
 def asked_about(monkeypatch: pytest.MonkeyPatch, sources: dict[str, str]) -> tuple[set[str], Tables]:
     """The callees that are evaluated to see what is passed to compiled code."""
     asked = set()
-    really = passed_module.glimpse
+    really = arguments.glimpse
 
     def glimpse(project, expr, scope):
         asked.add(f"{scope.function.id} {getattr(expr, 'name', getattr(expr, 'id', expr))}")
         return really(project, expr, scope)
 
-    monkeypatch.setattr(passed_module, "glimpse", glimpse)
+    monkeypatch.setattr(arguments, "glimpse", glimpse)
     files = {path: summarize(path, path[:-3], False, text.encode()) for path, text in sources.items()}
     project, regions = resolve(files, RegionOptions())
     return asked, build(project, regions, lambda path: sources[path])

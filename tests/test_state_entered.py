@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from dynamo_lint.state.circles import circles
+from dynamo_lint.program.graph import strongly_connected
 from dynamo_lint.state.model import Use
 from tests.test_state import INIT, uses
 
@@ -72,7 +72,7 @@ def test_circles_are_those_that_lead_to_each_other_and_follow_what_they_lead_to(
     for _ in range(200):
         graph = {node: [chance.randrange(9) for _ in range(chance.randrange(4))] for node in range(9)}
         reach = {node: _reach(graph, node) for node in graph}
-        found = circles(graph)
+        found = strongly_connected(graph)
         assert sorted(member for circle in found for member in circle) == sorted(graph)
         done: set[int] = set()
         for circle in found:

@@ -6,13 +6,13 @@ from dynamo_lint.index.summarize import summarize
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
-from dynamo_lint.state import passed as passed_module
+from dynamo_lint.state import arguments
+from dynamo_lint.state.arguments import ChangingCalls, Signature
 from dynamo_lint.state.body import body_of
-from dynamo_lint.state.reaching import Reach
+from dynamo_lint.state.loop_variance import in_loop
+from dynamo_lint.state.reachable import Reach
 from dynamo_lint.state.tables import build
-from dynamo_lint.state.telling import Signature, Telling
-from dynamo_lint.state.varying import in_loop
-from dynamo_lint.state.whether import Whether
+from dynamo_lint.values.solver import BooleanSolver
 
 MODEL = """
 import torch
@@ -31,7 +31,7 @@ def told(driver: str) -> list[int]:
     source = f"{MODEL}\n{driver}"
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
-    telling = Telling(project, [Signature.of(project, hot) for hot in regions.hot])
+    telling = ChangingCalls(project, [Signature.of(project, hot) for hot in regions.hot])
     ref = FunctionRef("m.py", "run")
     first = project.function(ref).line
     return [site.call.line - first for site, _ in telling.calls(ref, lambda callee, path: True)]
@@ -101,13 +101,13 @@ def test_a_default_beside_another_literal_is_a_change() -> None:
 
 def test_calls_of_other_things_are_not_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    before = passed_module.glimpse
+    before = arguments.glimpse
 
     def glimpse(project, expr, scope):
         asked.append(expr)
         return before(project, expr, scope)
 
-    monkeypatch.setattr(passed_module, "glimpse", glimpse)
+    monkeypatch.setattr(arguments, "glimpse", glimpse)
     other = "def other(x, f):\n    for i in range(3):\n        f.norm(i)\n        print(i)\n        len(x)\n"
     assert passed(f"{other}\ndef run(x):\n    for i in range(3):\n        model(x, i)\n") == [("n", "run")]
     assert len(asked) == 1
@@ -178,7 +178,7 @@ def test_a_parameter_that_is_given_something_else_is_not(source: str) -> None:
 
 
 def whether(edges: dict[str, str], yes: str) -> dict[str, bool]:
-    asked = Whether()
+    asked = BooleanSolver()
 
     def of(name: str) -> bool:
         return asked.ask(name, lambda: name in yes or any(of(other) for other in edges.get(name, "")))
@@ -196,7 +196,7 @@ def test_what_was_asked_inside_a_circle_gets_the_answer_of_the_circle() -> None:
 
 def test_each_question_of_a_ladder_of_circles_is_worked_out_once_or_twice() -> None:
     count = 0
-    asked = Whether()
+    asked = BooleanSolver()
 
     def of(number: int) -> bool:
         def compute() -> bool:

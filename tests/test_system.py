@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint import cli
-from dynamo_lint.index.facts import FileFacts
-from dynamo_lint.reading import Place
+from dynamo_lint.index.ir import FileFacts
+from dynamo_lint.index.source_file import SourceFile
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
 MODEL = """\
@@ -94,14 +94,14 @@ def test_a_file_that_ends_its_process_is_named_and_the_others_are_linted(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(here, 42)
-    summarize = Place.summarize
+    summarize = SourceFile.summarize
 
-    def ends(place: Place, source: bytes) -> FileFacts:
+    def ends(place: SourceFile, source: bytes) -> FileFacts:
         if place.path == "a7.py":
             os.kill(os.getpid(), signal.SIGKILL)
         return summarize(place, source)
 
-    monkeypatch.setattr(Place, "summarize", ends)
+    monkeypatch.setattr(SourceFile, "summarize", ends)
     assert cli.run([".", "--no-cache", "--jobs", "2", "--output-format", "json"]) == 1
     found = json.loads(capsys.readouterr().out)["findings"]
     assert [(one["code"], one["path"]) for one in found] == [("DYN901", "a7.py"), ("DYN101", "model.py")]

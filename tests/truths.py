@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dynamo_lint.check import check
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import discover
+from dynamo_lint.run.check import check
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 

@@ -8,8 +8,8 @@ from inspect import cleandoc
 import click
 
 from dynamo_lint import cli
-from dynamo_lint.commands.helping import sections
-from dynamo_lint.commands.shows import toml
+from dynamo_lint.commands.help import sections
+from dynamo_lint.commands.print_settings import toml
 from dynamo_lint.config import KEYS, Settings
 from dynamo_lint.pages import Page, load_pages
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.check import check
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import discover
 from dynamo_lint.findings import Finding
-from dynamo_lint.reading import Effort
+from dynamo_lint.run.check import check
+from dynamo_lint.run.reading import Effort
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 

@@ -1,21 +1,48 @@
-"""What Dynamo compiles by itself, since the graph certainly breaks in it or around the call of it."""
+"""Frames that Dynamo compiles apart, since the graph certainly breaks in them or around the call of them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations, product
 
-from dynamo_lint.breaks.model import Alone, Break
+from dynamo_lint.breaks.constants import Values, captures, moves_messages, tensor_parameters
 from dynamo_lint.breaks.names import TELLING
 from dynamo_lint.breaks.reading import Place, Reading
-from dynamo_lint.breaks.values import Values, captures, moves_messages, tensor_parameters
-from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import Call, CompiledFunction, Regions
-from dynamo_lint.units.source import Bodies
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A line that certainly ends the graph."""
+
+    function: FunctionRef
+    line: int
+    text: str
+    """The expression, as it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeparateFrame:
+    """A class whose instances are compiled by themselves, though only what calls them is to be compiled.
+
+    Dynamo compiles a call by itself if the graph breaks in it, and every call that a function makes in which
+    the graph breaks where Dynamo cannot go on: in a loop, a comprehension or a `try`
+    (torch/_dynamo/symbolic_convert.py, `should_compile_partial_graph`; checked with torch 2.13).
+    """
+
+    unit: ClassRef
+    cause: Break
+    stuck: FunctionRef | None
+    """The caller that runs eagerly for the break; None if the break is in the unit itself, which is split."""
+    inside: tuple[CompiledFunction, ...]
+    """What runs in the code that the instances share."""
 
 
 @dataclass(slots=True)
@@ -109,7 +136,7 @@ class _Frames:
         return any(self.project.class_(one).decorators for one in (owner, receiver) if one is not None)
 
 
-def alone(project: Project, regions: Regions, bodies: Bodies) -> tuple[Alone, ...]:
+def separate_frames(project: Project, regions: Regions, bodies: Bodies) -> tuple[SeparateFrame, ...]:
     """The classes whose instances are compiled by themselves for a break, though nobody asks for it."""
     whole = [hot for hot in regions.hot if _breakable(project, regions, hot)]
     nodes = {Node(hot.function, hot.receiver): hot for hot in whole}
@@ -120,12 +147,12 @@ def alone(project: Project, regions: Regions, bodies: Bodies) -> tuple[Alone, ..
     frames.climb(list(nodes))
     return tuple(
         one
-        for unit, reached in _entered(project, frames, nodes).items()
-        if (one := _alone(unit, reached, frames, nodes))
+        for unit, reached in _calls_from_outside(project, frames, nodes).items()
+        if (one := _separate_frame(unit, reached, frames, nodes))
     )
 
 
-def _entered(
+def _calls_from_outside(
     project: Project, frames: _Frames, nodes: Mapping[Node, CompiledFunction]
 ) -> dict[ClassRef, list[tuple[Node, Node]]]:
     """The calls by which modules of each class are reached from outside: the caller, and what it calls."""
@@ -140,9 +167,9 @@ def _entered(
     return found
 
 
-def _alone(
+def _separate_frame(
     unit: ClassRef, calls: list[tuple[Node, Node]], frames: _Frames, nodes: Mapping[Node, CompiledFunction]
-) -> Alone | None:
+) -> SeparateFrame | None:
     # Where some caller is traced to its end, the call is part of its graph.
     if not all(caller in frames.stuck or node in frames.broken for caller, node in calls):
         return None
@@ -151,7 +178,7 @@ def _alone(
         return None
     caller, node = compiled[0]
     inside = dict.fromkeys(one for _, reached in compiled for one in _inlined(reached, frames))
-    return Alone(
+    return SeparateFrame(
         unit,
         frames.broken[node] if node in frames.broken else frames.broken[caller],
         None if node in frames.broken else caller[0],
@@ -178,3 +205,28 @@ def _breakable(project: Project, regions: Regions, hot: CompiledFunction) -> boo
     return hot.tier < Confidence.ASSUMED and not any(
         entry_keywords(project, entry).get("fullgraph") is True for entry in entries
     )
+
+
+def certain_together(regions: Regions, found: Sequence[SeparateFrame]) -> list[SeparateFrame]:
+    """All but those in whose place one of the others may run: a call that reaches both runs one of them."""
+    ways: dict[ClassRef | FunctionRef, set[int]] = defaultdict(set)
+    for number, one in enumerate(found):
+        ways[one.unit].add(number)
+        if one.stuck is not None:
+            ways[one.stuck].add(number)
+    rivals: set[tuple[int, int]] = set()
+    for calls in regions.calls.values():
+        places: dict[tuple[int, str], list[set[int]]] = defaultdict(list)
+        for call in calls:
+            function, receiver = call.target
+            led = ways.get(function) or (ways.get(receiver) if receiver is not None else None)
+            if call.callee is not None and led:
+                places[call.line, call.callee].append(led)
+        for reached in places.values():
+            for mine, others in permutations(reached, 2):
+                rivals.update(product(mine - others, others - mine))
+    kept: list[int] = []
+    for number in range(len(found)):
+        if all((number, other) not in rivals for other in kept):
+            kept.append(number)
+    return [found[number] for number in kept]

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from dynamo_lint.breaks.constants import Truth, Values, truth
 from dynamo_lint.breaks.names import (
     CONVERSIONS,
     LOGGING,
@@ -23,8 +24,6 @@ from dynamo_lint.breaks.names import (
     WHOLE,
     WRITING,
 )
-from dynamo_lint.breaks.values import Values
-from dynamo_lint.breaks.whether import Truth, truth
 
 _LONGEST = 60
 _COMPARING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)

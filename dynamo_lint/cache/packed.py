@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from dynamo_lint.cache.codec import Codec
-from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.ir import FileFacts
 
 
 @lru_cache(maxsize=1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.calls.context import depends_on
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call, CallSite, Expr, Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Call, CallSite, Expr, Function
 from dynamo_lint.index.walking import parts
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.values.arguments import argument_for, is_bound, is_settled
@@ -24,7 +24,7 @@ def callback_arguments(ev: PointsTo, callee: FunctionRef, call: Call, scope: Con
     found = []
     for parameter in function.parameters:
         argument = argument_for(parameter, function, call) if parameter.name in names else None
-        if argument is None or isinstance(argument, facts.Constant | facts.Unknown):
+        if argument is None or isinstance(argument, ir.Constant | ir.Unknown):
             continue
         values: ValueSet = {v: t for v, t in ev.value(argument, scope).items() if _runs(ev, v)}
         if values := ev.capped(values):
@@ -58,11 +58,11 @@ def _called(ev: PointsTo, callee: FunctionRef) -> frozenset[str]:
 def _root(callee: Expr) -> Expr:
     """The name that is called, or whose method is: nothing of an expression that computes a tensor first."""
     match callee:
-        case facts.Attribute(facts.Name() as owner):
+        case ir.Attribute(ir.Name() as owner):
             return owner
-        case facts.Name() | facts.Subscript() | facts.Narrowed() | facts.Element():
+        case ir.Name() | ir.Subscript() | ir.Narrowed() | ir.Element():
             return callee
-    return facts.UNKNOWN
+    return ir.UNKNOWN
 
 
 def _forwarded_names(ev: PointsTo, calls: list[Call]) -> Iterator[str]:
@@ -70,10 +70,10 @@ def _forwarded_names(ev: PointsTo, calls: list[Call]) -> Iterator[str]:
     called = {name for _, _, name in ev.project.named("calling given").get("forward", ())}
     for call in calls:
         for name, value in call.keywords:
-            if name is not None and isinstance(value, facts.Name) and (name == value.id or name in called):
+            if name is not None and isinstance(value, ir.Name) and (name == value.id or name in called):
                 yield value.id
         for value in call.arguments:
-            if isinstance(value, facts.Name) and value.id in called:
+            if isinstance(value, ir.Name) and value.id in called:
                 yield value.id
 
 

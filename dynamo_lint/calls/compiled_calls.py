@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, Call, Function
+from dynamo_lint.index.ir import MODULE_KEY, Call, Function
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.names import last_name, names_for
 from dynamo_lint.program.project import Project

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.calls import context
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Attribute, Call, Constant, Definition, Element, Expr, Name
+from dynamo_lint.index.ir import Attribute, Call, Constant, Definition, Element, Expr, Name
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import untested
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from dynamo_lint.calls.sites import sites_passing
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call, CallSite, Constant, Element, Expr, Function, Parameter
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Call, CallSite, Constant, Element, Expr, Function, Parameter
 from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.program import names
 from dynamo_lint.program.project import Project
@@ -76,7 +76,7 @@ def given(ev: PointsTo, ref: FunctionRef, call: Call, scope: Context) -> Argumen
         if parameter.name not in names:
             continue
         argument = argument_for(parameter, function, call)
-        if argument is not None and not isinstance(argument, facts.Unknown):
+        if argument is not None and not isinstance(argument, ir.Unknown):
             values = ev.before(argument, scope, call) or _of_configuration(argument)
             found.append((parameter.name, freeze(union([values], Confidence.LIKELY))))
     return tuple(found)
@@ -95,11 +95,11 @@ def without_others(ev: PointsTo, found: ValueSet, ref: FunctionRef, call: Call, 
     function = ev.project.function(ref)
     for parameter in function.parameters[1 if _bound(ev, function, ref) else 0 :]:
         argument = argument_for(parameter, function, call)
-        if argument is None or isinstance(argument, facts.Constant):
+        if argument is None or isinstance(argument, ir.Constant):
             continue
         strange -= ev.before(argument, scope, call).keys()
         if strange and not ev.project.locals_of(ref)[parameter.name].bound:
-            others = strange & ev.value(facts.Name(parameter.name), Context(ref)).keys()
+            others = strange & ev.value(ir.Name(parameter.name), Context(ref)).keys()
             found = {value: tier for value, tier in found.items() if value not in others}
     return found
 
@@ -144,19 +144,19 @@ def _returned_names(project: Project, ref: FunctionRef) -> frozenset[str]:
 
 def _names(project: Project, ref: FunctionRef, expr: Expr) -> set[str]:
     match expr:
-        case facts.Name(name):
+        case ir.Name(name):
             return {name}
-        case facts.Attribute(value) | facts.Element(value) | facts.Narrowed(value):
+        case ir.Attribute(value) | ir.Element(value) | ir.Narrowed(value):
             return _names(project, ref, value)
-        case facts.Subscript(value, index):
+        case ir.Subscript(value, index):
             return _names(project, ref, value) | _names(project, ref, index)
-        case facts.Call(function, arguments):
+        case ir.Call(function, arguments):
             parts: tuple[Expr, ...] = (function,)
             symbols = project.symbols(function, ref.path, ref.key)
             library = symbols and all(isinstance(symbol, ExternalSymbol) for symbol in symbols)
-            if library or (isinstance(function, facts.Attribute) and function.name in REGISTRY_METHODS):
+            if library or (isinstance(function, ir.Attribute) and function.name in REGISTRY_METHODS):
                 parts += arguments  # library code may pass them on; our own is one level too deep
-        case facts.Choice(parts) | facts.Display(_, parts):
+        case ir.Choice(parts) | ir.Display(_, parts):
             pass
         case _:
             return set()
@@ -171,11 +171,11 @@ def comes_back(project: Project, where: FunctionRef, compiled: Expr, value: Valu
     if not isinstance(value, FunctionValue) or value.ref.path != where.path:
         return False
     outermost = where.key.partition(".<locals>.")[0]
-    if not isinstance(compiled, facts.Name) or not value.ref.key.startswith(f"{outermost}.<locals>."):
+    if not isinstance(compiled, ir.Name) or not value.ref.key.startswith(f"{outermost}.<locals>."):
         return False
     home = project.home_of(compiled.id, where)
     local = project.locals_of(home).get(compiled.id)
-    if local is None or any(isinstance(p, facts.Definition) for value in local.bound for p in walk(value)):
+    if local is None or any(isinstance(p, ir.Definition) for value in local.bound for p in walk(value)):
         return False  # `f = (lambda x: x, lambda x: -x)[i]` names closures of its own
     function = project.function(home)
     return depends_on((compiled,), function, {parameter.name for parameter in function.parameters})
@@ -187,9 +187,9 @@ def depends_on(asked: Iterable[Expr], function: Function, names: Iterable[str | 
     seen: set[str] = set()
     while pending:
         match pending.pop():
-            case facts.Name(name) if name in names:
+            case ir.Name(name) if name in names:
                 return True
-            case facts.Name(name) if name not in seen:
+            case ir.Name(name) if name not in seen:
                 seen.add(name)
                 pending += [binding.value for binding in function.bindings if binding.name == name]
             case expr:

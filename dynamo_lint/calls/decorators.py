@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, Definition, Expr, Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, Definition, Expr, Function
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.names import LAMBDA, names_for
 from dynamo_lint.program.project import Project
@@ -15,14 +15,14 @@ from dynamo_lint.values.arguments import argument_for
 from dynamo_lint.values.model import ClassValue, Context, FunctionValue, Instance, Value, ValueSet
 from dynamo_lint.values.points_to import PointsTo, evaluate, points_to_of
 
-_NONE = facts.Constant(None)
+_NONE = ir.Constant(None)
 Absent = frozenset[tuple[FunctionRef, str]]
 """Parameters that are None, each with its function."""
 
 
 def left_out(project: Project, ref: FunctionRef, decorator: Expr) -> Absent:
     """The parameters that a decoration by a function leaves at their default None."""
-    call = decorator if isinstance(decorator, facts.Call) else facts.Call(decorator, (facts.UNKNOWN,))
+    call = decorator if isinstance(decorator, ir.Call) else ir.Call(decorator, (ir.UNKNOWN,))
     if any(name is None for name, _ in call.keywords):
         return frozenset()
     function = project.function(ref)
@@ -35,7 +35,7 @@ def may_run(project: Project, closure: FunctionRef, absent: Absent) -> bool:
     function = project.function(closure)
     for site in function.calls:
         match site.call.function:
-            case facts.Name(name) if name not in site.given and not function.is_conditional(site.call.line):
+            case ir.Name(name) if name not in site.given and not function.is_conditional(site.call.line):
                 if (project.home_of(name, closure), name) in absent:
                     return False
     return True
@@ -106,7 +106,7 @@ def _classes_made(
 ) -> Iterator[ClassRef]:
     """The classes that a decorator makes an instance of, read off as it is written."""
     match decorator:
-        case facts.Call(callee, arguments):
+        case ir.Call(callee, arguments):
             for symbol in project.symbols(callee, path, where):
                 if symbol == ExternalSymbol("functools.partial") and arguments:
                     yield from _classes_made(project, arguments[0], path, where, depth)
@@ -119,21 +119,21 @@ def _classes_made(
                     yield symbol
                 elif isinstance(symbol, FunctionRef):
                     for value in project.function(symbol).returns:
-                        made = value.function if isinstance(value, facts.Call) else facts.UNKNOWN
+                        made = value.function if isinstance(value, ir.Call) else ir.UNKNOWN
                         classes = project.symbols(made, symbol.path, symbol.key)
                         yield from (one for one in classes if isinstance(one, ClassRef))
 
 
 def keeps_function(project: Project, callee: Expr, scope: Context) -> bool:
     """Whether a method of such an object calls what the object was put around: its constructor's first."""
-    if scope.receiver is None or not isinstance(callee, facts.Attribute):
+    if scope.receiver is None or not isinstance(callee, ir.Attribute):
         return False
     if not project.is_self(callee.value, scope.function):
         return False
     for part in project.mro(scope.receiver):
         for where, store in project.own_stores(part).get(callee.name, ()):
             given = project.function(where).parameters[1:2]
-            if where.key.endswith(".__init__") and any(store.value == facts.Name(p.name) for p in given):
+            if where.key.endswith(".__init__") and any(store.value == ir.Name(p.name) for p in given):
                 return True
     return False
 
@@ -147,7 +147,7 @@ def wrappers(project: Project, ref: FunctionRef) -> list[FunctionRef]:
     found = []
     function = project.function(ref)
     for decorator in function.decorators:
-        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
         if terminal_name(callee) in _PLAIN_DECORATORS:
             continue
         scope = Context(FunctionRef(ref.path, function.outer or MODULE_KEY))
@@ -186,10 +186,10 @@ def _applies_parameter(project: Project, closure: FunctionRef) -> bool:
     where the decorated function is defined, not where it is called.
     """
     around = project.files[closure.path].functions[project.function(closure).outer or MODULE_KEY]
-    given = {facts.Name(parameter.name) for parameter in around.parameters}
-    name = facts.Name(closure.key.rpartition(".")[2])
+    given = {ir.Name(parameter.name) for parameter in around.parameters}
+    name = ir.Name(closure.key.rpartition(".")[2])
     return any(
-        isinstance(part, facts.Call) and part.function == name and not given.isdisjoint(part.arguments)
+        isinstance(part, ir.Call) and part.function == name and not given.isdisjoint(part.arguments)
         for value in around.returns
         for part in walk(value)
     )
@@ -217,7 +217,7 @@ def outermost(project: Project, ref: ClassRef, name: str) -> FunctionRef | None:
 def _class_decorators(project: Project, ref: ClassRef) -> Iterator[FunctionRef]:
     class_ = project.class_(ref)
     for decorator in class_.decorators:
-        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
         for symbol in project.symbols(callee, ref.path, class_.outer or MODULE_KEY):
             if isinstance(symbol, FunctionRef):
                 yield symbol
@@ -229,7 +229,7 @@ def _stored(project: Project, functions: Iterator[FunctionRef], name: str) -> Fu
         function = project.function(ref)
         if not function.parameters:
             continue
-        given = facts.Name(function.parameters[0].name)
+        given = ir.Name(function.parameters[0].name)
         for store in function.stores:
             if store.name == name and store.owner == given:
                 found = _closure(project, ref, store.value)
@@ -251,7 +251,7 @@ def is_within(closure: FunctionRef, ref: FunctionRef) -> bool:
 def is_wrapped(project: Project, callee: Expr, wrapper: FunctionRef) -> bool:
     """Whether a closure calls what the function around it was given."""
     outer = project.function(wrapper).outer
-    while outer not in (None, MODULE_KEY) and isinstance(callee, facts.Name):
+    while outer not in (None, MODULE_KEY) and isinstance(callee, ir.Name):
         around = project.function(FunctionRef(wrapper.path, outer or MODULE_KEY))
         if any(parameter.name == callee.id for parameter in around.parameters):
             return True

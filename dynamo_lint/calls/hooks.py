@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index import ir
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymbol, FunctionRef
 from dynamo_lint.values.model import (
     EMPTY,
@@ -32,7 +32,7 @@ def _table(ev: PointsTo) -> dict[ClassRef, ValueSet]:
     for name in FORWARD_HOOKS:
         for where, site in ev.project.calls_of(name):
             function = site.call.function
-            if not isinstance(function, facts.Attribute) or not site.call.arguments or site.eager:
+            if not isinstance(function, ir.Attribute) or not site.call.arguments or site.eager:
                 continue
             if _is_compiled_already(ev, where, function.value, site.call.line) or _is_for_now(ev, where):
                 continue
@@ -65,31 +65,31 @@ def _takes_itself_off(ev: PointsTo, hook: Value) -> bool:
     return isinstance(hook, FunctionValue) and _removes(ev.project.function(hook.ref))
 
 
-def _removes(function: facts.Function) -> bool:
+def _removes(function: ir.Function) -> bool:
     """Whether a function calls `handle.remove()`, which takes a hook off (torch/utils/hooks.py)."""
     return any(
-        isinstance(call.function, facts.Attribute)
+        isinstance(call.function, ir.Attribute)
         and call.function.name == "remove"
         and not (call.arguments or call.keywords)
         for call in (site.call for site in function.calls)
     )
 
 
-def _is_compiled_already(ev: PointsTo, where: FunctionRef, module: facts.Expr, line: int) -> bool:
+def _is_compiled_already(ev: PointsTo, where: FunctionRef, module: ir.Expr, line: int) -> bool:
     """Whether a function got a module from torch.compile before it registers the hook.
 
     A hook of what torch.compile gives back runs around the region, not in it: the compiled code is that of
     the module inside (torch/_dynamo/eval_frame.py: OptimizedModule).
     """
     function = ev.project.function(where)
-    before: list[tuple[int, facts.Expr]] = []
+    before: list[tuple[int, ir.Expr]] = []
     match module:
-        case facts.Name(name):
+        case ir.Name(name):
             before = [(b.line, b.value) for b in function.bindings if b.name == name and b.line < line]
-        case facts.Attribute(owner, name):
+        case ir.Attribute(owner, name):
             stores = (s for s in function.stores if s.name == name and s.owner == owner)
             before = [(s.line, s.value) for s in stores if s.line < line]
     value = max(before, key=lambda one: one[0])[1] if before else None
-    if not isinstance(value, facts.Call):
+    if not isinstance(value, ir.Call):
         return False
     return ExternalSymbol(COMPILE) in ev.project.symbols(value.function, where.path, where.key)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Function, Name, Parameter
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Function, Name, Parameter
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
 from dynamo_lint.values.arguments import ENOUGH, is_bound
 from dynamo_lint.values.model import EMPTY, Container, Context, ValueSet, at_best, freeze, stored, union
@@ -13,7 +13,7 @@ TAKING = frozenset({"get", "pop", "__getitem__"})
 """Methods of containers that give one item of them."""
 
 
-def unpacked(ev: PointsTo, name: str, caller: Context, call: facts.Call) -> ValueSet:
+def unpacked(ev: PointsTo, name: str, caller: Context, call: ir.Call) -> ValueSet:
     """What a call passes under a name by `**mapping`."""
     found = []
     for keyword, value in call.keywords:
@@ -41,10 +41,10 @@ def under(ev: PointsTo, mapping: Expr, name: str, scope: Context) -> ValueSet | 
     return ev.ask(("under", where, name), lambda: _under(ev, name, where), EMPTY)
 
 
-def taken(ev: PointsTo, call: facts.Call, scope: Context) -> ValueSet | None:
+def taken(ev: PointsTo, call: ir.Call, scope: Context) -> ValueSet | None:
     """What `rest.pop("name")` takes out of the `**rest` of a function, if a call is of that sort."""
     match call:
-        case facts.Call(facts.Attribute(mapping, method), (facts.Constant(str() as name), *default)):
+        case ir.Call(ir.Attribute(mapping, method), (ir.Constant(str() as name), *default)):
             found = under(ev, mapping, name, scope) if method in TAKING else None
             if found is None or found:
                 return found
@@ -57,7 +57,7 @@ def taken(ev: PointsTo, call: facts.Call, scope: Context) -> ValueSet | None:
 
 def _is_own_rest(ev: PointsTo, value: Expr, caller: Context) -> bool:
     """Whether an expression is the `**rest` of the calling function as its own callers filled it."""
-    if not isinstance(value, facts.Name) or caller.passed(value.id) is not None:
+    if not isinstance(value, ir.Name) or caller.passed(value.id) is not None:
         return False
     local = ev.project.locals_of(caller.function).get(value.id)
     if local is None or local.parameter is None or local.bound:
@@ -79,9 +79,7 @@ def _under(ev: PointsTo, name: str, where: FunctionRef) -> ValueSet:
     return ev.capped(at_best(found, Confidence.LIKELY))
 
 
-def rest(
-    ev: PointsTo, parameter: Parameter, function: Function, caller: Context, call: facts.Call
-) -> ValueSet:
+def rest(ev: PointsTo, parameter: Parameter, function: Function, caller: Context, call: ir.Call) -> ValueSet:
     """What `*rest` or `**rest` holds in one call: what no other parameter takes."""
     if parameter.kind == "vararg":
         first = sum(p.kind == "positional" for p in function.parameters) - is_bound(function)

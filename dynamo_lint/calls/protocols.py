@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr, Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Expr, Function
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
@@ -58,20 +58,20 @@ def _uses(function: Function, names: frozenset[str]) -> Iterator[tuple[Expr, int
     for site in function.calls:
         lined += [(argument, site.call.line) for argument in site.call.arguments]
         callee = site.call.function
-        if isinstance(callee, facts.Name) and site.call.arguments and not site.eager:
+        if isinstance(callee, ir.Name) and site.call.arguments and not site.eager:
             wanted = _BUILTINS.get(callee.id, ())
             if not names.isdisjoint(wanted):
                 yield from ((argument, site.call.line, wanted) for argument in site.call.arguments)
     # `*args` is a tuple and `**kwargs` a dictionary, whatever is in them.
     rest = {p.name for p in function.parameters if p.kind in ("vararg", "kwarg")}
     plain = rest.difference(binding.name for binding in function.bindings)
-    seen: set[tuple[Expr, bool]] = {(facts.Name(name), loop) for name in plain for loop in (True, False)}
+    seen: set[tuple[Expr, bool]] = {(ir.Name(name), loop) for name in plain for loop in (True, False)}
     for whole, line in lined:
         for part in walk(whole):
             match part:
-                case facts.Element(value) if not names.isdisjoint(_LOOP) and (value, True) not in seen:
+                case ir.Element(value) if not names.isdisjoint(_LOOP) and (value, True) not in seen:
                     seen.add((value, True))
                     yield value, line, _LOOP
-                case facts.Subscript(value) if "__getitem__" in names and (value, False) not in seen:
+                case ir.Subscript(value) if "__getitem__" in names and (value, False) not in seen:
                     seen.add((value, False))
                     yield value, line, ("__getitem__",)

@@ -6,7 +6,7 @@ branch assigns never comes, nor what was there before the name is bound anew.
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import Binding, Call, Expr, Function, Name, Parameter
+from dynamo_lint.index.ir import Binding, Call, Expr, Function, Name, Parameter
 from dynamo_lint.index.walking import itself, walk
 from dynamo_lint.program.classes import SELF_RETURNING
 from dynamo_lint.program.project import Project

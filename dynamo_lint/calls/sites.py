@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from itertools import islice
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import CallSite, Parameter
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import CallSite, Parameter
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.names import last_name
@@ -48,7 +48,7 @@ def _unnamed(project: Project) -> Iterator[_Unnamed]:
 def _makers(project: Project, where: FunctionRef, site: CallSite) -> tuple[Symbol, ...]:
     """What gives the function that a call runs: `find` of `find(path)(model)`."""
     inner = site.call.function
-    return project.symbols(inner.function, where.path, where.key) if isinstance(inner, facts.Call) else ()
+    return project.symbols(inner.function, where.path, where.key) if isinstance(inner, ir.Call) else ()
 
 
 def _fixed(project: Project, where: FunctionRef, site: CallSite) -> frozenset[Symbol]:
@@ -59,7 +59,7 @@ def _fixed(project: Project, where: FunctionRef, site: CallSite) -> frozenset[Sy
             return frozenset()
         for value in project.function(maker).returns:
             named = project.symbols(value, maker.path, maker.key)
-            if not named and not isinstance(value, facts.Constant):
+            if not named and not isinstance(value, ir.Constant):
                 return frozenset()
             given.update(named)
     return frozenset(given)
@@ -73,7 +73,7 @@ def _finds(project: Project, maker: Symbol) -> bool:
         isinstance(symbol, ExternalSymbol) and symbol.dotted in LOCATORS
         for value in project.function(maker).returns
         for part in walk(value)
-        if isinstance(part, facts.Call)
+        if isinstance(part, ir.Call)
         for symbol in project.symbols(part.function, maker.path, maker.key)
     )
 
@@ -106,7 +106,7 @@ def _callback_parameters(project: Project) -> dict[str, set[str]]:
             if place < len(site.call.arguments):
                 given = site.call.arguments[place]
             else:
-                given = next((g for word, g in site.call.keywords if word == parameter), facts.UNKNOWN)
+                given = next((g for word, g in site.call.keywords if word == parameter), ir.UNKNOWN)
             if name := last_name(given):
                 table.setdefault(name, set()).add(parameter)
     return table
@@ -130,7 +130,7 @@ def _by_subclass_attribute(
                 callee, owner = site.call.function, project.owner(caller)
                 if owner is None or owner == holder or owner not in project.mro(holder):
                     continue
-                if isinstance(callee, facts.Attribute) and project.is_self(callee.value, caller):
+                if isinstance(callee, ir.Attribute) and project.is_self(callee.value, caller):
                     yield Context(caller, holder), site
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dynamo_lint.commands.ends import Trouble
+from dynamo_lint.commands.errors import Trouble
 from dynamo_lint.commands.output import deliver
-from dynamo_lint.commands.shows import near
+from dynamo_lint.commands.print_settings import near
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.report import Report
@@ -28,7 +28,7 @@ def load(settings: Settings, update: bool) -> Baseline | None:
                 "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
             )
         return None
-    from dynamo_lint.baseline import Baseline, BaselineError, read  # late: most runs have none
+    from dynamo_lint.baseline import Baseline, BaselineError, read
 
     if update and not file.exists():
         return Baseline(file.absolute())

@@ -19,9 +19,9 @@ from dynamo_lint.commands.common import (
     prepare,
     region_options,
 )
-from dynamo_lint.commands.ends import EXIT_FINDINGS, Trouble
+from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble
 from dynamo_lint.commands.fixing import fix_options
-from dynamo_lint.commands.helping import SectionedCommand, option
+from dynamo_lint.commands.help import SectionedCommand, option
 from dynamo_lint.config import CONFIDENCES, OUTPUT_FORMATS, Settings, parse_torch_version
 from dynamo_lint.findings import SEVERITIES
 
@@ -143,9 +143,9 @@ def check(
     **given: Any,
 ) -> None:
     """Lint Python files and folders (the default command); `-` reads stdin."""
-    from dynamo_lint.check import check as run_check
-    from dynamo_lint.commands import baselines, output, shows
+    from dynamo_lint.commands import baselines, output, print_settings
     from dynamo_lint.commands.progress import Progress
+    from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
@@ -154,12 +154,14 @@ def check(
     rules = catalogue()
     _check_selectors(settings, given, rules)
     if show_files or show_settings:
-        text = shows.settings_text(settings) if show_settings else shows.files_text(found)
+        text = (
+            print_settings.configuration_text(settings) if show_settings else print_settings.files_text(found)
+        )
         return output.deliver(text, output_file)
     if statistics and settings.output_format not in output.FOR_PEOPLE:
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
     if verbose:
-        shows.explain(settings, found)
+        print_settings.explain(settings, found)
     accepted = baselines.load(settings, update_baseline)
     sources = Sources(found.root, found.given)
     with Progress(not quiet) as progress, effort(settings, no_cache, cache_dir, jobs, progress) as means:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.ends import Trouble
-from dynamo_lint.commands.helping import option
+from dynamo_lint.commands.errors import Trouble
+from dynamo_lint.commands.help import option
 from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override
 from dynamo_lint.selectors import closest
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
-    from dynamo_lint.reading import Effort, Progress
+    from dynamo_lint.run.reading import Effort, Progress
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -130,7 +130,7 @@ def effort(
 ) -> Iterator[Effort]:
     """The cache and the processes of a run; a fault of the cache is one line, and the run goes on without."""
     from dynamo_lint.cache.store import FOLDER, open_store
-    from dynamo_lint.reading import Effort
+    from dynamo_lint.run.reading import Effort
 
     home = settings.source.parent if settings.source else Path.cwd()
     store = (

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamo_lint.commands.common import color_option, file_options, prepare, region_options
-from dynamo_lint.commands.ends import EXIT_FINDINGS, Trouble
-from dynamo_lint.commands.helping import SectionedCommand, option
+from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble
+from dynamo_lint.commands.help import SectionedCommand, option
 from dynamo_lint.config import TORCH_VERSIONS, Settings, override
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def _again(
 ) -> tuple[list[Comparison], int] | None:
     """The same probes on a fixed copy of the project; None where there is nothing to fix."""
     from dynamo_lint.confirm.fixed import compared, copied
-    from dynamo_lint.fixes.rewrite import rewrite
+    from dynamo_lint.run.rewrite import rewrite
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
@@ -267,7 +267,7 @@ def _again(
 
 
 def _findings(settings: Settings, found: Discovered) -> tuple[Finding, ...]:
-    from dynamo_lint.check import check
+    from dynamo_lint.run.check import check
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 

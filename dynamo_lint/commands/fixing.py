@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamo_lint.commands.common import options
-from dynamo_lint.commands.ends import EXIT_FINDINGS
-from dynamo_lint.commands.helping import option
+from dynamo_lint.commands.errors import EXIT_FINDINGS
+from dynamo_lint.commands.help import option
 
 if TYPE_CHECKING:
     from dynamo_lint.baseline import Baseline
     from dynamo_lint.config import Settings
     from dynamo_lint.discovery import Discovered
-    from dynamo_lint.fixes.rewrite import Rewritten
-    from dynamo_lint.reading import Effort
+    from dynamo_lint.run.reading import Effort
+    from dynamo_lint.run.rewrite import Rewritten
     from dynamo_lint.sources import Sources
 
 FIXES = "Fixes"
@@ -47,7 +47,7 @@ def rewritten(
     effort: Effort,
 ) -> Rewritten:
     """The project with its fixes applied, in memory; text from stdin is all that may change then."""
-    from dynamo_lint.fixes.rewrite import rewrite
+    from dynamo_lint.run.rewrite import rewrite
 
     return rewrite(settings, found, rules, sources, unsafe, accepted, effort)
 
@@ -55,7 +55,7 @@ def rewritten(
 def show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exit_zero: bool) -> None:
     """Print the changes as a patch, with paths as seen from the current folder."""
     from dynamo_lint.commands.output import deliver
-    from dynamo_lint.fixes.write import diff
+    from dynamo_lint.run.write import diff
 
     deliver(diff(done, {path: _from_here(found.root / path) for path in done.files}), file)
     if not quiet:
@@ -75,7 +75,7 @@ def pass_on(done: Rewritten, found: Discovered) -> None:
 
 def put_in_place(done: Rewritten, found: Discovered) -> None:
     """Write the files, and say what was done, one line each."""
-    from dynamo_lint.fixes.write import write
+    from dynamo_lint.run.write import write
 
     left = write(found.root, done)
     written = [path for path in done.files if path not in left]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from dynamo_lint.commands.ends import ReaderLeft, Trouble
+from dynamo_lint.commands.errors import ReaderLeft, Trouble
 from dynamo_lint.config import Settings
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources

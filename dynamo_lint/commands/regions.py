@@ -17,8 +17,8 @@ from dynamo_lint.commands.common import (
     prepare,
     region_options,
 )
-from dynamo_lint.commands.ends import Trouble
-from dynamo_lint.commands.helping import SectionedCommand, option
+from dynamo_lint.commands.errors import Trouble
+from dynamo_lint.commands.help import SectionedCommand, option
 from dynamo_lint.commands.output import deliver, look_at
 from dynamo_lint.selectors import closest
 from dynamo_lint.terminal import wants_colour
@@ -50,13 +50,13 @@ def regions(
     **given: Any,
 ) -> None:
     """Show what is compiled, and why."""
-    from dynamo_lint.depth import with_room
     from dynamo_lint.program.tables import OF_REGIONS, GrowingTables
-    from dynamo_lint.reading import read_content, read_facts
+    from dynamo_lint.recursion import with_deep_stack
     from dynamo_lint.regions.model import part
     from dynamo_lint.regions.resolve import resolve
     from dynamo_lint.regions.why import is_called, why_not
     from dynamo_lint.render import regions as render
+    from dynamo_lint.run.reading import read_content, read_facts
     from dynamo_lint.sources import Sources
 
     settings, found = prepare(paths, force_exclude, given)
@@ -65,7 +65,7 @@ def regions(
         content = read_content(settings.region_comment, found, sources, means.store)
         gathering = GrowingTables(OF_REGIONS)
         facts = read_facts(content, sources, means, gathering.add)
-    _, what = with_room(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
+    _, what = with_deep_stack(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
     shown = part(what, found.reported)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from dynamo_lint.commands.ends import Trouble
+from dynamo_lint.commands.errors import Trouble
 from dynamo_lint.commands.output import deliver
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dynamo_lint.index.facts import Attribute, Call, CallSite, Choice, Constant, Display, Element, Expr, Name
+from dynamo_lint.index.ir import Attribute, Call, CallSite, Choice, Constant, Display, Element, Expr, Name
 from dynamo_lint.index.walking import untested
 from dynamo_lint.program.compile_values import carries
 from dynamo_lint.program.files import is_kept, is_own_use

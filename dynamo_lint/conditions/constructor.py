@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dynamo_lint.conditions import arguments
 from dynamo_lint.conditions.has_attribute import is_known, is_set_by_methods, may_have
-from dynamo_lint.index.facts import (
+from dynamo_lint.index.conditions import tests_flag
+from dynamo_lint.index.ir import (
     MODULE_KEY,
     Binding,
     CallSite,
@@ -18,7 +19,6 @@ from dynamo_lint.index.facts import (
     Narrowed,
     Store,
 )
-from dynamo_lint.index.flags import tests_flag
 from dynamo_lint.program.files import is_kept, is_own_use
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.project import Project

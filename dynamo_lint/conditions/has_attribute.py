@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Function
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence
 from dynamo_lint.program.scopes import method_kind
@@ -50,7 +50,7 @@ def _has(project: Project, value: Value, name: str) -> bool:
         init = next((b for b in project.class_bindings(part).get("__init__", ())), None)
         if init is None:
             continue
-        if not isinstance(init.value, facts.Definition):
+        if not isinstance(init.value, ir.Definition):
             return False
         function = project.files[part.path].functions[init.value.key]
         stores = [s for where, s in project.own_stores(part).get(name, ()) if where.key == function.key]
@@ -76,19 +76,19 @@ def _set_by_call(project: Project, part: ClassRef) -> list[str]:
     for bindings in project.class_bindings(part).values():
         for binding in bindings:
             function = None
-            if isinstance(binding.value, facts.Definition):
+            if isinstance(binding.value, ir.Definition):
                 function = project.files[part.path].functions.get(binding.value.key)
             for site in function.calls if function is not None and method_kind(function) == "method" else ():
                 match site.call:
-                    case facts.Call(facts.Attribute(_, setter), (first, *_)) if setter in _SETTERS:
+                    case ir.Call(ir.Attribute(_, setter), (first, *_)) if setter in _SETTERS:
                         found.append(_text(first))
-                    case facts.Call(facts.Name(setter), (_, key, *_)) if setter in _SETTERS:
+                    case ir.Call(ir.Name(setter), (_, key, *_)) if setter in _SETTERS:
                         found.append(_text(key))
     return found
 
 
-def _text(expr: facts.Expr) -> str:
-    return expr.value if isinstance(expr, facts.Constant) and isinstance(expr.value, str) else ""
+def _text(expr: ir.Expr) -> str:
+    return expr.value if isinstance(expr, ir.Constant) and isinstance(expr.value, str) else ""
 
 
 def is_known(project: Project, ref: ClassRef) -> bool:
@@ -101,8 +101,8 @@ def is_known(project: Project, ref: ClassRef) -> bool:
     return not any("" in _set_by_call(project, part) for part in order)
 
 
-def _is_init(callee: facts.Expr) -> bool:
-    return isinstance(callee, facts.Attribute) and callee.name == "__init__"
+def _is_init(callee: ir.Expr) -> bool:
+    return isinstance(callee, ir.Attribute) and callee.name == "__init__"
 
 
 def _depends(function: Function, line: int) -> bool:

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from dynamo_lint.conditions.constructor import by_flag
 from dynamo_lint.conditions.has_attribute import by_attributes
-from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
-from dynamo_lint.index.flags import tests_flag
-from dynamo_lint.index.having import attributes_in, tests_attributes
-from dynamo_lint.index.narrowing import lists_texts
+from dynamo_lint.index.conditions import attributes_in, compares_strings, tests_attributes, tests_flag
+from dynamo_lint.index.ir import Attribute, Choice, Constant, Display, Expr, Name, Narrowed, Subscript
 from dynamo_lint.program.refs import Confidence
 from dynamo_lint.values.annotations import typed
 from dynamo_lint.values.classes import field_arguments, is_instance_of
@@ -35,10 +33,10 @@ def narrow(ev: PointsTo, values: ValueSet, types: Expr, holds: bool, scope: Cont
         return by_attributes(ev.project, values, attributes_in(types), holds)
     if tests_flag(types):
         return by_flag(ev, values, types, holds)
-    if lists_texts(types):
+    if compares_strings(types):
         return _of_text(values, types, holds)
     match types:
-        case Subscript(container, index) if lists_texts(index):
+        case Subscript(container, index) if compares_strings(index):
             return _beside(ev, values, ev.value(container, scope), compared_strings(index), holds)
         case Name("type"):
             return {v: tier for v, tier in values.items() if not isinstance(v, ClassValue) or holds}
@@ -96,7 +94,7 @@ def by_key(owners: ValueSet, index: Expr) -> ValueSet | None:
     wanted: frozenset[str] | None = None
     denied: frozenset[str] = frozenset()
     while isinstance(index, Narrowed):
-        if lists_texts(index.types):
+        if compares_strings(index.types):
             texts = compared_strings(index.types)
             if index.holds:
                 wanted = texts if wanted is None else wanted & texts

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dynamo_lint.conditions.has_attribute import is_set_by_methods
-from dynamo_lint.index.expressions import Expressions
-from dynamo_lint.index.facts import Call as CallFact
-from dynamo_lint.index.facts import Constant, Expr, Name
+from dynamo_lint.index.ir import Call as CallFact
+from dynamo_lint.index.ir import Constant, Expr, Name
+from dynamo_lint.index.lower import Expressions
 from dynamo_lint.index.scopes import FunctionScope
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.program.scopes import Local

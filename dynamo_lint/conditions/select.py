@@ -8,9 +8,8 @@ from typing import Any
 
 from dynamo_lint.conditions.narrow import narrow
 from dynamo_lint.conditions.predicates import Judge
-from dynamo_lint.index.choosing import TEST
-from dynamo_lint.index.facts import Attribute, Call, Constant, Display, Expr, Name, Narrowed
-from dynamo_lint.index.having import is_name
+from dynamo_lint.index.conditions import TEST, is_name
+from dynamo_lint.index.ir import Attribute, Call, Constant, Display, Expr, Name, Narrowed
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.files import is_for_tests
 from dynamo_lint.program.hierarchy import subclasses

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -173,3 +174,9 @@ def _cause(data: dict[str, Any]) -> Cause:
 
 def _stack(frames: Sequence[dict[str, Any]]) -> tuple[Frame, ...]:
     return tuple(Frame(**frame) for frame in frames)
+
+
+def relative(path: str, root: Path) -> str:
+    """A path below the project as findings spell it; others stay absolute."""
+    inside = Path(path)
+    return inside.relative_to(root).as_posix() if inside.is_relative_to(root) else path

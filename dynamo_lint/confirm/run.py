@@ -12,9 +12,9 @@ from typing import Any
 from dynamo_lint.confirm.discover import ProbeRef
 from dynamo_lint.confirm.launch import run
 from dynamo_lint.confirm.messages import Reply, Request, Setting
+from dynamo_lint.confirm.receipt import relative
 from dynamo_lint.confirm.verdicts import ProbeReport, judge, unpredicted
 from dynamo_lint.findings import Finding
-from dynamo_lint.render.receipt_json import relative
 
 SET_FROM_OUTSIDE = frozenset({"DYN102"})
 """Rules about state that code outside the region changes, which a probe alone may never do."""

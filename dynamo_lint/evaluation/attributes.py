@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dynamo_lint.calls.keywords import named_by_keyword
 from dynamo_lint.conditions import arguments
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Store
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import ITEM, MODULE_KEY, Store
 from dynamo_lint.models import hosts
 from dynamo_lint.program import hierarchy
 from dynamo_lint.program.classes import OF_MODULES
@@ -92,7 +92,7 @@ def _of_file(ev: PointsTo, path: str, name: str) -> ValueSet:
     if name == "__dict__":
         return {File(path): Confidence.CERTAIN}
     if ev.project.global_bindings(path).get(name):
-        return ev.value(facts.Name(name), Context(FunctionRef(path, MODULE_KEY)))
+        return ev.value(ir.Name(name), Context(FunctionRef(path, MODULE_KEY)))
     return ev.of_symbols(ev.project.members(File(path), name))
 
 
@@ -134,7 +134,7 @@ def _in_body(ev: PointsTo, ref: ClassRef, name: str, receiver: ClassRef | None) 
     outer = FunctionRef(ref.path, ev.project.class_(ref).outer or MODULE_KEY)
     parts: list[ValueSet] = []
     for binding in bindings:
-        if isinstance(binding.value, facts.Definition):
+        if isinstance(binding.value, ir.Definition):
             for symbol in ev.project.symbols(binding.value, ref.path):
                 if isinstance(symbol, FunctionRef):
                     parts.append(_method(ev, symbol, ref, receiver))
@@ -142,13 +142,13 @@ def _in_body(ev: PointsTo, ref: ClassRef, name: str, receiver: ClassRef | None) 
                     parts.append(ev.of_symbols((symbol,)))
         else:
             # Names in a class body may be other members of it.
-            inner = binding.value.id if isinstance(binding.value, facts.Name) else None
+            inner = binding.value.id if isinstance(binding.value, ir.Name) else None
             siblings = ev.project.class_bindings(ref)
             if inner is not None and inner != name and inner in siblings:
                 parts.append(_in_body(ev, ref, inner, receiver) or EMPTY)
             else:
                 parts.append(ev.value(binding.value, Context(outer)))
-                if isinstance(binding.value, facts.Display | facts.Call):
+                if isinstance(binding.value, ir.Display | ir.Call):
                     parts.append(put_into_table(ev, ref, name))
     return union(parts)
 
@@ -208,7 +208,7 @@ def _of_instance(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 def _put(ev: PointsTo, put: Store, scope: Context) -> tuple[str | None, ValueSet]:
     """What a store puts into a container, by its key, which may be a constant of the project."""
-    texts = [v.value for v in ev.value(put.index or facts.UNKNOWN, scope) if isinstance(v, Text)]
+    texts = [v.value for v in ev.value(put.index or ir.UNKNOWN, scope) if isinstance(v, Text)]
     return texts[0] if len(texts) == 1 else None, at_best(ev.value(put.value, scope), Confidence.LIKELY)
 
 
@@ -225,7 +225,7 @@ def _kept_by_library(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     given: list[ValueSet] = []
     for site in project.function(init).calls:
         match site.call.function:
-            case facts.Attribute(facts.Call(facts.Name("super")), "__init__"):
+            case ir.Attribute(ir.Call(ir.Name("super")), "__init__"):
                 passed = [value for key, value in site.call.keywords if key == name]
                 given += [ev.value(value, Context(init, ref)) for value in passed]
     held = union(given, Confidence.LIKELY)
@@ -263,7 +263,7 @@ def _implemented(ev: PointsTo, ref: ClassRef, name: str, declared: ValueSet) -> 
 
 def _field(ev: PointsTo, part: ClassRef, ref: ClassRef, name: str) -> ValueSet:
     """What constructions pass for a field that a class or a base of it declares."""
-    plain = facts.Constant | facts.Unknown
+    plain = ir.Constant | ir.Unknown
     given = (one for one in field_arguments(ev, part, ref, name) if not isinstance(one[0], plain))
     return union((ev.value(value, scope) for value, scope in given), Confidence.LIKELY)
 
@@ -289,7 +289,7 @@ def _foreign_stores(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 def _value_for(ev: PointsTo, ref: ClassRef, store: Store, scope: Context) -> ValueSet:
     """What a store puts on this instance: of `m.plain = m.forward` its own, not that of any other `m`."""
     match store.value:
-        case facts.Attribute(owner, name) if owner == store.owner and name != store.name:
+        case ir.Attribute(owner, name) if owner == store.owner and name != store.name:
             return of_value(ev, Instance(ref), name)
     return ev.value(store.value, scope)
 
@@ -310,7 +310,7 @@ def _stored_elsewhere(ev: PointsTo, name: str) -> Stored:
 def _may_hold_code(ev: PointsTo, where: FunctionRef, store: Store) -> bool:
     """Whether a store may put other code somewhere: `m.forward = torch.compile(m.forward)` does not."""
     match store.value:
-        case facts.Constant() | facts.Unknown():
+        case ir.Constant() | ir.Unknown():
             return False
     return not (is_put_back(ev.project, where, store) or is_undone(ev.project, where, store))
 

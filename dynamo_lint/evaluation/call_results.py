@@ -9,8 +9,8 @@ from dynamo_lint.conditions import arguments
 from dynamo_lint.evaluation.parameters import configured_by
 from dynamo_lint.heuristics import module_namespace
 from dynamo_lint.heuristics.module_namespace import offered
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Call, Expr
 from dynamo_lint.models import entry_points, library_registries
 from dynamo_lint.models.config import classes_in_config, words_in_config
 from dynamo_lint.models.instantiation import BUILDERS, DESCRIPTIONS, LAZY_CALL, built, built_by_project
@@ -80,7 +80,7 @@ def of_call(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
         around = ev.project.symbols(method.function, scope.function.path, scope.function.key)
         if not _CONTEXTS.isdisjoint(around):
             return ev.value(call.arguments[0], scope)
-    if not isinstance(method, facts.Attribute):
+    if not isinstance(method, ir.Attribute):
         found = _of_callees(ev, ev.value(method, scope), call, scope)
         if len(found) > 1 and alternatives.picks(ev.project, method, scope.function):
             alternatives.note(ev.project, found)
@@ -155,7 +155,7 @@ def _of_external(ev: PointsTo, dotted: str, call: Call, scope: Context) -> Value
     if dotted in _SCRIPTING and first is not None:
         return {v: tier for v, tier in ev.value(first, scope).items() if isinstance(v, FunctionValue)}
     if dotted == _ENGINE:
-        model = dict(call.keywords).get("model", next(iter(call.arguments[1:]), facts.UNKNOWN))
+        model = dict(call.keywords).get("model", next(iter(call.arguments[1:]), ir.UNKNOWN))
         return {Container("tuple", (freeze(ev.value(model, scope)),)): Confidence.LIKELY}
     if dotted in BUILDERS:
         description = first or dict(call.keywords).get("config")
@@ -182,13 +182,13 @@ def _of_external(ev: PointsTo, dotted: str, call: Call, scope: Context) -> Value
     if (record := records.of_library(ev, dotted, call, scope)) is not None:
         return record
     if dotted == module_namespace.MEMBERS and first is not None:
-        only = ExternalSymbol(_IS_CLASS) in ev.value(next(iter(call.arguments[1:]), facts.UNKNOWN), scope)
+        only = ExternalSymbol(_IS_CLASS) in ev.value(next(iter(call.arguments[1:]), ir.UNKNOWN), scope)
         return module_namespace.members(ev, ev.value(first, scope), only_classes=only)
     if dotted in records.FIELDS:
         return _default(ev, call, scope)
     if dotted == "torch.nn.Module":
         return {AnonymousModule(scope.function.path, call.line): Confidence.CERTAIN}
-    if dotted == "functools.reduce" and call.arguments[:1] == (facts.Name("getattr"),):
+    if dotted == "functools.reduce" and call.arguments[:1] == (ir.Name("getattr"),):
         return module_tree.submodule_along(ev, call.arguments[1:], scope)
     if dotted in iterables.NAMES:
         return iterables.of_call(ev, dotted.removeprefix("builtins.").removeprefix("itertools."), call, scope)
@@ -208,7 +208,7 @@ def _of_external(ev: PointsTo, dotted: str, call: Call, scope: Context) -> Value
 
 def _default(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
     """What a declared field holds unless it is given something: `field(default_factory=Part)`."""
-    name, value = next((row for row in call.keywords if row[0] in records.DEFAULTS), ("", facts.UNKNOWN))
+    name, value = next((row for row in call.keywords if row[0] in records.DEFAULTS), ("", ir.UNKNOWN))
     found = ev.value(value, scope)
     return found if name == "default" else _of_callees(ev, found, Call(value), scope)
 
@@ -221,7 +221,7 @@ def _of_builtin(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet
             return {File(scope.function.path): Confidence.CERTAIN}
         case "vars", (owner,):
             return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
-        case "type", (_, facts.Display("tuple", bases), _):
+        case "type", (_, ir.Display("tuple", bases), _):
             return classes.made_by_type(ev, bases, scope)
         case "type", (value,):
             instances = ev.value(value, scope).items()
@@ -234,14 +234,14 @@ def _of_builtin(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet
 
 
 def named_attribute(
-    ev: PointsTo, owners: ValueSet, name: Expr, scope: Context, owner: Expr = facts.UNKNOWN
+    ev: PointsTo, owners: ValueSet, name: Expr, scope: Context, owner: Expr = ir.UNKNOWN
 ) -> ValueSet:
     """`getattr(owner, name)`, by the texts that the name is known to be."""
     texts = {v.value: tier for v, tier in ev.value(name, scope).items() if isinstance(v, Text)}
-    if isinstance(name, facts.Name) and not texts:  # declared as `str`, it is followed nowhere else
+    if isinstance(name, ir.Name) and not texts:  # declared as `str`, it is followed nowhere else
         written = arguments.written_out(ev, scope.function, name.id, strict=False) or ()
         texts = {text: Confidence.LIKELY for text in written if isinstance(text, str)}
-    if isinstance(name, facts.Attribute):  # a configuration field: any text it is given anywhere
+    if isinstance(name, ir.Attribute):  # a configuration field: any text it is given anywhere
         texts |= {text: Confidence.LIKELY for text in ev.project.texts_of(name.name) if text not in texts}
     if not texts and any(isinstance(owner, File) for owner in owners):
         texts = {
@@ -267,7 +267,7 @@ def named_attribute(
 
 
 def _of_method(
-    ev: PointsTo, method: facts.Attribute, owners: ValueSet, call: Call, scope: Context, *, resolved: bool
+    ev: PointsTo, method: ir.Attribute, owners: ValueSet, call: Call, scope: Context, *, resolved: bool
 ) -> ValueSet:
     """Methods of values the project does not define them for: containers and `nn.Module` itself."""
     parts: list[ValueSet] = []
@@ -379,5 +379,5 @@ _FIRST = ("model", "module", "modules", "func", "encoder_layer", "decoder_layer"
 def _first(call: Call) -> Expr | None:
     if call.arguments:
         first = call.arguments[0]
-        return None if isinstance(first, facts.Element) else first
+        return None if isinstance(first, ir.Element) else first
     return next((value for name, value in call.keywords if name in _FIRST), None)

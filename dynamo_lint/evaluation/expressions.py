@@ -11,8 +11,8 @@ from dynamo_lint.conditions.narrow import by_key, by_text, is_keyed, narrow
 from dynamo_lint.evaluation import call_results
 from dynamo_lint.heuristics import block_lists
 from dynamo_lint.heuristics.attribute_by_name import only_module_stored_as
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, Expr
 from dynamo_lint.models import library_registries
 from dynamo_lint.program.names import gives_more
 from dynamo_lint.program.refs import (
@@ -51,46 +51,46 @@ from dynamo_lint.values.receiver import depends_on_class, receiver
 def value_of(ev: PointsTo, expr: Expr, scope: Context) -> ValueSet:
     """The values of one expression."""
     match expr:
-        case facts.Name(name):
+        case ir.Name(name):
             return _name(ev, name, scope)
-        case facts.Attribute(owner, name):
+        case ir.Attribute(owner, name):
             owners = ev.value(owner, scope)
             found = ev.attributes(owners, name)
             if not ev.hanging or any(not isinstance(value, ExternalInstance) for value in found):
                 return found
             return only_module_stored_as(ev, owners, name) or block_lists.identified(ev, expr, scope) or found
-        case facts.Call():
+        case ir.Call():
             taken = keywords.taken(ev, expr, scope)
             return call_results.of_call(ev, expr, scope) if taken is None else taken
-        case facts.Subscript(owner, facts.Constant(index)):
+        case ir.Subscript(owner, ir.Constant(index)):
             own = keywords.under(ev, owner, index, scope) if isinstance(index, str) else None
             if own is not None:
                 return own
             found = ev.item(ev.value(owner, scope), index)
             kept = None if found else kept_as(ev.project, owner, scope.function)
             return found if kept is None else ev.item(ev.value(kept, scope), index)
-        case facts.Subscript(owner, index):
+        case ir.Subscript(owner, index):
             return _items(ev, ev.value(owner, scope), index, scope)
-        case facts.Element(iterable):
+        case ir.Element(iterable):
             return ev.elements(ev.value(iterable, scope))
-        case facts.Choice(options, asks):
+        case ir.Choice(options, asks):
             return arguments.choice_values(ev, [ev.value(option, scope) for option in options], asks, scope)
-        case facts.Display(kind, items, keys):
+        case ir.Display(kind, items, keys):
             return containers.of_display(ev, kind, items, keys, scope)
-        case facts.Constant(str() as text):
+        case ir.Constant(str() as text):
             return {Text(text): Confidence.CERTAIN}
-        case facts.Narrowed(inner, types, holds):
+        case ir.Narrowed(inner, types, holds):
             if select.is_test(types):
                 return select.chosen(ev, expr, scope)
             return narrow(ev, ev.value(inner, scope), types, holds, scope)
-        case facts.Typed(annotation):
+        case ir.Typed(annotation):
             return typed(ev.project, annotation, scope)
-        case facts.Definition(key):
+        case ir.Definition(key):
             path = scope.function.path
             if key in ev.project.files[path].classes:
                 return {ClassValue(ClassRef(path, key)): Confidence.CERTAIN}
             return {FunctionValue(FunctionRef(path, key), scope.receiver): Confidence.CERTAIN}
-        case facts.Import():
+        case ir.Import():
             return _imported(ev, expr, scope.function.path)
     return EMPTY
 
@@ -158,17 +158,17 @@ def _name(ev: PointsTo, name: str, scope: Context) -> ValueSet:
     module = Context(FunctionRef(path, MODULE_KEY))
     bound = ev.project.global_bindings(path).get(name, [])
     if bound and is_statically_bound(ev.project, name, path):
-        return ev.of_symbols(ev.project.symbols(facts.Name(name), path))
+        return ev.of_symbols(ev.project.symbols(ir.Name(name), path))
     if bound:
         return ev.ask((path, name), lambda: ev.assigned(name, bound, module), EMPTY)
-    found = ev.of_symbols(ev.project.symbols(facts.Name(name), path))
+    found = ev.of_symbols(ev.project.symbols(ir.Name(name), path))
     if found:
         return found
     stars = ev.project.files[path].stars
-    return union(_imported(ev, facts.Import(s.module, name, s.level), path) for s in stars)
+    return union(_imported(ev, ir.Import(s.module, name, s.level), path) for s in stars)
 
 
-def _imported(ev: PointsTo, target: facts.Import, path: str) -> ValueSet:
+def _imported(ev: PointsTo, target: ir.Import, path: str) -> ValueSet:
     """An imported definition, or whatever the other file assigns to the name."""
     if target.name is not None:
         for source in ev.project.imported_modules(target, path):
@@ -202,7 +202,7 @@ def assigned_to(ev: PointsTo, name: str, bound: Sequence[Expr], scope: Context) 
     """The union over all assignments; none if one of them disables what the others bind."""
     compiled: list[int] = []
     for value in bound:
-        if isinstance(value, facts.Call) and value.arguments[:1] == (facts.Name(name),):
+        if isinstance(value, ir.Call) and value.arguments[:1] == (ir.Name(name),):
             callees = {c.dotted for c in ev.value(value.function, scope) if isinstance(c, ExternalSymbol)}
             if callees & DISABLERS:
                 return EMPTY

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from dynamo_lint.calls import compiled_calls, decorators, keywords, sites
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, CallSite, Function, Parameter
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, CallSite, Function, Parameter
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.models import config, hosts, library_registries
 from dynamo_lint.program.names import LAMBDA, names_for
@@ -133,7 +133,7 @@ def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef
     name = function.qualname.rpartition(".")[2]
     if name == LAMBDA and function.outer is not None:
         around = project.function(FunctionRef(ref.path, function.outer))
-        return set(names_for(facts.Definition(ref.key), around)), []
+        return set(names_for(ir.Definition(ref.key), around)), []
     constructed = project.classes_with_init(ref) if name == "__init__" else []
     return {name, *(heir.name for heir in constructed), *compiled_calls.held_as(project, ref)}, constructed
 
@@ -244,7 +244,7 @@ def _bound_to(ev: PointsTo, function: Function, scope: Context) -> ValueSet:
     for attribute in sorted(ev.project.aliases_of(name)):
         for where, store in ev.project.stores_of(attribute):
             value = store.value
-            if not isinstance(value, facts.Name) or value.id != name:
+            if not isinstance(value, ir.Name) or value.id != name:
                 continue
             if FunctionValue(scope.function) in ev.value(value, Context(where)):
                 held = ev.value(store.owner, Context(where, ev.project.owner(where)))
@@ -252,7 +252,7 @@ def _bound_to(ev: PointsTo, function: Function, scope: Context) -> ValueSet:
     for maker in ("MethodType", "__get__"):
         for where, site in ev.project.calls_of(maker):
             callee, arguments = site.call.function, site.call.arguments
-            if maker == "__get__" and isinstance(callee, facts.Attribute):
+            if maker == "__get__" and isinstance(callee, ir.Attribute):
                 arguments = (callee.value, *arguments)
             caller = Context(where, ev.project.owner(where))
             if len(arguments) > 1 and any(
@@ -294,11 +294,11 @@ def _row(ev: PointsTo, function: FunctionRef) -> frozenset[ClassRef]:
     return frozenset(found)
 
 
-def _classes_in(ev: PointsTo, call: facts.Call, scope: Context) -> set[ClassRef]:
+def _classes_in(ev: PointsTo, call: ir.Call, scope: Context) -> set[ClassRef]:
     """The modules that a call names, by their classes or by configurations nested in them."""
     found: set[ClassRef] = set()
     for argument in arguments_of(call):
-        if isinstance(argument, facts.Name | facts.Attribute):
+        if isinstance(argument, ir.Name | ir.Attribute):
             for value in ev.value(argument, scope):
                 match value:
                     case ClassValue(ref):

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.fixes.attribute_uses import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.construction import declaration_of, init_of, torch_name
+from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.fixes.hazards import mentions_ranks
-from dynamo_lint.fixes.mentions import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.scalar_buffer import module_attribute
 from dynamo_lint.fixes.tensors import Judge
-from dynamo_lint.fixes.workbench import OpenFile, Workbench
 
 COUNTING = frozenset(
     {"long", "int", "argmax", "argmin", "argsort", "bool", "count_nonzero", "numel", "eq", "ne"}

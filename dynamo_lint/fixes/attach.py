@@ -15,10 +15,10 @@ from dynamo_lint.fixes import (
     environment_constant,
     scalar_buffer,
 )
-from dynamo_lint.fixes.mentions import Unclear
-from dynamo_lint.fixes.workbench import Workbench
+from dynamo_lint.fixes.attribute_uses import Unclear
+from dynamo_lint.fixes.edit_session import Workbench
 from dynamo_lint.sources import Sources
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 Fixer = Callable[[Finding, Workbench], Fix]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from dynamo_lint.findings import Edit, Finding, Fix, Span
-from dynamo_lint.fixes.mentions import Unclear
-from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.fixes.attribute_uses import Unclear
+from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 
 
 def fix(finding: Finding, bench: Workbench) -> Fix:

@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Span
-from dynamo_lint.fixes.mentions import Family, Unclear
-from dynamo_lint.fixes.workbench import OpenFile, Workbench
-from dynamo_lint.index.facts import Definition
+from dynamo_lint.fixes.attribute_uses import Family, Unclear
+from dynamo_lint.fixes.edit_session import OpenFile, Workbench
+from dynamo_lint.index.ir import Definition
 from dynamo_lint.program.refs import ClassRef
 
 

@@ -6,9 +6,9 @@ import ast
 import keyword
 
 from dynamo_lint.findings import Finding, Fix
+from dynamo_lint.fixes.attribute_uses import Mention, Unclear, family_of
 from dynamo_lint.fixes.construction import init_of
-from dynamo_lint.fixes.mentions import Mention, Unclear, family_of
-from dynamo_lint.fixes.workbench import OpenFile, Workbench
+from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.state.model import Key
 
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)

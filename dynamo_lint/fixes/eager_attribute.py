@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.fixes.attribute_uses import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.construction import Init, declaration_of, init_of
-from dynamo_lint.fixes.mentions import Family, Mention, Unclear, family_of
+from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.fixes.scalar_buffer import module_attribute
 from dynamo_lint.fixes.tensors import Judge
-from dynamo_lint.fixes.workbench import OpenFile, Workbench
-from dynamo_lint.index.facts import Definition
-from dynamo_lint.index.plain import as_fact
+from dynamo_lint.index.ir import Definition
+from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol
 from dynamo_lint.state.model import SCALARS, Key
 

@@ -6,9 +6,9 @@ import ast
 import re
 
 from dynamo_lint.findings import Finding, Fix
+from dynamo_lint.fixes.attribute_uses import Unclear
 from dynamo_lint.fixes.construction import init_of
-from dynamo_lint.fixes.mentions import Unclear
-from dynamo_lint.fixes.workbench import FUNCTIONS, OpenFile, Workbench
+from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Workbench
 from dynamo_lint.program.refs import ClassRef
 
 CONVERSIONS = frozenset({"int", "float", "bool", "str"})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.fixes.mentions import Family
-from dynamo_lint.fixes.workbench import Workbench
+from dynamo_lint.fixes.attribute_uses import Family
+from dynamo_lint.fixes.edit_session import Workbench
 from dynamo_lint.program.refs import Confidence
 
 _RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.fixes.attribute_uses import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.construction import (
     Declaration,
     Init,
@@ -15,12 +16,11 @@ from dynamo_lint.fixes.construction import (
     init_of,
     torch_name,
 )
+from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.fixes.hazards import reason
-from dynamo_lint.fixes.mentions import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, flow
-from dynamo_lint.fixes.workbench import OpenFile, Workbench
-from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
 

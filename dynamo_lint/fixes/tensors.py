@@ -6,9 +6,9 @@ import ast
 from collections import defaultdict
 from dataclasses import dataclass
 
-from dynamo_lint.fixes.workbench import OpenFile, Workbench
-from dynamo_lint.index.facts import UNKNOWN
-from dynamo_lint.index.plain import as_fact
+from dynamo_lint.fixes.edit_session import OpenFile, Workbench
+from dynamo_lint.index.ir import UNKNOWN
+from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.refs import ExternalSymbol
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import Key, Kind, Kinds

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dynamo_lint.fixes.mentions import Unclear
+from dynamo_lint.fixes.attribute_uses import Unclear
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.state.model import Kind
 

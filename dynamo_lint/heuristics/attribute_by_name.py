@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
+from dynamo_lint.index import ir
 from dynamo_lint.program.refs import Confidence, ExternalSymbol
 from dynamo_lint.values.model import (
     EMPTY,
@@ -33,7 +33,7 @@ def only_module_stored_as(ev: PointsTo, owners: ValueSet, name: str) -> ValueSet
 
 def _only(ev: PointsTo, name: str) -> ValueSet:
     project = ev.project
-    stores = [(w, s) for w, s in project.stores_of(name) if s.value != facts.Constant(None)]
+    stores = [(w, s) for w, s in project.stores_of(name) if s.value != ir.Constant(None)]
     if not stores or project.times_defined(name) or all(project.is_self(s.owner, w) for w, s in stores):
         return EMPTY
     parts = [ev.value(store.value, Context(where, project.owner(where))) for where, store in stores]

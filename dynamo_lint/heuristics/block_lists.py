@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Attribute, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Attribute, Expr
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
 from dynamo_lint.program.static_bindings import maker_of
@@ -56,7 +56,7 @@ def _is_parameter(ev: PointsTo, owner: Expr, scope: Context, depth: int = 0) -> 
     """Whether an expression is a parameter, or part of one, and no caller passes what a library made."""
     while isinstance(owner, Attribute):
         owner = owner.value
-    if not isinstance(owner, facts.Name) or depth > _DEEPEST:
+    if not isinstance(owner, ir.Name) or depth > _DEEPEST:
         return False
     local = ev.project.locals_of(scope.function).get(owner.id)
     if local is None:

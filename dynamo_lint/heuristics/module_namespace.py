@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import MODULE_KEY, Name
+from dynamo_lint.index.ir import MODULE_KEY, Name
 from dynamo_lint.program.refs import ClassRef, Confidence, File, FunctionRef, Symbol
 from dynamo_lint.values import alternatives
 from dynamo_lint.values.containers import pairs

@@ -8,7 +8,7 @@ import re
 import tokenize
 from collections.abc import Iterable
 
-from dynamo_lint.index.facts import Class, Function, Marker
+from dynamo_lint.index.ir import Class, Function, Marker
 
 _MARKER = re.compile(r"#\s*dynamo-lint:\s*(region-begin|region-end|region|eager)\b(?!-)")
 

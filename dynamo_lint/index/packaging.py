@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dynamo_lint.index.facts import Attribute, Call, Expr, Import, Setting
+from dynamo_lint.index.ir import Attribute, Call, Expr, Import, Setting
 
 ENTRY_POINT = Import("importlib.metadata", "EntryPoint")
 _VALUE = re.compile(r"([\w.]+)\s*:\s*([\w.]+)\s*(\[.*\])?")
@@ -40,7 +40,7 @@ def _line(text: str, name: str, value: str) -> int:
 
 
 def _of_toml(text: str) -> Iterator[tuple[str, str, str]]:
-    from dynamo_lint.toml import tomllib  # late: few projects ask for their entry points
+    from dynamo_lint.toml import tomllib
 
     data = tomllib.loads(text)
     poetry = _at(data, "tool", "poetry", "plugins")

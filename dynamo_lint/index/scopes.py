@@ -6,10 +6,27 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from dynamo_lint.index.asking import Asked, asked
-from dynamo_lint.index.choosing import Loops
-from dynamo_lint.index.compiling import last_line, truth_when_compiling
-from dynamo_lint.index.facts import (
+from dynamo_lint.index.conditions import (
+    FLAGGED,
+    SWITCHED,
+    Flag,
+    Lines,
+    Loops,
+    TestFacts,
+    amount_tested,
+    facts_of_test,
+    filled_in,
+    is_switch,
+    last_line,
+    may_be_off,
+    ranges,
+    strings_meant,
+    switched,
+    tested,
+    tests_attributes,
+    truth_when_compiling,
+)
+from dynamo_lint.index.ir import (
     Attribute,
     Binding,
     Call,
@@ -23,20 +40,6 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
-from dynamo_lint.index.flags import (
-    FLAGGED,
-    SWITCHED,
-    Flag,
-    Lines,
-    amount_asked,
-    filled_in,
-    is_switch,
-    may_be_off,
-    ranges,
-    switched,
-)
-from dynamo_lint.index.having import tests_attributes
-from dynamo_lint.index.narrowing import tested, texts_meant
 
 
 @dataclass(slots=True)
@@ -81,7 +84,7 @@ class FunctionScope:
     """What the code before has left by: the tests do not hold here."""
     asked: tuple[tuple[object, ...] | None, tuple[tuple[str, ...], bool]] = (None, ((), False))
     """Where the tests were asked last, and what they said."""
-    said: dict[tuple[ast.expr, bool], Asked] = field(default_factory=dict)
+    said: dict[tuple[ast.expr, bool], TestFacts] = field(default_factory=dict)
     """What each test around a call says, where it holds and where it does not."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
@@ -147,11 +150,11 @@ class FunctionScope:
         on = {name for one in around for name in one.on}
         return bool(on) and any(one.name in on and may_be_off(one.value) for one in self.bindings)
 
-    def _asked(self, test: ast.expr, holds: bool) -> Asked:
+    def _asked(self, test: ast.expr, holds: bool) -> TestFacts:
         """What a test around says, which is the same of every call in its branch."""
         known = self.said.get((test, holds))
         if known is None:
-            known = self.said[test, holds] = asked(test, holds)
+            known = self.said[test, holds] = facts_of_test(test, holds)
         return known
 
     def note_flags(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:
@@ -169,7 +172,7 @@ class FunctionScope:
 
     def choice(self, test: ast.expr, body: Expr, orelse: Expr) -> Choice:
         """One of two, with the parameter of a constructor that alone decides which."""
-        name, on = amount_asked(test)
+        name, on = amount_tested(test)
         own = self.qualname.endswith(".__init__") and any(one.name == name for one in self.parameters)
         return Choice((body, orelse) if on or not own else (orelse, body), name if own else None)
 
@@ -213,7 +216,7 @@ class FunctionScope:
         if not isinstance(test, ast.Compare | ast.BoolOp):
             return
         names = {parameter.name for parameter in self.parameters}
-        for name, texts in texts_meant(test):
+        for name, texts in strings_meant(test):
             if name in names:
                 self.picked.append((body[0].lineno, last_line(body), name, texts))
 

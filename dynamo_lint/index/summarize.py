@@ -9,13 +9,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.choosing import judgement
-from dynamo_lint.index.compiling import exits, last_line, truth_when_compiling
+from dynamo_lint.index import ir
+from dynamo_lint.index.conditions import exits, judgement, last_line, set_either_way, truth_when_compiling
 from dynamo_lint.index.decoding import decode
-from dynamo_lint.index.expressions import Expressions, terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function, Import
-from dynamo_lint.index.having import set_either_way
+from dynamo_lint.index.ir import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function, Import
+from dynamo_lint.index.lower import Expressions, terminal_name
 from dynamo_lint.index.markers import find_markers
 from dynamo_lint.index.modules import is_script
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
@@ -121,7 +119,7 @@ class _Reader:
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         iterable = self._expressions.read(node.iter)
-        self._expressions.bind_target(node.target, facts.Element(iterable))
+        self._expressions.bind_target(node.target, ir.Element(iterable))
         self._loop(iterable, node.body, node.orelse)
 
     def _while(self, node: ast.While) -> None:
@@ -212,8 +210,8 @@ class _Reader:
         for item in node.items:
             manager = self._expressions.read(item.context_expr)
             for method in ("__enter__", "__exit__"):
-                call = facts.Call(facts.Attribute(manager, method), line=node.lineno)
-                scope.calls.append(facts.CallSite(call, scope.eager))
+                call = ir.Call(ir.Attribute(manager, method), line=node.lineno)
+                scope.calls.append(ir.CallSite(call, scope.eager))
             if item.optional_vars is not None:
                 self._expressions.bind_target(item.optional_vars, manager)
             if "compile" in (terminal_name(manager) or ""):
@@ -226,7 +224,7 @@ class _Reader:
         for case in node.cases:
             for pattern in ast.walk(case.pattern):
                 if isinstance(pattern, ast.MatchAs) and pattern.name:
-                    self._scope.bindings.append(facts.Binding(pattern.name, subject, pattern.lineno))
+                    self._scope.bindings.append(ir.Binding(pattern.name, subject, pattern.lineno))
             self._expressions.read(case.guard)
             self._block(case.body)
 
@@ -234,7 +232,7 @@ class _Reader:
 
     def _bind(self, target: ast.expr, value: Expr, augmented: bool = False) -> None:
         if self._class is not None and isinstance(target, ast.Name):
-            self._class.bindings.append(facts.Binding(target.id, value, target.lineno))
+            self._class.bindings.append(ir.Binding(target.id, value, target.lineno))
         else:
             self._expressions.bind_target(target, value, augmented)
 
@@ -245,7 +243,7 @@ class _Reader:
             if node.value is not None:
                 self._bind(node.target, self._expressions.read(node.value))
             return
-        self._expressions.bind_target(node.target, facts.Typed(annotation))
+        self._expressions.bind_target(node.target, ir.Typed(annotation))
         if node.value is not None:
             self._expressions.bind_target(node.target, self._expressions.read(node.value))
 
@@ -253,41 +251,41 @@ class _Reader:
         """`x += …`: the old value stays possible, and a display adds its items."""
         target, value = node.target, self._expressions.read(node.value)
         if isinstance(target, ast.Name):
-            self._bind(target, value if isinstance(value, facts.Display) else UNKNOWN, augmented=True)
+            self._bind(target, value if isinstance(value, ir.Display) else UNKNOWN, augmented=True)
             return
         owner = self._expressions.read(target)
-        if isinstance(owner, facts.Attribute) and not self._scope.eager:
+        if isinstance(owner, ir.Attribute) and not self._scope.eager:
             self._scope.loads[owner] = None
         self._expressions.bind_target(target, UNKNOWN, augmented=True)
-        if isinstance(value, facts.Display):
-            item = facts.Element(value)
-            self._scope.stores.append(facts.Store(owner, facts.ITEM, item, target.lineno))
+        if isinstance(value, ir.Display):
+            item = ir.Element(value)
+            self._scope.stores.append(ir.Store(owner, ir.ITEM, item, target.lineno))
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             if isinstance(node, ast.Import):
                 bound = alias.asname or alias.name.partition(".")[0]
-                target = facts.Import(alias.name if alias.asname else bound)
+                target = ir.Import(alias.name if alias.asname else bound)
             else:
                 bound = alias.asname or alias.name
-                target = facts.Import(node.module or "", alias.name, node.level)
+                target = ir.Import(node.module or "", alias.name, node.level)
                 if alias.name == "*":
                     self.stars.append(target)
                     continue
                 if node.module == "os" and alias.name in ("environ", "getenv"):
                     self._environment.add(bound)
             where = self._class.bindings if self._class is not None else self._scope.bindings
-            where.append(facts.Binding(bound, target, node.lineno))
+            where.append(ir.Binding(bound, target, node.lineno))
 
     # --- definitions ------------------------------------------------------------------------------------
 
     def _function(self, node: _FunctionNode) -> None:
         decorators = tuple(self._expressions.read(decorator) for decorator in node.decorator_list)
-        role = next((d.name for d in decorators if isinstance(d, facts.Attribute)), None)
+        role = next((d.name for d in decorators if isinstance(d, ir.Attribute)), None)
         suffix = f"@{role}" if role in ("setter", "deleter") else ""
         scope = self._open(node, node.name, suffix, decorators)
         if not suffix:  # a property is found through its getter
-            self._bind(ast.Name(node.name, ast.Store(), lineno=node.lineno), facts.Definition(scope.key))
+            self._bind(ast.Name(node.name, ast.Store(), lineno=node.lineno), ir.Definition(scope.key))
         scope.parameters = self._parameters(node.args)
         scope.annotation = self._expressions.annotation(node.returns)
         self._opened.append((scope.key, node.body[0]))
@@ -342,31 +340,31 @@ class _Reader:
             tuple(read(base) for base in node.bases),
             tuple(read(decorator) for decorator in node.decorator_list),
         )
-        self._bind(ast.Name(node.name, ast.Store(), lineno=node.lineno), facts.Definition(scope.key))
+        self._bind(ast.Name(node.name, ast.Store(), lineno=node.lineno), ir.Definition(scope.key))
         self.classes[scope.key] = scope
         self._opened.append((scope.key, node.body[0]))
         before, self._class = self._class, scope
         self._block(node.body)
         self._class = before
 
-    def _parameters(self, arguments: ast.arguments) -> tuple[facts.Parameter, ...]:
+    def _parameters(self, arguments: ast.arguments) -> tuple[ir.Parameter, ...]:
         """Parameters in call order; annotations and defaults are read in the enclosing scope."""
         read, annotation = self._expressions.read, self._expressions.annotation
         positional = [*arguments.posonlyargs, *arguments.args]
         defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
         defaults += arguments.defaults
 
-        def parameter(arg: ast.arg, kind: str, default: ast.expr | None) -> facts.Parameter:
+        def parameter(arg: ast.arg, kind: str, default: ast.expr | None) -> ir.Parameter:
             given = annotation(arg.annotation)
-            return facts.Parameter(arg.arg, kind, given, read(default) if default else None)
+            return ir.Parameter(arg.arg, kind, given, read(default) if default else None)
 
         found = [parameter(arg, "positional", d) for arg, d in zip(positional, defaults, strict=True)]
         if arguments.vararg:
-            found.append(facts.Parameter(arguments.vararg.arg, "vararg"))
+            found.append(ir.Parameter(arguments.vararg.arg, "vararg"))
         by_name = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
         found += [parameter(arg, "keyword", default) for arg, default in by_name]
         if arguments.kwarg:
-            found.append(facts.Parameter(arguments.kwarg.arg, "kwarg"))
+            found.append(ir.Parameter(arguments.kwarg.arg, "kwarg"))
         return tuple(found)
 
     def _qualname(self, name: str) -> str:

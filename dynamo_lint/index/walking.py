@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Expr
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
@@ -17,14 +17,14 @@ def walk(expr: Expr) -> Iterator[Expr]:
         pending += reversed(parts(part))
 
 
-def arguments_of(call: facts.Call) -> tuple[Expr, ...]:
+def arguments_of(call: ir.Call) -> tuple[Expr, ...]:
     """What a call hands over, by place and by name."""
     return parts(call)[1:]
 
 
 def itself(value: Expr, methods: Collection[str]) -> Expr:
     """`Model()` of `Model().to(device).eval()`, where these methods give back their own object."""
-    while isinstance(value, facts.Call) and isinstance(value.function, facts.Attribute):
+    while isinstance(value, ir.Call) and isinstance(value.function, ir.Attribute):
         if value.function.name not in methods:
             break
         value = value.function.value
@@ -33,7 +33,7 @@ def itself(value: Expr, methods: Collection[str]) -> Expr:
 
 def untested(value: Expr) -> Expr:
     """An expression without what tests around it say of its value."""
-    while isinstance(value, facts.Narrowed):
+    while isinstance(value, ir.Narrowed):
         value = value.value
     return value
 
@@ -41,14 +41,14 @@ def untested(value: Expr) -> Expr:
 def parts(expr: Expr) -> tuple[Expr, ...]:
     """The expressions right inside one."""
     match expr:
-        case facts.Attribute(inner) | facts.Element(inner) | facts.Narrowed(inner):
+        case ir.Attribute(inner) | ir.Element(inner) | ir.Narrowed(inner):
             return (inner,)
-        case facts.Call(function, arguments, keywords):
+        case ir.Call(function, arguments, keywords):
             return (function, *arguments, *(given for _, given in keywords))
-        case facts.Subscript(inner, index):
+        case ir.Subscript(inner, index):
             return (inner, index)
-        case facts.Display(_, items, over=over):
+        case ir.Display(_, items, over=over):
             return (*items, *over)
-        case facts.Choice(options):
+        case ir.Choice(options):
             return options
     return ()

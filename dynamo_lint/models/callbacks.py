@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import CallSite
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import CallSite
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import DISABLERS, Confidence, FunctionRef
@@ -51,16 +51,16 @@ def calls_back(dotted: str) -> bool:
     return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops", "inspect")
 
 
-def masks_for(ev: PointsTo, dotted: str, call: facts.Call) -> ValueSet:
+def masks_for(ev: PointsTo, dotted: str, call: ir.Call) -> ValueSet:
     """What a call of flex_attention runs of the BlockMask that it is given: some mask function of ours."""
     masked = len(call.arguments) > 4 or any(name == "block_mask" for name, _ in call.keywords)
     nothing: ValueSet = {}
     return ev.ask_nearby(("masks",), lambda: _masks(ev), nothing) if dotted == _FLEX and masked else nothing
 
 
-def _given(ev: PointsTo, call: facts.Call, scope: Context) -> ValueSet:
+def _given(ev: PointsTo, call: ir.Call, scope: Context) -> ValueSet:
     """Our functions among the arguments of a call."""
-    followed = (a for a in arguments_of(call) if not isinstance(a, facts.Constant | facts.Unknown))
+    followed = (a for a in arguments_of(call) if not isinstance(a, ir.Constant | ir.Unknown))
     return functions_in(union(ev.value(argument, scope) for argument in followed))
 
 
@@ -78,7 +78,7 @@ def _masks(ev: PointsTo) -> ValueSet:
     return every if len(every) <= _MOST_MASKS else {}
 
 
-def _is_never_read(project: Project, where: FunctionRef, call: facts.Call) -> bool:
+def _is_never_read(project: Project, where: FunctionRef, call: ir.Call) -> bool:
     """Whether what a call gives is only kept in an attribute that no code reads."""
     names = {store.name for store in project.function(where).stores if store.value == call}
     read = project.named("loaded")
@@ -91,7 +91,7 @@ def _calls(project: Project, compiled: Sequence[Site]) -> Iterator[Site]:
     makers: set[str] = set()
     for where, site in compiled:
         function = project.function(where)
-        bound: list[facts.Binding | facts.Store] = [*function.bindings, *function.stores]
+        bound: list[ir.Binding | ir.Store] = [*function.bindings, *function.stores]
         for class_ in project.files[where.path].classes.values():
             bound += class_.bindings if class_.outer == where.key else ()
         names.update(binding.name for binding in bound if site.call in walk(binding.value))

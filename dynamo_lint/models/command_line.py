@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from dynamo_lint.index.facts import UNKNOWN, Attribute, Expr, Parameter
+from dynamo_lint.index.ir import UNKNOWN, Attribute, Expr, Parameter
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.models.config import described
 from dynamo_lint.program.project import Project

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from dynamo_lint.index.facts import (
+from dynamo_lint.index.ir import (
     Attribute,
     Call,
     CallSite,

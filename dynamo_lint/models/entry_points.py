@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import Call
+from dynamo_lint.index.ir import Call
 from dynamo_lint.index.packaging import ENTRY_POINT
 from dynamo_lint.program.refs import Confidence
 from dynamo_lint.values import alternatives

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import CallSite
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import CallSite
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
@@ -25,7 +25,7 @@ from dynamo_lint.values.points_to import PointsTo
 DECORATORS = frozenset({"vllm.compilation.decorators.support_torch_compile", "megatron.core.jit.jit_fuser"})
 """Decorators that compile: the `forward` of a class (vllm/compilation/decorators.py), or a function, since
 Megatron's is torch.compile from torch 2.2 on (megatron/core/jit.py)."""
-_OFF = (facts.Constant(False), facts.Constant(None), facts.Constant("no"), facts.Constant("NO"))
+_OFF = (ir.Constant(False), ir.Constant(None), ir.Constant("no"), ir.Constant("NO"))
 REPEATED_BLOCKS = "compile_repeated_blocks"
 """Method of diffusers models: compiles the submodules whose class `_repeated_blocks` names, each in place
 (diffusers/models/modeling_utils.py)."""
@@ -55,22 +55,22 @@ NAMES = frozenset(
 """Last names of everything here: what is not called so need not be looked at."""
 
 
-def may_compile(project: Project, call: facts.Call, where: FunctionRef) -> bool:
+def may_compile(project: Project, call: ir.Call, where: FunctionRef) -> bool:
     """Whether a call of one of these names may be what a library compiles by: told without any values.
 
     Of hundreds of methods called `prepare` hardly one is accelerate's, and what each is given is long to see.
     """
     match call.function:
-        case facts.Name("compile_regions") | facts.Attribute(_, "compile_regions"):
+        case ir.Name("compile_regions") | ir.Attribute(_, "compile_regions"):
             symbols = project.symbols(call.function, where.path, where.key)
             return bool(call.arguments) and any(getattr(one, "dotted", None) in _OF_BLOCKS for one in symbols)
-        case facts.Name(name) | facts.Attribute(_, name) if name == _BLOCK_MASK:
+        case ir.Name(name) | ir.Attribute(_, name) if name == _BLOCK_MASK:
             return bool(call.arguments) and _says([call], _MASK_SWITCH)
-        case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
+        case ir.Name(name) | ir.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
             return _model_of(call, name) is not None and _is_switched(project, call, where)
-        case facts.Attribute(_, name) if name in _PREPARING:
+        case ir.Attribute(_, name) if name in _PREPARING:
             return bool(call.arguments) and _says(_setting_calls(project, _PLUGINS), _PLUGGED)
-        case facts.Name(name):
+        case ir.Name(name):
             return name not in _PREPARING
     return True
 
@@ -81,17 +81,17 @@ def compiled_by_library(ev: PointsTo, site: CallSite, scope: Context) -> tuple[V
     if not may_compile(ev.project, call, scope.function):
         return None
     match call.function:
-        case facts.Attribute(owner, name) if name == REPEATED_BLOCKS:
+        case ir.Attribute(owner, name) if name == REPEATED_BLOCKS:
             values = ev.value(owner, scope)
             return union(_repeated_blocks(ev, value, tier) for value, tier in values.items()), True
-        case facts.Name("compile_regions") | facts.Attribute(_, "compile_regions"):
+        case ir.Name("compile_regions") | ir.Attribute(_, "compile_regions"):
             values = ev.value(call.arguments[0], scope)
             return union([_blocks(ev, value, tier) for value, tier in values.items()]), True
-        case facts.Name(name) | facts.Attribute(_, name) if name == _BLOCK_MASK:
+        case ir.Name(name) | ir.Attribute(_, name) if name == _BLOCK_MASK:
             return ev.value(call.arguments[0], scope), False
-        case facts.Name(name) | facts.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
-            return union([ev.value(_model_of(call, name) or facts.UNKNOWN, scope)], Confidence.LIKELY), False
-        case facts.Attribute(_, name) if name in _PREPARING:
+        case ir.Name(name) | ir.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
+            return union([ev.value(_model_of(call, name) or ir.UNKNOWN, scope)], Confidence.LIKELY), False
+        case ir.Attribute(_, name) if name in _PREPARING:
             makers = _makers(ev, call.function.value, scope)
             if _says(makers, _PLUGGED):
                 prepared = _prepared(ev, call, scope, makers)
@@ -100,13 +100,13 @@ def compiled_by_library(ev: PointsTo, site: CallSite, scope: Context) -> tuple[V
     return None
 
 
-def _model_of(call: facts.Call, name: str) -> facts.Expr | None:
+def _model_of(call: ir.Call, name: str) -> ir.Expr | None:
     """The model that a trainer is made with."""
     first = call.arguments[0] if call.arguments and name in _TRAINERS else None
     return next((value for key, value in call.keywords if key == "model"), first)
 
 
-def _is_switched(project: Project, call: facts.Call, where: FunctionRef) -> bool:
+def _is_switched(project: Project, call: ir.Call, where: FunctionRef) -> bool:
     """Whether a trainer of one of the libraries is made with settings that have it compile."""
     symbols = project.symbols(call.function, where.path, where.key)
     homes = {str(getattr(symbol, "dotted", "")).partition(".")[0] for symbol in symbols}
@@ -115,7 +115,7 @@ def _is_switched(project: Project, call: facts.Call, where: FunctionRef) -> bool
     return bool(homes & {"composer", "hydra"}) and _says([call], _COMPILE_CONFIG)
 
 
-def _makers(ev: PointsTo, preparing: facts.Expr, scope: Context) -> list[facts.Call]:
+def _makers(ev: PointsTo, preparing: ir.Expr, scope: Context) -> list[ir.Call]:
     """What makes the Accelerator that prepares: in the same file, or else where that comes from."""
     here = _setting_calls(ev.project, _PLUGINS, scope.function)
     if here or not _setting_calls(ev.project, _PLUGINS):
@@ -128,9 +128,7 @@ def _is_accelerator(dotted: str) -> bool:
     return dotted.startswith("accelerate.") and dotted.endswith(".Accelerator")
 
 
-def _prepared(
-    ev: PointsTo, call: facts.Call, scope: Context, makers: list[facts.Call]
-) -> tuple[ValueSet, bool]:
+def _prepared(ev: PointsTo, call: ir.Call, scope: Context, makers: list[ir.Call]) -> tuple[ValueSet, bool]:
     """The models that `accelerator.prepare` is given, or their blocks if it compiles region by region."""
     given = union((ev.value(argument, scope) for argument in call.arguments), Confidence.LIKELY)
     models: ValueSet = {v: t for v, t in given.items() if isinstance(v, Instance) and ev.holds_module(v)}
@@ -159,15 +157,15 @@ def block_names(project: Project, ref: ClassRef, attribute: str) -> Iterator[str
     """The class names that a class attribute lists."""
     for part in project.mro(ref):
         for binding in project.class_bindings(part).get(attribute, ()):
-            if isinstance(binding.value, facts.Display):
+            if isinstance(binding.value, ir.Display):
                 for item in binding.value.items:
-                    if isinstance(item, facts.Constant) and isinstance(item.value, str):
+                    if isinstance(item, ir.Constant) and isinstance(item.value, str):
                         yield item.value
 
 
 def _setting_calls(
     project: Project, makers: frozenset[str], near: FunctionRef | None = None
-) -> list[facts.Call]:
+) -> list[ir.Call]:
     """The calls that make settings: those in the file of a function, or all that are no test's."""
     return [
         site.call
@@ -177,7 +175,7 @@ def _setting_calls(
     ]
 
 
-def _says(makers: list[facts.Call], switches: frozenset[str]) -> bool:
+def _says(makers: list[ir.Call], switches: frozenset[str]) -> bool:
     """Whether settings switch compiling on."""
     given = (one for maker in makers for one in maker.keywords)
     return any(key in switches and value not in _OFF for key, value in given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import MODULE_KEY, UNKNOWN, Attribute, Call, Name, Parameter
+from dynamo_lint.index.ir import MODULE_KEY, UNKNOWN, Attribute, Call, Name, Parameter
 from dynamo_lint.models import command_line
 from dynamo_lint.models.config import described
 from dynamo_lint.program.files import in_tests

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Parameter, Subscript
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Name, Parameter, Subscript
 from dynamo_lint.index.walking import walk
 from dynamo_lint.models.config import described
 from dynamo_lint.program.project import Project
@@ -172,7 +172,7 @@ def _structured(ev: PointsTo) -> ValueSet:
         found: dict[Value, Confidence] = {}
         for ref in ev.project.classes():
             for binding in ev.project.class_(ref).bindings:
-                if binding.name == TARGET and isinstance(binding.value, facts.Constant):
+                if binding.name == TARGET and isinstance(binding.value, ir.Constant):
                     found[Text(str(binding.value.value))] = Confidence.LIKELY
         return found
 

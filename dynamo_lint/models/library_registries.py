@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.models.config import config_keys as keys_of
 from dynamo_lint.program.files import is_for_tests
@@ -85,7 +85,7 @@ def created_by_library(ev: PointsTo, dotted: str, call: Call, scope: Context) ->
     entries = _entries_for(ev, {of_sort(dotted, sort)}, scope) if verb in _MAKING and sort else []
     if not entries:
         return EMPTY
-    configured = isinstance(next(iter(arguments_of(call)), facts.UNKNOWN), Attribute | facts.Subscript)
+    configured = isinstance(next(iter(arguments_of(call)), ir.UNKNOWN), Attribute | ir.Subscript)
     texts = set() if configured else {name for name in _named(ev, call, scope) if isinstance(name, str)}
     refs = dict.fromkeys(ref for name, ref in entries if name in texts or not texts)
     found = union((_given(ev, ref, itself=False) for ref in refs), Confidence.LIKELY)
@@ -115,7 +115,7 @@ def _given(ev: PointsTo, ref: ClassRef | FunctionRef, *, itself: bool) -> ValueS
 
 def _named(ev: PointsTo, call: Call, scope: Context) -> set[str | ClassRef | FunctionRef]:
     """What the first argument says is meant: by itself, or by what the configurations have under its key."""
-    asked = next(iter(arguments_of(call)), facts.UNKNOWN)
+    asked = next(iter(arguments_of(call)), ir.UNKNOWN)
     match asked:
         case Attribute(owner, "type" | "TYPE") | Call(
             Attribute(owner, "pop" | "get"), (Constant("type" | "TYPE"), *_)
@@ -224,7 +224,7 @@ def _entries(ev: PointsTo, place: Place) -> Iterator[_Entry]:
             yield from ((name, where) for name in _names(call, where))
             continue
         for argument in given_to(call):
-            if not isinstance(argument, Constant | facts.Unknown):
+            if not isinstance(argument, Constant | ir.Unknown):
                 for value in ev.value(argument, where):
                     if isinstance(value, ClassValue | FunctionValue):
                         yield from ((name, value.ref) for name in _names(call, value.ref))

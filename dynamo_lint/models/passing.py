@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.index.ir import Call, Expr
 from dynamo_lint.models.wrappers import UNWRAPPING
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from dynamo_lint.calls.hooks import FORWARD_HOOKS
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Attribute, Call, CallSite, Element, Expr, Name, Narrowed, Store, Subscript
+from dynamo_lint.index.ir import Attribute, Call, CallSite, Element, Expr, Name, Narrowed, Store, Subscript
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, itself
 from dynamo_lint.program.classes import inherits_code
 from dynamo_lint.program.deferred_calls import SPECS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Binding, FileFacts, Store
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Binding, FileFacts, Store
 from dynamo_lint.program.names import (
     classes_in,
     compiled_in,
@@ -32,26 +32,26 @@ def read_aliases(
         everything: tuple[Binding | Store, ...] = (*function.bindings, *function.stores)
         for bound in everything:
             value, name = bound.value, bound.name
-            if isinstance(value, facts.Name):
+            if isinstance(value, ir.Name):
                 alias.add(value.id, name)
-            elif isinstance(value, facts.Call):
-                if isinstance(value.function, facts.Attribute) and value.function.name == "get":
+            elif isinstance(value, ir.Call):
+                if isinstance(value.function, ir.Attribute) and value.function.name == "get":
                     lookup.add(last_name(value.function.value), name)
-                elif value.arguments and isinstance(value.arguments[0], facts.Name):
+                elif value.arguments and isinstance(value.arguments[0], ir.Name):
                     alias.add(value.arguments[0].id, name)
-            elif isinstance(value, facts.Subscript):
+            elif isinstance(value, ir.Subscript):
                 lookup.add(last_name(value.value), name)
-            elif isinstance(value, facts.Import):
+            elif isinstance(value, ir.Import):
                 if value.name is not None and value.name != name:  # `from nets import Net as N`
                     alias.add(value.name, name)
-            elif isinstance(value, facts.Display) and value.kind == "dict":
+            elif isinstance(value, ir.Display) and value.kind == "dict":
                 for key, item in zip(value.keys, value.items, strict=False):
-                    if isinstance(item, facts.Name | facts.Attribute):
+                    if isinstance(item, ir.Name | ir.Attribute):
                         row.add(last_name(item), name)
                         row.add(last_name(item), key or name)
-            elif isinstance(value, facts.Typed):
+            elif isinstance(value, ir.Typed):
                 match value.annotation:
-                    case facts.Subscript(facts.Name("type" | "Type"), facts.Name(original)):
+                    case ir.Subscript(ir.Name("type" | "Type"), ir.Name(original)):
                         alias.add(original, name)
             for item in (*selected_from(value), *classes_in(value)):
                 alias.add(last_name(item), name)
@@ -77,7 +77,7 @@ def read_names(file: FileFacts, others: Table, imported: Table) -> None:
         for binding in function.bindings:
             for name in originals(binding.value):
                 found.add(name, binding.name)
-            if isinstance(binding.value, facts.Import) and binding.value.name:
+            if isinstance(binding.value, ir.Import) and binding.value.name:
                 names.add(binding.value.name)
         for callee in delegates_to(function):
             for name in originals(callee):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from dynamo_lint.index.facts import (
+from dynamo_lint.index.ir import (
     Attribute,
     Call,
     CallSite,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import UNKNOWN, Call, Display, Expr, Subscript
+from dynamo_lint.index.ir import UNKNOWN, Call, Display, Expr, Subscript
 
 SPECS = {"LayerSpec": 0, "TiedLayerSpec": 1}
 """Where deepspeed's descriptions of a layer take its class (deepspeed/runtime/pipe/module.py)."""

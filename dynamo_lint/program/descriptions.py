@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import (
+from dynamo_lint.index.ir import (
     MODULE_KEY,
     UNKNOWN,
     Attribute,
@@ -22,6 +21,7 @@ from dynamo_lint.index.facts import (
     Name,
     Setting,
 )
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.packaging import entry_point
 from dynamo_lint.program.refs import FunctionRef
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.index.ir import MODULE_KEY, Expr
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Attribute, Call, Definition, Expr, Function, Name
+from dynamo_lint.index.ir import Attribute, Call, Definition, Expr, Function, Name
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.classes import OF_MODULES
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef

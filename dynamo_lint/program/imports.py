@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from dynamo_lint.index.facts import FileFacts, Import
+from dynamo_lint.index.ir import FileFacts, Import
 
 _FEWEST = 3
 """Different imports that are right: fewer may be so by chance."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, Expr, Store
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import ITEM, Expr, Store
 
 ANY_ITEM = "[...]"
 """An item whose index is not a literal."""
@@ -21,26 +21,24 @@ class ItemPath:
     steps: tuple[str, ...] = ()
 
 
-def item_path(expr: Expr, function: facts.Function) -> ItemPath | None:
+def item_path(expr: Expr, function: ir.Function) -> ItemPath | None:
     """What a container expression names, seen through loop variables and other local names."""
     steps: list[str] = []
     for _ in range(_MAX_STEPS):
         match expr:
-            case facts.Attribute(owner, name):
+            case ir.Attribute(owner, name):
                 return ItemPath(owner, name, tuple(reversed(steps)))
-            case facts.Subscript(
-                facts.Element(facts.Call(facts.Name("zip"), columns)), facts.Constant(int() as place)
-            ) if 0 <= place < len(columns):
-                expr = facts.Element(columns[place])
-            case facts.Subscript(expr, index):
+            case ir.Subscript(ir.Element(ir.Call(ir.Name("zip"), columns)), ir.Constant(int() as place)) if (
+                0 <= place < len(columns)
+            ):
+                expr = ir.Element(columns[place])
+            case ir.Subscript(expr, index):
                 steps.append(step_of(index))
-            case facts.Element(expr):
+            case ir.Element(expr):
                 steps.append(ANY_ITEM)
-            case facts.Name(name):
+            case ir.Name(name):
                 bound = [b.value for b in function.bindings if b.name == name]
-                if len(bound) != 1 or not isinstance(
-                    bound[0], facts.Attribute | facts.Subscript | facts.Element
-                ):
+                if len(bound) != 1 or not isinstance(bound[0], ir.Attribute | ir.Subscript | ir.Element):
                     return ItemPath(None, name, tuple(reversed(steps)))
                 expr = bound[0]
             case _:
@@ -50,13 +48,13 @@ def item_path(expr: Expr, function: facts.Function) -> ItemPath | None:
 
 def step_of(index: Expr) -> str:
     """An index as it stands in the path of an item."""
-    return f"[{index.value!r}]" if isinstance(index, facts.Constant) else ANY_ITEM
+    return f"[{index.value!r}]" if isinstance(index, ir.Constant) else ANY_ITEM
 
 
 def key_of(store: Store) -> str | None:
     """The literal text under which a value is put into a container."""
     index = store.index
-    return index.value if isinstance(index, facts.Constant) and isinstance(index.value, str) else None
+    return index.value if isinstance(index, ir.Constant) and isinstance(index.value, str) else None
 
 
 def nested(store: Store, *, by_attribute: bool = False) -> Store | None:
@@ -65,11 +63,11 @@ def nested(store: Store, *, by_attribute: bool = False) -> Store | None:
     A dictionary of modules has its items as attributes too (`by_attribute`): `nets.student["head"] = Head()`.
     """
     match store.owner:
-        case facts.Subscript(owner, facts.Constant(str() as outer)):
+        case ir.Subscript(owner, ir.Constant(str() as outer)):
             pass
-        case facts.Attribute(owner, outer) if by_attribute:
+        case ir.Attribute(owner, outer) if by_attribute:
             pass
         case _:
             return None
-    inner = facts.Display("dict", (store.value,), (key_of(store),))
-    return Store(owner, ITEM, inner, store.line, index=facts.Constant(outer)) if store.name == ITEM else None
+    inner = ir.Display("dict", (store.value,), (key_of(store),))
+    return Store(owner, ITEM, inner, store.line, index=ir.Constant(outer)) if store.name == ITEM else None

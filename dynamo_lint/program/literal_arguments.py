@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, CallSite, Expr, FileFacts, Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import ITEM, CallSite, Expr, FileFacts, Function
 
 Argument = tuple[bool, bool]
 """What is handed over may be a literal or change; it may be of a kind that can be told."""
@@ -40,9 +40,9 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
     def question(self, key: str, callee: Expr) -> str:
         """Under what a call in a function stands: names that the file has for itself may mean anything."""
         match callee:
-            case facts.Attribute(_, name):
+            case ir.Attribute(_, name):
                 return f"{key} .{name}"
-            case facts.Name(name) if name not in self._own:
+            case ir.Name(name) if name not in self._own:
                 return f"{key} {name}"
         return f"{key} "
 
@@ -84,7 +84,7 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
                 names.bound[binding.name].append(binding)
                 names.reads_out |= binding.augmented and binding.name in function.globals
             for store in function.stores:
-                if store.name == ITEM and isinstance(store.owner, facts.Name):
+                if store.name == ITEM and isinstance(store.owner, ir.Name):
                     names.grown.add(store.owner.id)
             names.reads_out = names.reads_out or any(_reads_out(site.call) for site in function.calls)
         return names
@@ -94,7 +94,7 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
 class _Names:
     """What a function and those inside it bind, and what follows for each name."""
 
-    bound: dict[str, list[facts.Binding]] = field(default_factory=lambda: defaultdict(list))
+    bound: dict[str, list[ir.Binding]] = field(default_factory=lambda: defaultdict(list))
     grown: set[str] = field(default_factory=set)
     """Names of containers that something is put into."""
     reads_out: bool = False
@@ -108,7 +108,7 @@ class _Names:
             before = len(answers)
             answers[name] = False  # a name that is bound to itself ends here
             found = any(
-                question(facts.UNKNOWN if binding.augmented else binding.value, self)
+                question(ir.UNKNOWN if binding.augmented else binding.value, self)
                 for binding in self.bound.get(name, ())
             )
             if found:
@@ -123,21 +123,21 @@ class _Names:
 _Question = Callable[[Expr, _Names], bool]
 
 
-def _reads_out(call: facts.Call) -> bool:
+def _reads_out(call: ir.Call) -> bool:
     """`int(x)`, `x.item()`."""
     match call.function:
-        case facts.Name(name):
+        case ir.Name(name):
             return name in CASTS
-        case facts.Attribute(_, name):
+        case ir.Attribute(_, name):
             return name == "item"
     return False
 
 
-def _moves(call: facts.Call, function: Function, names: _Names) -> bool:
+def _moves(call: ir.Call, function: Function, names: _Names) -> bool:
     return names.reads_out or any(first <= call.line <= last for first, last in function.loops)
 
 
-def _shape(call: facts.Call, function: Function, names: _Names) -> Shape:
+def _shape(call: ir.Call, function: Function, names: _Names) -> Shape:
     moving = _moves(call, function, names)
 
     def of(expr: Expr) -> Argument:
@@ -147,7 +147,7 @@ def _shape(call: facts.Call, function: Function, names: _Names) -> Shape:
     by_position: list[Argument] = []
     starred = None
     for argument in call.arguments:
-        if isinstance(argument, facts.Element):
+        if isinstance(argument, ir.Element):
             starred = of(argument.iterable)
             break
         by_position.append(of(argument))
@@ -158,35 +158,35 @@ def _shape(call: facts.Call, function: Function, names: _Names) -> Shape:
 def _changes(expr: Expr, names: _Names) -> bool:
     """Whether an expression may be another one each time, in a function where something is."""
     match expr:
-        case facts.Narrowed(inner):
+        case ir.Narrowed(inner):
             return _changes(inner, names)
-        case facts.Name(name):
+        case ir.Name(name):
             return name in names.grown or names.any_bound(name, _turns)
-        case facts.Call(facts.Name(name), arguments):
+        case ir.Call(ir.Name(name), arguments):
             return name in CASTS or (name[:1].isupper() and any(_turns(one, names) for one in arguments))
-        case facts.Call(facts.Attribute(owner, name)):
-            return name == "item" or isinstance(owner, facts.Constant)  # a text with a hole in it
-        case facts.Subscript(_, index):
+        case ir.Call(ir.Attribute(owner, name)):
+            return name == "item" or isinstance(owner, ir.Constant)  # a text with a hole in it
+        case ir.Subscript(_, index):
             return _turns(index, names)
-        case facts.Choice(options):
+        case ir.Choice(options):
             return any(_turns(one, names) or _is_known(one, names) for one in options)
-        case facts.Display("each"):
+        case ir.Display("each"):
             return False
-        case facts.Display(_, items, keys):
+        case ir.Display(_, items, keys):
             return None in keys or any(_turns(one, names) for one in items)
-        case facts.Element(facts.Call(facts.Name(name))):
+        case ir.Element(ir.Call(ir.Name(name))):
             return name in _COUNTERS
-        case facts.Element(iterable):
-            return isinstance(iterable, facts.Display | facts.Element | facts.Subscript)
-    return isinstance(expr, facts.Unknown)
+        case ir.Element(iterable):
+            return isinstance(iterable, ir.Display | ir.Element | ir.Subscript)
+    return isinstance(expr, ir.Unknown)
 
 
 def _turns(expr: Expr, names: _Names) -> bool:
     """The same of a part of it; a name may be rebound to another literal."""
     match expr:
-        case facts.Constant():
+        case ir.Constant():
             return False
-        case facts.Subscript(facts.Element() | facts.Subscript() as value, facts.Constant()):
+        case ir.Subscript(ir.Element() | ir.Subscript() as value, ir.Constant()):
             return _changes(value, names)  # a loop variable, one of several
     return _changes(expr, names) or _is_literal(expr, names)
 
@@ -194,13 +194,13 @@ def _turns(expr: Expr, names: _Names) -> bool:
 def _is_literal(expr: Expr, names: _Names) -> bool:
     """Whether an expression may be a literal, or None."""
     match expr:
-        case facts.Constant() | facts.Attribute(facts.Name("torch")):
+        case ir.Constant() | ir.Attribute(ir.Name("torch")):
             return True
-        case facts.Narrowed(inner):
+        case ir.Narrowed(inner):
             return _is_literal(inner, names)
-        case facts.Choice(options):
+        case ir.Choice(options):
             return any(_is_literal(one, names) for one in options)
-        case facts.Name(name):
+        case ir.Name(name):
             return names.any_bound(name, _is_literal)
     return False
 
@@ -208,18 +208,18 @@ def _is_literal(expr: Expr, names: _Names) -> bool:
 def _is_known(expr: Expr, names: _Names) -> bool:
     """Whether the kind of an expression may be known."""
     match expr:
-        case facts.Attribute(owner):
-            return owner == facts.Name("torch")
-        case facts.Narrowed(inner):
+        case ir.Attribute(owner):
+            return owner == ir.Name("torch")
+        case ir.Narrowed(inner):
             return _is_known(inner, names)
-        case facts.Choice(options):
+        case ir.Choice(options):
             return any(_is_known(one, names) for one in options)
-        case facts.Name(name):
+        case ir.Name(name):
             return names.any_bound(name, _is_known)
-        case facts.Call(facts.Name(name)):
+        case ir.Call(ir.Name(name)):
             return name in CASTS or name[:1].isupper()
-        case facts.Call(facts.Attribute(owner, name)):
-            return name == "item" or isinstance(owner, facts.Constant) or owner == facts.Name("torch")
-        case facts.Call() | facts.Subscript():
+        case ir.Call(ir.Attribute(owner, name)):
+            return name == "item" or isinstance(owner, ir.Constant) or owner == ir.Name("torch")
+        case ir.Call() | ir.Subscript():
             return False
     return True

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import (
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import (
     ITEM,
     MODULE_KEY,
     Attribute,
@@ -19,10 +18,11 @@ from dynamo_lint.index.facts import (
     Store,
     Subscript,
 )
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import untested, walk
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
-_EXPRESSIONS = (facts.Name("re"), facts.Name("regex"))
+_EXPRESSIONS = (ir.Name("re"), ir.Name("regex"))
 """Whose `compile` is another."""
 LAMBDA = "<lambda>"
 """What Python calls every function that has no name of its own."""
@@ -30,30 +30,30 @@ LAMBDA = "<lambda>"
 
 def last_name(value: Expr) -> str:
     """The name, or the last part of a dotted one; empty for anything else."""
-    if isinstance(value, facts.Name):
+    if isinstance(value, ir.Name):
         return value.id
-    return value.name if isinstance(value, facts.Attribute) else ""
+    return value.name if isinstance(value, ir.Attribute) else ""
 
 
 def called_name(callee: Expr) -> str:
     """What a call goes by: of a dictionary of functions its key, or its own name if the key is not known."""
     callee = untested(callee)  # `assert callable(block)`
-    if isinstance(callee, facts.Subscript):
-        key = callee.index.value if isinstance(callee.index, facts.Constant) else None
+    if isinstance(callee, ir.Subscript):
+        key = callee.index.value if isinstance(callee.index, ir.Constant) else None
         return key if isinstance(key, str) else last_name(callee.value)
     return last_name(callee)
 
 
 def goes_by(callee: Expr) -> str | None:
     """What a call goes by; of a table of functions its own name, or the key."""
-    return called_name(callee) if isinstance(callee, facts.Subscript) else terminal_name(callee)
+    return called_name(callee) if isinstance(callee, ir.Subscript) else terminal_name(callee)
 
 
 def add_keys(value: Expr, found: set[str]) -> None:
     """The keys of a literal dict: `ModuleDict({"a": …}).a`."""
-    if isinstance(value, facts.Display):
+    if isinstance(value, ir.Display):
         found.update(key for key in value.keys if key)
-    elif isinstance(value, facts.Call):
+    elif isinstance(value, ir.Call):
         for argument in value.arguments:
             add_keys(argument, found)
         found.update(key for key, _ in value.keywords if key)
@@ -61,10 +61,10 @@ def add_keys(value: Expr, found: set[str]) -> None:
 
 def literal_strings(value: Expr) -> Iterator[tuple[str, str]]:
     """The texts of literal dictionaries, also in lists of them."""
-    if not isinstance(value, facts.Display):
+    if not isinstance(value, ir.Display):
         return
     for key, item in zip(value.keys, value.items, strict=False):
-        if key and isinstance(item, facts.Constant) and isinstance(item.value, str):
+        if key and isinstance(item, ir.Constant) and isinstance(item.value, str):
             yield key, item.value
     for item in value.items:
         yield from literal_strings(item)
@@ -72,32 +72,32 @@ def literal_strings(value: Expr) -> Iterator[tuple[str, str]]:
 
 def delegates_to(function: Function) -> Iterator[Expr]:
     """What a function hands all it is given on to, and returns: `return compile(*args, **kwargs)`."""
-    rest = [facts.Element(facts.Name(p.name)) for p in function.parameters[:1] if p.kind == "vararg"]
+    rest = [ir.Element(ir.Name(p.name)) for p in function.parameters[:1] if p.kind == "vararg"]
     for value in function.returns if rest else ():
-        if isinstance(value, facts.Call) and list(value.arguments) == rest:
+        if isinstance(value, ir.Call) and list(value.arguments) == rest:
             yield value.function
 
 
 def given_back(function: Function) -> Iterator[str]:
     """The names that a function gives as they are, alone or with others: `return parallelize, self`."""
     for value in function.returns:
-        items = value.items if isinstance(value, facts.Display) and value.kind == "tuple" else (value,)
-        yield from (item.id for item in items if isinstance(item, facts.Name))
+        items = value.items if isinstance(value, ir.Display) and value.kind == "tuple" else (value,)
+        yield from (item.id for item in items if isinstance(item, ir.Name))
 
 
 def originals(value: Expr) -> tuple[str, ...]:
     """The names that a value may be another one for."""
-    if isinstance(value, facts.Name):
+    if isinstance(value, ir.Name):
         return (value.id,)
-    if isinstance(value, facts.Attribute):
+    if isinstance(value, ir.Attribute):
         return () if value.value in _EXPRESSIONS else (value.name,)
-    if isinstance(value, facts.Import):
+    if isinstance(value, ir.Import):
         return () if value.name is None else (value.name,)
-    if isinstance(value, facts.Call):
+    if isinstance(value, ir.Call):
         if not value.arguments:
             return originals(value.function)
         return originals(value.arguments[0]) if last_name(value.function) == "partial" else ()
-    if isinstance(value, facts.Choice):
+    if isinstance(value, ir.Choice):
         return tuple(name for option in value.options for name in originals(option))
     return ()
 
@@ -112,7 +112,7 @@ def names_for(value: Expr, function: Function) -> Iterator[str]:
 def _item(store: Binding | Store) -> Expr:
     """An item of a container as it is called: by a key that is written out, or by the container's name."""
     assert isinstance(store, Store)
-    return facts.Subscript(store.owner, store.index or facts.UNKNOWN)
+    return ir.Subscript(store.owner, store.index or ir.UNKNOWN)
 
 
 def loaded_by(function: Function) -> set[str]:
@@ -120,41 +120,41 @@ def loaded_by(function: Function) -> set[str]:
     found = {load.name for load in function.loads}
     for site in function.calls if function.lookups else ():
         match site.call:
-            case facts.Call(facts.Name("getattr"), (_, facts.Constant(str() as name), *_)):
+            case ir.Call(ir.Name("getattr"), (_, ir.Constant(str() as name), *_)):
                 found.add(name)
     return found
 
 
 def compiled_in(value: Expr) -> Iterator[str]:
     """The names of methods and functions that a value may be what `torch.compile` makes of."""
-    if isinstance(value, facts.Choice):
+    if isinstance(value, ir.Choice):
         for option in value.options:
             yield from compiled_in(option)
-    elif isinstance(value, facts.Call) and last_name(value.function) == "compile":
+    elif isinstance(value, ir.Call) and last_name(value.function) == "compile":
         match value:
-            case facts.Call(facts.Attribute(), (facts.Attribute(_, name) | facts.Name(name), *_)):
+            case ir.Call(ir.Attribute(), (ir.Attribute(_, name) | ir.Name(name), *_)):
                 yield name
 
 
 def gives_more(value: Expr, name: str) -> bool:
     """Whether a value is what a call of something in the name itself gives: `entry = entry.load()`."""
-    while isinstance(value, facts.Call | facts.Attribute | facts.Subscript | facts.Narrowed):
-        value = value.function if isinstance(value, facts.Call) else value.value
-    return value == facts.Name(name)
+    while isinstance(value, ir.Call | ir.Attribute | ir.Subscript | ir.Narrowed):
+        value = value.function if isinstance(value, ir.Call) else value.value
+    return value == ir.Name(name)
 
 
 def is_plain(binding: Binding) -> bool:
     """It binds a definition, or an import, to the name that it has there."""
     match binding.value:
-        case facts.Import(name=name):
+        case ir.Import(name=name):
             return name is None or name == binding.name
-    return isinstance(binding.value, facts.Definition)
+    return isinstance(binding.value, ir.Definition)
 
 
 def kept_in(function: Function) -> Iterator[tuple[str, Expr]]:
     """What a function keeps under a name: in a container that is called so, or under a literal key."""
     for store in function.stores:
-        if store.name == ITEM and isinstance(store.owner, facts.Attribute):
+        if store.name == ITEM and isinstance(store.owner, ir.Attribute):
             yield store.owner.name, store.value
         yield from _keyed(store.value)
     for binding in function.bindings:
@@ -172,7 +172,7 @@ def kept_in(function: Function) -> Iterator[tuple[str, Expr]]:
 
 def _keyed(value: Expr) -> Iterator[tuple[str, Expr]]:
     """The entries of literal dictionaries."""
-    if isinstance(value, facts.Display):
+    if isinstance(value, ir.Display):
         for key, item in zip(value.keys, value.items, strict=False):
             if key:
                 yield key, item
@@ -185,18 +185,18 @@ def possible_names(expr: Expr, depth: int) -> Iterable[str]:
 
     Asked of every value of a project: `isinstance` tells in a third of the time what `match` would.
     """
-    if isinstance(expr, facts.Name):
+    if isinstance(expr, ir.Name):
         return (expr.id,)
-    if isinstance(expr, facts.Attribute):
+    if isinstance(expr, ir.Attribute):
         return (expr.name,)
-    if isinstance(expr, facts.Call):
+    if isinstance(expr, ir.Call):
         inner, depth = expr.arguments if depth > 1 else (), depth - 1
-    elif isinstance(expr, facts.Choice):
+    elif isinstance(expr, ir.Choice):
         inner = expr.options
-    elif isinstance(expr, facts.Display):
+    elif isinstance(expr, ir.Display):
         inner = expr.items
     else:
-        return possible_names(expr.value, depth) if isinstance(expr, facts.Subscript) else ()
+        return possible_names(expr.value, depth) if isinstance(expr, ir.Subscript) else ()
     return [name for part in inner for name in possible_names(part, depth)]
 
 
@@ -214,37 +214,37 @@ def mentioned_in(file: FileFacts) -> set[str]:
 def _plain_names(value: Expr) -> Iterator[str]:
     for part in walk(value):
         match part:
-            case facts.Name(name) | facts.Attribute(_, name) | facts.Constant(str() as name):
+            case ir.Name(name) | ir.Attribute(_, name) | ir.Constant(str() as name):
                 yield name.rpartition(".")[2]
 
 
 def selected_from(value: Expr) -> list[Expr]:
     """The names in a dictionary of which one is picked where it stands: `{"relu": ReLU, "gelu": GELU}[n]`."""
-    if isinstance(value, facts.Subscript):
+    if isinstance(value, ir.Subscript):
         table = value.value
-    elif isinstance(value, facts.Call) and isinstance(value.function, facts.Attribute):
-        table = value.function.value if value.function.name == "get" else facts.UNKNOWN
+    elif isinstance(value, ir.Call) and isinstance(value.function, ir.Attribute):
+        table = value.function.value if value.function.name == "get" else ir.UNKNOWN
     else:
         return []
-    if not isinstance(table, facts.Display) or table.kind != "dict":
+    if not isinstance(table, ir.Display) or table.kind != "dict":
         return []
-    return [item for item in table.items if isinstance(item, facts.Name | facts.Attribute)]
+    return [item for item in table.items if isinstance(item, ir.Name | ir.Attribute)]
 
 
 def classes_in(value: Expr) -> list[Expr]:
     """The classes that a value is, as they are called: `nets.Net`, or `Small if few else Large`."""
-    if isinstance(value, facts.Attribute) and isinstance(value.value, facts.Name):
+    if isinstance(value, ir.Attribute) and isinstance(value.value, ir.Name):
         return [value] if value.name[:1].isupper() and value.value.id.islower() else []
-    if not isinstance(value, facts.Choice):
+    if not isinstance(value, ir.Choice):
         return []
-    named = [one for one in value.options if isinstance(one, facts.Name) and one.id[:1].isupper()]
+    named = [one for one in value.options if isinstance(one, ir.Name) and one.id[:1].isupper()]
     return [*named, *(part for one in value.options for part in classes_in(one))]
 
 
 def called_at_once(callee: Expr) -> list[Expr]:
     """What a callee without a name of its own runs: one of a dictionary, or what is compiled right there."""
     match callee:
-        case facts.Call(made, (function, *_)) if terminal_name(made) == "compile":
+        case ir.Call(made, (function, *_)) if terminal_name(made) == "compile":
             return [function]
     return selected_from(callee)
 
@@ -262,17 +262,17 @@ def set_globally(file: FileFacts) -> dict[str, list[tuple[FunctionRef, Expr]]]:
 def is_replaced(file: FileFacts, name: str, values: list[Expr]) -> bool:
     """Whether a definition is never seen by its name: `Policy = models.Other` at the very end of its file."""
     module, last = file.functions.get(MODULE_KEY), values[-1]
-    if module is None or not isinstance(values[0], facts.Definition):
+    if module is None or not isinstance(values[0], ir.Definition):
         return False
     bound = [one for one in module.bindings if one.name == name]
-    if len(bound) < len(values) or not isinstance(last, facts.Name | facts.Attribute):
+    if len(bound) < len(values) or not isinstance(last, ir.Name | ir.Attribute):
         return False
     if any(end >= bound[-1].line for _, end in (*module.branches, *module.loops)):
         return False
     used = [one.value for one in module.bindings]
     used += [site.call for site in module.calls]
     used += [base for class_ in file.classes.values() for base in class_.bases]
-    return not any(part == facts.Name(name) for value in used for part in walk(value))
+    return not any(part == ir.Name(name) for value in used for part in walk(value))
 
 
 def kept_by_classes(file: FileFacts) -> Iterator[tuple[ClassRef, str, Expr, str]]:
@@ -289,11 +289,11 @@ def kept_by_classes(file: FileFacts) -> Iterator[tuple[ClassRef, str, Expr, str]
 
 def _held_by_field(value: Expr, file: FileFacts) -> Iterator[tuple[Expr, str | None]]:
     match value:
-        case facts.Call(facts.Name("field") | facts.Attribute(_, "field"), _, keywords):
+        case ir.Call(ir.Name("field") | ir.Attribute(_, "field"), _, keywords):
             for keyword, given in keywords:
                 if keyword == "default":
                     yield given, None
-                elif keyword == "default_factory" and isinstance(given, facts.Definition):
+                elif keyword == "default_factory" and isinstance(given, ir.Definition):
                     made = file.functions.get(given.key)
                     yield from ((one, given.key) for one in made.returns) if made is not None else ()
         case _:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Class, Expr, FileFacts, Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, Class, Expr, FileFacts, Function
 from dynamo_lint.program.dependencies import Recorder
 from dynamo_lint.program.graph import c3_merge
 from dynamo_lint.program.imports import ModuleFinder, OwnFolder
@@ -40,8 +40,8 @@ ZOOS = ("torchvision.models.", "timm.models.", "timm.layers.", "segmentation_mod
 """Where models come from that are modules whatever they are called, made of classes that they are handed."""
 _PART = re.compile(r"_?forward_\w+")
 _ASKED = "__getattr__"
-_MODULES = facts.Attribute(facts.Name("sys"), "modules")
-_OWN_NAME = facts.Name("__name__")
+_MODULES = ir.Attribute(ir.Name("sys"), "modules")
+_OWN_NAME = ir.Name("__name__")
 _OPTIMIZE = frozenset(
     {ExternalSymbol("torch._dynamo.optimize"), ExternalSymbol("torch._dynamo.eval_frame.optimize")}
 )
@@ -153,21 +153,21 @@ class Project:
     def symbols(self, expr: Expr, path: str, function: str = MODULE_KEY) -> tuple[Symbol, ...]:
         """What an expression means by binding alone, seen from a function of a file; () if that can't say."""
         match expr:
-            case facts.Name(name):
+            case ir.Name(name):
                 return self._lookup(name, path, function)
-            case facts.Attribute(value, name):
+            case ir.Attribute(value, name):
                 owners = self.symbols(value, path, function)
                 return _unique(found for owner in owners for found in self.members(owner, name))
-            case facts.Definition(key):
+            case ir.Definition(key):
                 file = self.files[path]
                 return (ClassRef(path, key),) if key in file.classes else (FunctionRef(path, key),)
-            case facts.Import():
+            case ir.Import():
                 return self._imported(expr, path)
-            case facts.Choice(options):
+            case ir.Choice(options):
                 return _unique(s for option in options for s in self.symbols(option, path, function))
-            case facts.Subscript(value) | facts.Narrowed(value):  # Base[T]; a test binds nothing
+            case ir.Subscript(value) | ir.Narrowed(value):  # Base[T]; a test binds nothing
                 return self.symbols(value, path, function)
-            case facts.Call(callee, arguments):
+            case ir.Call(callee, arguments):
                 return self._called(callee, arguments, path, function)
         return ()
 
@@ -290,10 +290,10 @@ class Project:
             for other, file in self.files.items():
                 if other != path and other.startswith(folder) and file.is_code:
                     bound = self.global_bindings(other).get(name, ())
-                    if any(isinstance(value, facts.Definition) for value in bound):
+                    if any(isinstance(value, ir.Definition) for value in bound):
                         found.append(other)
             found = found if len(found) == 1 else []
-            self.memo[key] = tuple(s for one in found for s in self.symbols(facts.Name(name), one))
+            self.memo[key] = tuple(s for one in found for s in self.symbols(ir.Name(name), one))
         return self.memo[key]  # type: ignore[return-value]
 
     def _is_lazy(self, path: str) -> bool:
@@ -304,7 +304,7 @@ class Project:
         stores = self.files[path].functions[MODULE_KEY].stores
         return any(store.owner == _MODULES and store.index == _OWN_NAME for store in stores)
 
-    def _imported(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
+    def _imported(self, target: ir.Import, path: str) -> tuple[Symbol, ...]:
         sources = self.imported_modules(target, path)
         if target.name is None:
             return sources
@@ -328,7 +328,7 @@ class Project:
                     found += self.members(source, target.name)
         return tuple(found)
 
-    def imported_modules(self, target: facts.Import, path: str) -> tuple[Symbol, ...]:
+    def imported_modules(self, target: ir.Import, path: str) -> tuple[Symbol, ...]:
         """The module that an import statement names, inside the project or outside."""
         found, dotted = self._imported_module(target.module, target.level, path)
         if found is not None:
@@ -385,7 +385,7 @@ class Project:
         if class_.outer in (None, MODULE_KEY):
             return False
         where = FunctionRef(ref.path, class_.outer or MODULE_KEY)
-        names = (base.id for base in class_.bases if isinstance(base, facts.Name))
+        names = (base.id for base in class_.bases if isinstance(base, ir.Name))
         local = (self.locals_of(self.home_of(name, where)).get(name) for name in names)
         return any(one is not None and one.parameter is not None for one in local)
 
@@ -427,7 +427,7 @@ class Project:
         """The function that `instance.name` would call, found along the MRO."""
         where, values = self.member(ref, name)
         for value in reversed(values):
-            if where is not None and isinstance(value, facts.Definition):
+            if where is not None and isinstance(value, ir.Definition):
                 found = self.symbols(value, where.path)
                 if found and isinstance(found[0], FunctionRef):
                     return found[0]

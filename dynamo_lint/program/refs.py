@@ -1,11 +1,12 @@
 """References to definitions, and how surely a claim about them is proven: the currency of all later stages.
 
 References are keys of nearly every table, and a tuple is hashed and compared several times as fast as a
-dataclass; `sort` keeps tuples of different classes apart.
+dataclass; `kind` keeps tuples of different classes apart.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from typing import Literal, NamedTuple
@@ -102,3 +103,13 @@ class ExternalSymbol(NamedTuple):
 
 Symbol = ClassRef | FunctionRef | File | ExternalSymbol
 """Whatever a name may be bound to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A stretch of a file: 1-based lines and columns, end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int

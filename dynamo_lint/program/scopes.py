@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import (
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import (
     ITEM,
     MODULE_KEY,
     Binding,
@@ -19,6 +18,7 @@ from dynamo_lint.index.facts import (
     Parameter,
     Store,
 )
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.dependencies import Recorder, RecordingTable
 from dynamo_lint.program.item_path import ANY_ITEM, item_path, key_of, nested
 from dynamo_lint.program.literal_arguments import PassedArguments, Shapes
@@ -162,7 +162,7 @@ class Scopes:
         found = [site for site in table.sites(ref.key) if wanted(site.call.function, ref.path)]
         for site in found:
             noted.note(table.question(ref.key, site.call.function))
-        noted.note(table.question(ref.key, facts.UNKNOWN))  # whose names say nothing of what they are
+        noted.note(table.question(ref.key, ir.UNKNOWN))  # whose names say nothing of what they are
         return found
 
     def told_of(self, ref: FunctionRef, site: CallSite) -> PassedArguments:
@@ -191,7 +191,7 @@ class Scopes:
 
     def is_self(self, expr: Expr, ref: FunctionRef) -> bool:
         """Whether an expression in the function is its instance."""
-        return isinstance(expr, facts.Name) and expr.id == self.self_name(ref)
+        return isinstance(expr, ir.Name) and expr.id == self.self_name(ref)
 
 
 def method_kind(function: Function) -> str:
@@ -248,7 +248,7 @@ def _kept(file: FileFacts) -> dict[str, list[str]]:
     for key, function in file.functions.items():
         stores: list[Binding | Store] = [*function.bindings, *function.stores]
         for one in stores:
-            if isinstance(one.value, facts.Attribute):
+            if isinstance(one.value, ir.Attribute):
                 table.setdefault(f"{key} {one.value.name}", []).append(one.name)
     return table
 
@@ -279,10 +279,10 @@ def _locals(function: Function) -> dict[str, Local]:
 def _items(function: Function) -> dict[str, Items]:
     table: dict[str, Items] = {}
     for store in function.stores:
-        if store.name == ITEM and isinstance(store.owner, facts.Name):
+        if store.name == ITEM and isinstance(store.owner, ir.Name):
             table.setdefault(store.owner.id, []).append((key_of(store), store.value))
         match nested(store, by_attribute=True):
-            case Store(facts.Name(name)) as inner if _is_dictionary(name, function):
+            case Store(ir.Name(name)) as inner if _is_dictionary(name, function):
                 table.setdefault(name, []).append((key_of(inner), inner.value))
     return table
 
@@ -291,9 +291,9 @@ def _is_dictionary(name: str, function: Function) -> bool:
     """Whether a local name is bound to a dictionary, of modules or of anything."""
     for binding in function.bindings:
         match binding.value:
-            case facts.Display("dict") if binding.name == name:
+            case ir.Display("dict") if binding.name == name:
                 return True
-            case facts.Call(made) if binding.name == name:
+            case ir.Call(made) if binding.name == name:
                 return terminal_name(made) in ("ModuleDict", "dict", "OrderedDict", "defaultdict")
     return False
 
@@ -349,14 +349,14 @@ def _stores_by_class(file: FileFacts) -> dict[str, dict[str, list[tuple[Function
             continue
         where = FunctionRef(file.path, key)
         table = tables.setdefault(owner, {})
-        self_name = facts.Name(_self_name(file.functions, key) or "")
+        self_name = ir.Name(_self_name(file.functions, key) or "")
         for store in function.stores:
             match store.owner:
-                case facts.Name() as name if name == self_name:
+                case ir.Name() as name if name == self_name:
                     table.setdefault(store.name, []).append((where, store))
-                case facts.Attribute(inner, name) if inner == self_name and store.name == ITEM:
+                case ir.Attribute(inner, name) if inner == self_name and store.name == ITEM:
                     table.setdefault(name + ITEM, []).append((where, store))
-                case facts.Name() if store.name == ITEM:
+                case ir.Name() if store.name == ITEM:
                     path = item_path(store.owner, function)
                     if path is not None and path.owner == self_name and path.steps == (ANY_ITEM,):
                         table.setdefault(path.name + ITEM + ITEM, []).append((where, store))

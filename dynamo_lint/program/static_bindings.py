@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, Expr
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, File, FunctionRef, Symbol
 
@@ -13,9 +13,9 @@ from dynamo_lint.program.refs import ExternalSymbol, File, FunctionRef, Symbol
 def bound_symbols(project: Project, expr: Expr, where: FunctionRef) -> tuple[Symbol, ...] | None:
     """What a dotted name means, if only imports and definitions bind it; None where flow decides."""
     match expr:
-        case facts.Name(name) if _is_bound_by_import(project, name, where):
+        case ir.Name(name) if _is_bound_by_import(project, name, where):
             pass
-        case facts.Attribute(owner, name):
+        case ir.Attribute(owner, name):
             owners = bound_symbols(project, owner, where)
             if owners is None or not all(isinstance(one, File | ExternalSymbol) for one in owners):
                 return None
@@ -48,8 +48,8 @@ def _is_bound_by_import(project: Project, name: str, where: FunctionRef) -> bool
 
 
 def _is_fixed(project: Project, value: Expr, path: str) -> bool:
-    if not isinstance(value, facts.Import) or value.name is None:
-        return isinstance(value, facts.Import | facts.Definition)
+    if not isinstance(value, ir.Import) or value.name is None:
+        return isinstance(value, ir.Import | ir.Definition)
     return all(
         is_statically_bound(project, value.name, source.path)
         for source in project.imported_modules(value, path)
@@ -63,15 +63,15 @@ _NO_MAKERS = ("builtins.", "torch.nn.", "torch.compile", "torch._dynamo.", "copy
 
 def maker_of(project: Project, where: FunctionRef, target: Expr) -> str | None:
     """The function of a library that gives what an expression names, or what it is an attribute of."""
-    while isinstance(target, facts.Attribute):
+    while isinstance(target, ir.Attribute):
         owner = project.owner(where)
         if owner is not None and project.is_self(target.value, where):
             made = [store.value for _, store in project.own_stores(owner).get(target.name, ())]
             return _library_call_in(project, where, made)
         target = target.value
-    if isinstance(target, facts.Call):
+    if isinstance(target, ir.Call):
         return _library_call_in(project, where, [target])
-    if not isinstance(target, facts.Name):
+    if not isinstance(target, ir.Name):
         return None
     local = project.locals_of(where).get(target.id)
     bound = local.bound if local is not None else project.global_bindings(where.path).get(target.id, [])
@@ -80,11 +80,11 @@ def maker_of(project: Project, where: FunctionRef, target: Expr) -> str | None:
 
 def _library_call_in(project: Project, where: FunctionRef, values: Sequence[Expr]) -> str | None:
     for value in values:
-        while isinstance(value, facts.Call):
+        while isinstance(value, ir.Call):
             symbols = project.symbols(value.function, where.path, where.key)
             for symbol in symbols:
                 if isinstance(symbol, ExternalSymbol) and not symbol.dotted.startswith(_NO_MAKERS):
                     return symbol.dotted
             # `make(…).cuda()` is what `make` gives.
-            value = value.function.value if isinstance(value.function, facts.Attribute) else value.function
+            value = value.function.value if isinstance(value.function, ir.Attribute) else value.function
     return None

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import (
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import (
     ITEM,
     MODULE_KEY,
     Binding,
@@ -25,6 +24,7 @@ from dynamo_lint.index.facts import (
     Name,
     Store,
 )
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.aliases import Names, read_aliases, read_called_as, read_names
 from dynamo_lint.program.compile_values import read_compile_values
@@ -113,7 +113,7 @@ def _uses(
             name, here = called_name(site.call.function), (ref, site)
             if name:
                 calls[name].append(here)
-            elif isinstance(site.call.function, facts.Call):
+            elif isinstance(site.call.function, ir.Call):
                 results[terminal_name(site.call.function) or ""].append(here)
             for run in called_at_once(site.call.function) if not name else ():
                 calls[last_name(run)].append((ref, replace(site, call=replace(site.call, function=run))))
@@ -121,7 +121,7 @@ def _uses(
             if later is not None and (name := called_name(later.function)):
                 calls[name].append((ref, replace(site, call=later)))
             for keyword, value in site.call.keywords:
-                if isinstance(value, facts.Constant):
+                if isinstance(value, ir.Constant):
                     if keyword and isinstance(value.value, str):
                         text_of.add(keyword, value.value)
                 elif name := last_name(value):
@@ -132,7 +132,7 @@ def _uses(
             if parameter.default is not None and (name := last_name(parameter.default)):
                 keyword_of.add(name, parameter.name)
         for binding in function.bindings:
-            if isinstance(binding.value, facts.Display):
+            if isinstance(binding.value, ir.Display):
                 for keyword, text in literal_strings(binding.value):
                     text_of.add(keyword, text)
         for store in function.stores:
@@ -190,18 +190,18 @@ def _derived(file: FileFacts, derived: Table) -> None:
         binding.name: binding.value.name
         for function in file.functions.values()
         for binding in function.bindings
-        if isinstance(binding.value, facts.Import) and binding.value.name
+        if isinstance(binding.value, ir.Import) and binding.value.name
     }
     for key, class_ in file.classes.items():
         for base in class_.bases:
-            name = last_name(base.value if isinstance(base, facts.Subscript) else base)
+            name = last_name(base.value if isinstance(base, ir.Subscript) else base)
             derived[imported.get(name, name)].append(ClassRef(file.path, key))
 
 
 def _imports(file: FileFacts, imports: Table) -> None:
     """What a file imports without leading dots, by the first part of the module's name."""
     bound = (binding.value for function in file.functions.values() for binding in function.bindings)
-    for target in dict.fromkeys([*(one for one in bound if isinstance(one, facts.Import)), *file.stars]):
+    for target in dict.fromkeys([*(one for one in bound if isinstance(one, ir.Import)), *file.stars]):
         if target.level == 0:
             imports[target.module.partition(".")[0]].append(target)
 
@@ -227,9 +227,9 @@ def _callees(file: FileFacts, methods_called: Table, names_called: Table, else_c
         other = False
         for site in function.calls:
             match site.call.function:
-                case facts.Attribute(_, name):
+                case ir.Attribute(_, name):
                     methods.add(name)
-                case facts.Name(name) if name not in own:
+                case ir.Name(name) if name not in own:
                     if name in bound or file.stars:  # what nobody binds is a builtin
                         names.add(name)
                 case _:
@@ -289,12 +289,12 @@ def _rebound(file: FileFacts, rebound: Table, foreign: Table, items: Table) -> N
     imported = {
         name
         for name, values in global_bindings(file).items()
-        if any(isinstance(value, facts.Import) for value in values)
+        if any(isinstance(value, ir.Import) for value in values)
     }
     for key, function in file.functions.items():
         where = function_ref(file.path, key)
         for store in function.stores:
-            if isinstance(store.owner, facts.Name) and store.owner.id in imported:
+            if isinstance(store.owner, ir.Name) and store.owner.id in imported:
                 foreign[""].append((where, store))
             if store.name != ITEM:
                 rebound[store.name].append((where, store.line))
@@ -311,8 +311,8 @@ def _listed(file: FileFacts, listed: Table) -> None:
     """The lists and tables that a file binds at its top level, by each name in them."""
     for values in global_bindings(file).values():
         for value in values:
-            if isinstance(value, facts.Display):
-                parts = (part for part in walk(value) if isinstance(part, facts.Name | facts.Attribute))
+            if isinstance(value, ir.Display):
+                parts = (part for part in walk(value) if isinstance(part, ir.Name | ir.Attribute))
                 for name in {terminal_name(part) or "" for part in parts}:
                     listed[name].append((file.path, value))
 
@@ -351,7 +351,7 @@ READINGS = (*OF_REGIONS, *OF_STATE)
 def _is_method(file: FileFacts, binding: Binding) -> bool:
     """A class body binds a function, no property, to the name that it has."""
     match binding.value:
-        case facts.Definition(key) if key in file.functions:
+        case ir.Definition(key) if key in file.functions:
             function = file.functions[key]
             own = function.qualname.rpartition(".")[2]
             return own == binding.name and method_kind(function) != "property"
@@ -407,7 +407,7 @@ def _imports_torch(file: FileFacts) -> bool:
     """Whether the top level of a file imports torch, or something from it."""
     module = file.functions.get(MODULE_KEY)
     bound = [binding.value for binding in module.bindings] if module is not None else []
-    return any(isinstance(v, facts.Import) and v.module.partition(".")[0] == "torch" for v in bound)
+    return any(isinstance(v, ir.Import) and v.module.partition(".")[0] == "torch" for v in bound)
 
 
 _READING = {table: reading for reading in READINGS for table in reading.tables}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dynamo_lint.calls.decorators import Absent, is_wrapped, left_out, may_run
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.hierarchy import is_empty, is_left_to_subclasses
 from dynamo_lint.program.project import Project
@@ -29,12 +29,12 @@ class Disabling:
 
         `doubt` if it does so for some calls only.
         """
-        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
         for symbol in self._project.symbols(callee, path, where):
             outside = isinstance(symbol, ExternalSymbol) and symbol.dotted in DISABLERS
             if outside or matches(self._project, symbol, self._options.disable_decorators):
-                keywords = decorator.keywords if isinstance(decorator, facts.Call) else ()
-                return "skip" if ("recursive", facts.Constant(False)) in keywords else "stop"
+                keywords = decorator.keywords if isinstance(decorator, ir.Call) else ()
+                return "skip" if ("recursive", ir.Constant(False)) in keywords else "stop"
             if isinstance(symbol, FunctionRef) and depth < _DEEPEST:
                 kind = self._made_by(symbol, depth, left_out(self._project, symbol, decorator))
                 if kind:
@@ -46,13 +46,13 @@ class Disabling:
         function = self._project.function(ref)
         kinds: set[str] = set()
         for value in function.returns:
-            for option in value.options if isinstance(value, facts.Choice) else (value,):
+            for option in value.options if isinstance(value, ir.Choice) else (value,):
                 match option:
-                    case facts.Call():
+                    case ir.Call():
                         kind = self.kind(option, ref.path, ref.key, depth + 1)
                         if kind:
                             return kind
-                    case facts.Name() | facts.Definition():
+                    case ir.Name() | ir.Definition():
                         kinds.update(self._inner(option, ref, depth, absent))
         return kinds.pop() if len(kinds) == 1 else "doubt" if kinds else ""
 
@@ -108,13 +108,13 @@ class Disabling:
                 return any(is_wrapped(self._project, site.call.function, symbol) for site in sites)
         return False
 
-    def _bound(self, callee: Expr, closure: FunctionRef) -> Iterator[facts.Call]:
+    def _bound(self, callee: Expr, closure: FunctionRef) -> Iterator[ir.Call]:
         """The calls that made what a closure calls by a name of a function around it."""
-        if isinstance(callee, facts.Call):
+        if isinstance(callee, ir.Call):
             yield callee
-        if isinstance(callee, facts.Name):
+        if isinstance(callee, ir.Name):
             local = self._project.locals_of(self._project.home_of(callee.id, closure)).get(callee.id)
-            yield from (v for v in (local.bound if local else ()) if isinstance(v, facts.Call))
+            yield from (v for v in (local.bound if local else ()) if isinstance(v, ir.Call))
 
 
 def _is_identity(function: Function) -> bool:
@@ -131,7 +131,7 @@ def _looks_at_arguments(function: Function, others: Iterable[CallSite]) -> bool:
 
 
 def _own(function: Function) -> set[Expr]:
-    return {facts.Name(parameter.name) for parameter in function.parameters}
+    return {ir.Name(parameter.name) for parameter in function.parameters}
 
 
 _OPERATORS = frozenset(
@@ -245,9 +245,9 @@ class Boundaries:
         return memo[key]  # type: ignore[return-value]
 
     def _is_opaque(self, decorator: Expr, path: str, where: str) -> bool:
-        callee = decorator.function if isinstance(decorator, facts.Call) else decorator
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
         symbols: tuple[Symbol, ...] = self._project.symbols(callee, path, where)
-        if isinstance(callee, facts.Attribute) and callee.name in _ON_OPERATORS:
+        if isinstance(callee, ir.Attribute) and callee.name in _ON_OPERATORS:
             return True
         own = (s for s in symbols if isinstance(s, FunctionRef))
         known = any(isinstance(s, ExternalSymbol) and s.dotted in _OPAQUE for s in symbols)

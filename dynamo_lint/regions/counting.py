@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, CallSite, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import ITEM, MODULE_KEY, CallSite, Expr
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.values.arguments import argument_for, is_bound_beforehand
@@ -55,9 +55,9 @@ def _at(ev: PointsTo, site: CallSite, scope: Context) -> int | None:
     return None if around is None else _Counter(ev).length(around, scope)
 
 
-def _display(value: Expr, item: Expr) -> facts.Display | None:
+def _display(value: Expr, item: Expr) -> ir.Display | None:
     """The comprehension in an expression whose items are made by a call."""
-    around = (one for one in walk(value) if isinstance(one, facts.Display) and one.kind == "each")
+    around = (one for one in walk(value) if isinstance(one, ir.Display) and one.kind == "each")
     return next((display for display in around if item in display.items), None)
 
 
@@ -71,35 +71,35 @@ class _Counter:
     def length(self, expr: Expr, scope: Context) -> int | None:
         """The number of items of an iterable."""
         match expr:
-            case facts.Display("each", over=over) if over:
+            case ir.Display("each", over=over) if over:
                 counts = [self.length(iterable, scope) for iterable in over]
                 known = [count for count in counts if count is not None]
                 return prod(known) if len(known) == len(counts) else None
-            case facts.Display("list" | "tuple", items):
-                starred = any(isinstance(item, facts.Element) for item in items)
+            case ir.Display("list" | "tuple", items):
+                starred = any(isinstance(item, ir.Element) for item in items)
                 return None if starred else len(items)
-            case facts.Call(facts.Name("range"), arguments) if 1 <= len(arguments) <= 2:
+            case ir.Call(ir.Name("range"), arguments) if 1 <= len(arguments) <= 2:
                 first, *more = (self._number(argument, scope) for argument in arguments)
                 if first is None or None in more:
                     return None
                 return max(0, more[0] - first) if more and more[0] is not None else first
-            case facts.Call(facts.Attribute(owner, name), ()) if name in _SAME_LENGTH:
+            case ir.Call(ir.Attribute(owner, name), ()) if name in _SAME_LENGTH:
                 return self.length(owner, scope)
-            case facts.Call(facts.Name(name) | facts.Attribute(_, name), (first, *_)):
+            case ir.Call(ir.Name(name) | ir.Attribute(_, name), (first, *_)):
                 if name == "Sequential":
                     inner = expr.arguments
-                    if len(inner) == 1 and isinstance(inner[0], facts.Element):
+                    if len(inner) == 1 and isinstance(inner[0], ir.Element):
                         return self.length(inner[0].iterable, scope)
-                    return None if any(isinstance(a, facts.Element) for a in inner) else len(inner)
+                    return None if any(isinstance(a, ir.Element) for a in inner) else len(inner)
                 return self.length(first, scope) if name in _SAME_LENGTH else None
         found = self._single(expr, scope)
         return self.length(*found) if found is not None else None
 
     def _number(self, expr: Expr, scope: Context) -> int | None:
         match expr:
-            case facts.Constant(int() as number) if not isinstance(number, bool):
+            case ir.Constant(int() as number) if not isinstance(number, bool):
                 return number
-            case facts.Call(facts.Name("len"), (first,)):
+            case ir.Call(ir.Name("len"), (first,)):
                 return self.length(first, scope)
         found = self._single(expr, scope)
         return self._number(*found) if found is not None else None
@@ -110,9 +110,9 @@ class _Counter:
         if self._depth > _DEEPEST:
             return None
         match expr:
-            case facts.Name(name):
+            case ir.Name(name):
                 return self._name(name, scope)
-            case facts.Attribute(owner, name):
+            case ir.Attribute(owner, name):
                 owners = {v.ref for v in self._ev.value(owner, scope) if isinstance(v, Instance)}
                 return self._attribute(owners.pop(), name) if len(owners) == 1 else None
         return None
@@ -135,7 +135,7 @@ class _Counter:
         return _only([(v, module) for v in self._ev.project.global_bindings(path).get(name, ())])
 
     def _passed(
-        self, parameter: facts.Parameter, function: facts.Function, scope: Context
+        self, parameter: ir.Parameter, function: ir.Function, scope: Context
     ) -> list[tuple[Expr, Context]]:
         found: list[tuple[Expr, Context]] = []
         for caller, site in self._ev.call_sites(scope.function):
@@ -161,7 +161,7 @@ class _Counter:
 def _only(values: list[tuple[Expr, Context]]) -> tuple[Expr, Context] | None:
     """The value, if all say the same."""
     same = all(
-        value == values[0][0] and (scope == values[0][1] or isinstance(value, facts.Constant))
+        value == values[0][0] and (scope == values[0][1] or isinstance(value, ir.Constant))
         for value, scope in values
     )
     return values[0] if values and same else None

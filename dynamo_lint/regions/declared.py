@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import FileFacts, Store
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import FileFacts, Store
 from dynamo_lint.models.frameworks import block_names
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
@@ -90,11 +90,11 @@ def _blocks(project: Project, modules: list[ClassRef]) -> set[ClassRef]:
 def _may_hold_blocks(project: Project, stores: list[tuple[FunctionRef, Store]]) -> bool:
     """`self.x = nn.ModuleList(…)`, or whatever a method like `self._make_layer(…)` returns."""
     for where, store in stores:
-        if isinstance(store.value, facts.Call):
+        if isinstance(store.value, ir.Call):
             match store.value.function:
-                case facts.Name(name) | facts.Attribute(_, name) if name in MODULE_CONTAINERS:
+                case ir.Name(name) | ir.Attribute(_, name) if name in MODULE_CONTAINERS:
                     return True
-                case facts.Attribute(owner) if project.is_self(owner, where):
+                case ir.Attribute(owner) if project.is_self(owner, where):
                     return True
     return False
 
@@ -121,5 +121,5 @@ def _root(project: Project, path: str, key: str, idiom: str, line: int | None) -
 def _definitions(project: Project) -> Iterator[ClassRef | FunctionRef]:
     yield from project.classes()
     for ref in project.functions():
-        if ref.key != facts.MODULE_KEY:
+        if ref.key != ir.MODULE_KEY:
             yield ref

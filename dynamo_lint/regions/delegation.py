@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from dynamo_lint.calls.model import Edge
 from dynamo_lint.evaluation.attributes import delegates
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Attribute, Call, Expr, Function
+from dynamo_lint.index.ir import Attribute, Call, Expr, Function
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.classes import OF_MODULES
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
 from dynamo_lint.values.containers import MODULE_CONTAINERS

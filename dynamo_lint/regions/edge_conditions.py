@@ -9,8 +9,7 @@ from dynamo_lint.calls.context import givers
 from dynamo_lint.calls.model import Edge
 from dynamo_lint.conditions.arguments import NO_SWITCHES, is_off
 from dynamo_lint.conditions.constructor import MODE, contradicts, starts_off
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import (
+from dynamo_lint.index.ir import (
     MODULE_KEY,
     Attribute,
     Binding,
@@ -22,6 +21,7 @@ from dynamo_lint.index.facts import (
     Name,
     Store,
 )
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, itself, untested, walk
 from dynamo_lint.program.classes import SELF_RETURNING
 from dynamo_lint.program.project import Project

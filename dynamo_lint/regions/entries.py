@@ -11,9 +11,9 @@ from dynamo_lint.calls.context import comes_back, depends_on
 from dynamo_lint.conditions.arguments import gives_another, is_disabled, off_with, varies
 from dynamo_lint.conditions.constructor import attributes_tested
 from dynamo_lint.conditions.select import is_chosen
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import parts
 from dynamo_lint.models import frameworks
 from dynamo_lint.models.callbacks import callbacks
@@ -58,14 +58,14 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.points_to import PointsTo, evaluate, points_to_of
 
 
-def calls_at(project: Project, path: str, line: int) -> list[facts.Call]:
+def calls_at(project: Project, path: str, line: int) -> list[ir.Call]:
     """The calls that begin on a line, decorators among them; what looks for them asks for many lines."""
     key = ("calls by line", path)
     if key not in project.memo:
-        table: dict[int, list[facts.Call]] = defaultdict(list)
+        table: dict[int, list[ir.Call]] = defaultdict(list)
         for function in project.files[path].functions.values():
             for call in (*(site.call for site in function.calls), *function.decorators):
-                if isinstance(call, facts.Call):
+                if isinstance(call, ir.Call):
                     table[call.line].append(call)
         project.memo[key] = dict(table)
     return project.memo[key].get(line, [])  # type: ignore[attr-defined, no-any-return]
@@ -79,7 +79,7 @@ def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:
         name: value.value
         for call in calls_at(project, entry.path, entry.line)
         for name, value in call.keywords
-        if name is not None and isinstance(value, facts.Constant)
+        if name is not None and isinstance(value, ir.Constant)
     }
 
 
@@ -161,22 +161,20 @@ class _Search:
     def compiles(self, callee: Expr, path: str, function: str) -> bool:
         """Whether calling `callee` (or decorating with it) compiles something."""
         name = goes_by(callee)
-        if isinstance(callee, facts.Call) and is_disabled(callee):  # gives back what it is given
+        if isinstance(callee, ir.Call) and is_disabled(callee):  # gives back what it is given
             return False
-        if name == "partial" and isinstance(callee, facts.Call) and callee.arguments:
+        if name == "partial" and isinstance(callee, ir.Call) and callee.arguments:
             name = terminal_name(callee.arguments[0])  # `@partial(torch.compile, dynamic=True)`
         if name not in self.names:
             return False
-        inner = callee.function if isinstance(callee, facts.Call) else callee
+        inner = callee.function if isinstance(callee, ir.Call) else callee
         if name == CONVENTION:  # one of the project's own compiles what its body says
             own = (
                 one for one in self._project.symbols(inner, path, function) if isinstance(one, FunctionRef)
             )
             return not any(compiles_something(self._project.function(one)) for one in own)
         symbols = self._project.symbols(callee, path, function)
-        if not (
-            isinstance(callee, facts.Call) and callee.arguments
-        ):  # `torch.compile(f)(x)` compiles f, not x
+        if not (isinstance(callee, ir.Call) and callee.arguments):  # `torch.compile(f)(x)` compiles f, not x
             symbols += self._project.symbols(inner, path, function)
         return any(
             symbol == ExternalSymbol(COMPILE)
@@ -227,11 +225,11 @@ class _Search:
         sure = [root for root in found if root.entry.tier < Confidence.ASSUMED or not more]
         return list(merged_roots([*sure, *more.values()]).values())
 
-    def _may_compile(self, where: FunctionRef, call: facts.Call, name: str) -> bool:
+    def _may_compile(self, where: FunctionRef, call: ir.Call, name: str) -> bool:
         """Whether it takes values to tell: most calls of a name that compiles elsewhere mean other things."""
         if name in frameworks.NAMES and frameworks.may_compile(self._project, call, where):
             return True
-        if name == "compile" and isinstance(call.function, facts.Attribute):
+        if name == "compile" and isinstance(call.function, ir.Attribute):
             return True
         wrapped = self._wrapped_argument(call.function, where) is not None
         return wrapped or self.compiles(call.function, where.path, where.key)
@@ -269,13 +267,13 @@ class _Search:
         found = self._compiled(Context(around, self._project.owner(around)), site, name)
         return found if isinstance(found, list) else self._around(around, site, name)
 
-    def _in_body(self, where: FunctionRef, call: facts.Call) -> ValueSet:
+    def _in_body(self, where: FunctionRef, call: ir.Call) -> ValueSet:
         """The methods that a call in the body of a class names: `step = torch.compile(step)`."""
         found: dict[Value, Confidence] = {}
         for key, class_ in self._project.files[where.path].classes.items():
             if (class_.outer or MODULE_KEY) == where.key and any(b.value == call for b in class_.bindings):
                 for argument in call.arguments[:1]:
-                    name = argument.id if isinstance(argument, facts.Name) else ""
+                    name = argument.id if isinstance(argument, ir.Name) else ""
                     method = self._project.method(ClassRef(where.path, key), name)
                     if method is not None:
                         found[FunctionValue(method, ClassRef(where.path, key))] = Confidence.CERTAIN
@@ -306,7 +304,7 @@ class _Search:
         given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
         return depends_on(deciding, function, given)
 
-    def _deciding(self, where: FunctionRef, call: facts.Call, name: str) -> tuple[Expr, ...]:
+    def _deciding(self, where: FunctionRef, call: ir.Call, name: str) -> tuple[Expr, ...]:
         """The parts of a call that decide what it compiles: none of `re.compile(pattern)`'s arguments."""
         callee = call.function
         known = name in frameworks.NAMES or self._wrapped_argument(callee, where) is not None
@@ -335,7 +333,7 @@ class _Search:
             if site.unused and isinstance(found, list) and self._only_returns(site.call.function, where):
                 return [replace(root, targets=(), module=None) for root in found]  # nobody calls the result
             return found
-        if isinstance(site.call.function, facts.Attribute) and name == "compile":
+        if isinstance(site.call.function, ir.Attribute) and name == "compile":
             callee = site.call.function.value
             values = ev.value(callee, scope)
             modules = compiled_in_place(self._project, values)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import KnownAttributes
-from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.files import in_tests, is_kept, is_trial
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node

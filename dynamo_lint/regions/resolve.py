@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dynamo_lint.calls import reaching_definitions
 from dynamo_lint.evaluation import attributes, expressions, parameters
-from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.program.dependencies import Recorder
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.tables import NO_TABLES, FilledTables

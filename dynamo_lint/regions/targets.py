@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dynamo_lint.calls.context import depends_on
 from dynamo_lint.conditions.arguments import leaves_out
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Attribute, Call, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Attribute, Call, Expr
 from dynamo_lint.index.walking import parts
 from dynamo_lint.models.wrappers import processors, wrapped_modules, wraps
 from dynamo_lint.program.classes import call_of
@@ -207,7 +207,7 @@ def _seen_by_all(project: Project, scope: Context, caller: Context, call: Call) 
     yield seen_by(project, scope, caller, call)
     own = project.self_name(caller.function)
     match call.function:
-        case facts.Attribute(facts.Name(name)) if name == own:
+        case ir.Attribute(ir.Name(name)) if name == own:
             return
     if own and depends_on(parts(call)[1:], project.function(caller.function), {own}):
         yield from (Context(caller.function, heir) for heir in subclasses_running(project, caller.function))

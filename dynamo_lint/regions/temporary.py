@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call, Expr, Store
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Call, Expr, Store
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import DISABLERS, ClassRef, ExternalSymbol, FunctionRef
@@ -37,9 +37,9 @@ def is_stored_later(
     `fast = torch.compile(m.forward)` compiles the forward that `m.forward = steps` then replaces, and
     `m.forward = around(torch.compile(m.forward))` what `around` puts a closure around.
     """
-    if not isinstance(compiled, facts.Attribute) or not closure.stands_in(where):
+    if not isinstance(compiled, ir.Attribute) or not closure.stands_in(where):
         return False
-    name = facts.Name(closure.key.rpartition(".")[2])
+    name = ir.Name(closure.key.rpartition(".")[2])
     here = [
         store
         for store in project.function(where).stores
@@ -56,7 +56,7 @@ def _name_of(value: Expr) -> str:
     return getattr(value, "id", getattr(value, "name", "")) if isinstance(value, _NAMES) else ""
 
 
-_NAMES = (facts.Name, facts.Attribute)
+_NAMES = (ir.Name, ir.Attribute)
 
 
 def kept_eager(ev: PointsTo) -> frozenset[ClassRef]:
@@ -75,7 +75,7 @@ def kept_eager(ev: PointsTo) -> frozenset[ClassRef]:
 
 def _disables(project: Project, value: Expr, where: FunctionRef) -> bool:
     """Whether a value is what a disabling call gives, with its callees: not `disable(f, recursive=False)`."""
-    if not isinstance(value, Call) or ("recursive", facts.Constant(False)) in value.keywords:
+    if not isinstance(value, Call) or ("recursive", ir.Constant(False)) in value.keywords:
         return False
     symbols = project.symbols(value.function, where.path, where.key)
     if isinstance(value.function, Call):  # `disable(recursive=True)(m.forward)`

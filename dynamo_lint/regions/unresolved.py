@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Expr
 from dynamo_lint.models.instantiation import BUILDERS
 from dynamo_lint.program.files import is_for_tests
 from dynamo_lint.program.project import Project
@@ -61,11 +61,11 @@ def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:
 
 def _names(expr: Expr) -> list[str]:
     match expr:
-        case facts.Name(name):
+        case ir.Name(name):
             return [name]
-        case facts.Attribute(value, name):
+        case ir.Attribute(value, name):
             return [name] if name not in ("forward", "__call__") else _names(value)
-        case facts.Narrowed(value) | facts.Element(value) | facts.Subscript(value):
+        case ir.Narrowed(value) | ir.Element(value) | ir.Subscript(value):
             return _names(value)
     return []
 
@@ -88,18 +88,18 @@ def _distance(path: str, where: FunctionRef) -> int:
 def describe(expr: Expr) -> str:
     """A short source-like text of an expression, for messages."""
     match expr:
-        case facts.Name(name):
+        case ir.Name(name):
             return name
-        case facts.Attribute(value, name):
+        case ir.Attribute(value, name):
             return f"{describe(value)}.{name}"
-        case facts.Call(function, arguments, keywords):
+        case ir.Call(function, arguments, keywords):
             inside = [describe(a) for a in arguments] + [f"{k}=…" for k, _ in keywords if k]
             return f"{describe(function)}({', '.join(inside)})"
-        case facts.Subscript(value, index):
+        case ir.Subscript(value, index):
             return f"{describe(value)}[{describe(index)}]"
-        case facts.Constant(value):
+        case ir.Constant(value):
             return repr(value)
-        case facts.Typed(value) | facts.Narrowed(value):
+        case ir.Typed(value) | ir.Narrowed(value):
             return describe(value)
     return "…"
 

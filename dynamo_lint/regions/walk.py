@@ -17,9 +17,9 @@ from dynamo_lint.calls.hooks import hooks_of
 from dynamo_lint.calls.model import Edge, Step, Visit, met
 from dynamo_lint.conditions.arguments import NO_SWITCHES, switches_left_off
 from dynamo_lint.conditions.constructor import reach_confidence
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import CallSite, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import CallSite, Expr
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.models.callbacks import calls_back, masks_for
 from dynamo_lint.models.passing import innermost
@@ -267,12 +267,12 @@ class _Walk:
             return  # whatever the decorator was put around on this path is followed for itself
         if scope.receiver in self._around and decorators.keeps_function(self._project, call.function, scope):
             return
-        if isinstance(call.function, facts.Attribute) and not self._project.is_known(call.function.name):
+        if isinstance(call.function, ir.Attribute) and not self._project.is_known(call.function.name):
             # No code of this project has that name, but it may be handed to the code that has.
             if self._takes_functions(call.function, scope):
                 yield from self._arguments(call, scope)
             return
-        if self._delegates and isinstance(call.function, facts.Attribute):
+        if self._delegates and isinstance(call.function, ir.Attribute):
             yield from delegation.called(points_to_of(self._project), call.function, call.line, scope)
         ev = points_to_of(self._project)
         values = patched_callee(ev, call.function, scope)
@@ -299,7 +299,7 @@ class _Walk:
                             edges = self._handing(edges, call, scope)
                         yield from self._passed(call.function, scope, bound, edges)
 
-    def _leaving(self, edges: Iterator[Edge], call: facts.Call) -> Iterator[Edge]:
+    def _leaving(self, edges: Iterator[Edge], call: ir.Call) -> Iterator[Edge]:
         for edge in edges:
             off = (
                 switches_left_off(self._project, edge.target.function, call)
@@ -308,7 +308,7 @@ class _Walk:
             )
             yield replace(edge, off=off) if off else edge
 
-    def _handing(self, edges: Iterator[Edge], call: facts.Call, scope: Context) -> Iterator[Edge]:
+    def _handing(self, edges: Iterator[Edge], call: ir.Call, scope: Context) -> Iterator[Edge]:
         ev = points_to_of(self._project)
         for edge in edges:
             yield replace(edge, given=callback_arguments(ev, edge.target.function, call, scope))
@@ -347,12 +347,12 @@ class _Walk:
         symbols = self._project.symbols(callee, scope.function.path, scope.function.key)
         return any(isinstance(s, ExternalSymbol) and calls_back(s.dotted) for s in symbols)
 
-    def _arguments(self, call: facts.Call, scope: Context) -> Iterator[Edge]:
+    def _arguments(self, call: ir.Call, scope: Context) -> Iterator[Edge]:
         """Functions handed to library code run inside the region: `checkpoint(self._body, x)`."""
         if terminal_name(call.function) == CONVENTION:
             return
         for argument in arguments_of(call):
-            if isinstance(argument, facts.Constant | facts.Unknown):
+            if isinstance(argument, ir.Constant | ir.Unknown):
                 continue
             values = evaluate(self._project, argument, scope)
             yield from self._by_caller(argument, scope, values, call.line, "passes on")
@@ -365,7 +365,7 @@ class _Walk:
         self, expr: Expr, scope: Context, known: ValueSet, line: int, verb: str = "calls"
     ) -> Iterator[Edge]:
         """The edges to modules that hot callers hand to a helper which is handed too many others."""
-        if isinstance(expr, facts.Name) and scope.function not in self._entered:
+        if isinstance(expr, ir.Name) and scope.function not in self._entered:
             callee = expr.id if verb == "calls" else None
             for one in by_caller(points_to_of(self._project), scope.function, expr, known):
                 for edge in self._runs(one.value, one.tier, line, verb, callee):
@@ -374,7 +374,7 @@ class _Walk:
     def _passed(self, expr: Expr, scope: Context, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
         """The edges to what a parameter holds: only what hot callers pass runs compiled."""
         expr = innermost(self._project, expr, scope.function)
-        home = self._project.home_of(expr.id, scope.function) if isinstance(expr, facts.Name) else None
+        home = self._project.home_of(expr.id, scope.function) if isinstance(expr, ir.Name) else None
         parameter = as_given(self._project.function(home), expr) if home is not None else None
         if (
             home is None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
-from dynamo_lint.index.facts import MODULE_KEY, CallSite, FileFacts
+from dynamo_lint.index.ir import MODULE_KEY, CallSite, FileFacts
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.boundaries import Boundaries

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile, relative
 from dynamo_lint.confirm.verdicts import INTENDED, VERDICTS, ProbeReport, Verdict, explaining
-from dynamo_lint.render.receipt_json import relative, summary
+from dynamo_lint.render.receipt_json import summary
 from dynamo_lint.terminal import Look, clean, clipped
 
 COLOURS = {"confirmed": "red", "stale": "red", "refuted": "green", "unobserved": "yellow"}

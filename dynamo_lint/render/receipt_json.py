@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamo_lint import __version__
-from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile, relative
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
 
 SCHEMA_VERSION = 1
@@ -132,9 +132,3 @@ def _verdict(one: Verdict) -> dict[str, Any]:
         "evidence": list(one.recompiles),
         "evidence_breaks": list(one.breaks),
     }
-
-
-def relative(path: str, root: Path) -> str:
-    """A path below the project as findings spell it; others stay absolute."""
-    inside = Path(path)
-    return inside.relative_to(root).as_posix() if inside.is_relative_to(root) else path

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dynamo_lint.index.facts import FileFacts
+from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions

@@ -9,6 +9,7 @@ from dynamo_lint.program.refs import Confidence
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT
+from dynamo_lint.rules.config_switches import seen_in_code
 from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
 from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED, unguarded_entries
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
@@ -25,10 +26,9 @@ from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
-from dynamo_lint.rules.settings import seen_in_code
 from dynamo_lint.rules.unguarded_absence import UNGUARDED_ABSENCE
 from dynamo_lint.rules.unguarded_environment_read import UNGUARDED_ENVIRONMENT_READ
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 RULES: tuple[Rule, ...] = (
     MUTATED_SCALAR_ATTRIBUTE,

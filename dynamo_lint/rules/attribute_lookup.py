@@ -9,7 +9,7 @@ from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.state.initial import SETUP
 from dynamo_lint.state.model import Key, Lookup, Outside
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Finding, Fix, Related, Span
-from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.program.refs import FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
-from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, Position, WriteSite
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, WriteSite
+from dynamo_lint.state.provenance import Tables
 
 
 @dataclass(frozen=True, slots=True)

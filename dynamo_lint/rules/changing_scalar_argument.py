@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, spell
 from dynamo_lint.rules.passing import advice, cost, effect_of, kind_names
-from dynamo_lint.state.fields import Filled
+from dynamo_lint.state.arguments import Filled, Passed
 from dynamo_lint.state.model import FunctionState, Use
-from dynamo_lint.state.origins import Tables
-from dynamo_lint.state.passed import Passed
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.classes import OF_MODULES, SELF_RETURNING
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import compile_calls, position, walk
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 _COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx"})
 """What a compiled module runs compiled, or compiles with; all else of it is that of the module below it

@@ -6,13 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
-from dynamo_lint.state.model import Position
-from dynamo_lint.state.origins import Tables
-from dynamo_lint.units.source import Bodies
+from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef, Position
+from dynamo_lint.state.provenance import Tables
 
 Loop = ast.For | ast.AsyncFor | ast.While
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -120,7 +119,7 @@ def walk(body: list[ast.stmt]) -> Iterator[Visit]:
         waiting += reversed(children)
 
 
-def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, facts.CallSite]]:
+def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, ir.CallSite]]:
     """Every call of `torch.compile`, by symbol."""
     names = {"compile", *project.aliases_of("compile")}
     for name in sorted(names):
@@ -230,10 +229,10 @@ def captured(compiled: ast.expr, loop: Loop) -> ast.Name | None:
     return None
 
 
-def _called(expr: facts.Expr) -> str:
+def _called(expr: ir.Expr) -> str:
     match expr:
-        case facts.Name(name):
+        case ir.Name(name):
             return name
-        case facts.Attribute(facts.Name(owner), name):
+        case ir.Attribute(ir.Name(owner), name):
             return f"{owner}.{name}"
     return ""

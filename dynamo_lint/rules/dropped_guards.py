@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index import ir
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.models.frameworks import DECORATORS
 from dynamo_lint.regions.entries import calls_at
 from dynamo_lint.regions.model import Entry
@@ -19,7 +19,7 @@ from dynamo_lint.rules.growing_container import GROWING_CONTAINER
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 GUARDED = (
     MUTATED_SCALAR_ATTRIBUTE,
@@ -72,13 +72,13 @@ def _drops_guards(tables: Tables, entry: Entry) -> bool:
     return any(_filters(tables, entry, value) for value in options)
 
 
-def _decorators(tables: Tables, entry: Entry) -> list[facts.Expr]:
+def _decorators(tables: Tables, entry: Entry) -> list[ir.Expr]:
     """Those of the definitions whose decorators or `def` an entry points at."""
     memo, key = tables.project.memo, ("decorators by line", entry.path)
     if key not in memo:
-        table: dict[int, list[facts.Expr]] = defaultdict(list)
+        table: dict[int, list[ir.Expr]] = defaultdict(list)
         file = tables.project.files[entry.path]
-        definitions: list[facts.Function | facts.Class] = [*file.functions.values(), *file.classes.values()]
+        definitions: list[ir.Function | ir.Class] = [*file.functions.values(), *file.classes.values()]
         for one in definitions:
             for line in range(one.first_line, one.line + 1) if one.decorators else ():
                 table[line] += one.decorators
@@ -86,17 +86,17 @@ def _decorators(tables: Tables, entry: Entry) -> list[facts.Expr]:
     return memo[key].get(entry.line, [])  # type: ignore[attr-defined, no-any-return]
 
 
-def _filters(tables: Tables, entry: Entry, options: facts.Expr) -> bool:
+def _filters(tables: Tables, entry: Entry, options: ir.Expr) -> bool:
     """`options={"guard_filter_fn": …}`, also through a name."""
     match options:
-        case facts.Display("dict", _, keys):
+        case ir.Display("dict", _, keys):
             return "guard_filter_fn" in keys
-        case facts.Name(name):
+        case ir.Name(name):
             return any(
                 _filters(tables, entry, binding.value)
                 for function in tables.project.files[entry.path].functions.values()
                 for binding in function.bindings
-                if binding.name == name and isinstance(binding.value, facts.Display)
+                if binding.name == name and isinstance(binding.value, ir.Display)
             )
     return False
 

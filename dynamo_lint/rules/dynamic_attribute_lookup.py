@@ -8,7 +8,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.state.model import Kind, Origin
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 EFFECTS = ("per-value", "break", "eager")
 """From bearable to worst."""

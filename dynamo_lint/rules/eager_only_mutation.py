@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
+from dynamo_lint.index import ir
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, placed, region
+from dynamo_lint.rules.caches import COMPILING, bypassed, eager_business
 from dynamo_lint.rules.driving import line_of
-from dynamo_lint.rules.memos import COMPILING, bypassed, eager_business
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 OPAQUE = frozenset({"assume_constant_result", "allow_in_graph", "nonstrict_trace"})
 
@@ -28,7 +28,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         for store in function.stores:
             if not function.runs_eagerly(store.line) or not tables.project.is_self(store.owner, hot.function):
                 continue
-            if store.name == facts.ITEM or (hot.function.id, store.name) in seen:
+            if store.name == ir.ITEM or (hot.function.id, store.name) in seen:
                 continue
             seen.add((hot.function.id, store.name))
             if eager_business(tables, hot.function, store.name):
@@ -83,7 +83,7 @@ def _finding(
     context: Context,
     hot: CompiledFunction,
     where: FunctionRef,
-    store: facts.Store,
+    store: ir.Store,
     how: str,
 ) -> Finding:
     reader = _reader(tables, hot, store.name)
@@ -109,7 +109,7 @@ def _reader(tables: Tables, hot: CompiledFunction, attribute: str) -> Related | 
         if other.receiver == hot.receiver:
             function = tables.project.function(other.function)
             own = tables.project.self_name(other.function)
-            if own is not None and facts.Attribute(facts.Name(own), attribute) in function.loads:
+            if own is not None and ir.Attribute(ir.Name(own), attribute) in function.loads:
                 return Related(other.function.path, function.line, 1, "used by this compiled function")
     return None
 

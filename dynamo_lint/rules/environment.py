@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Expr, Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Expr, Function
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import EnvironmentRead
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 SETS = frozenset({"setdefault", "putenv", "setenv", "update"})
 UNSETS = frozenset({"pop", "unsetenv", "delenv", "clear"})
@@ -41,7 +41,7 @@ def changes(tables: Tables) -> tuple[Change, ...]:
             )
     for name in sorted(SETS | UNSETS):
         for where, site in tables.project.calls_of(name):
-            owner = site.call.function.value if isinstance(site.call.function, facts.Attribute) else None
+            owner = site.call.function.value if isinstance(site.call.function, ir.Attribute) else None
             plain = name in {"putenv", "unsetenv", "setenv", "delenv"}
             if where in hot or not (plain or (owner is not None and terminal_name(owner) == "environ")):
                 continue
@@ -57,7 +57,7 @@ def _change(function: Function, key: str, sets: bool, path: str, line: int) -> C
 
 
 def _key(expr: Expr | None) -> str:
-    return expr.value if isinstance(expr, facts.Constant) and isinstance(expr.value, str) else ANY
+    return expr.value if isinstance(expr, ir.Constant) and isinstance(expr.value, str) else ANY
 
 
 def changes_of(read: EnvironmentRead, known: tuple[Change, ...]) -> tuple[Change, ...]:

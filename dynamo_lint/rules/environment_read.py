@@ -9,7 +9,7 @@ from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.environment import changes, changes_of, reads
 from dynamo_lint.rules.unguarded_environment_read import unguarded
 from dynamo_lint.state.model import EnvironmentRead
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.index.facts import Choice, Constant
+from dynamo_lint.index.ir import Choice, Constant
+from dynamo_lint.program.refs import Position
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, subject
 from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS, specialises
-from dynamo_lint.rules.costs import bounded
-from dynamo_lint.state.model import SCALARS, AttributeState, Kind, Outside, Position
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.rules.messages import bounded
+from dynamo_lint.state.model import SCALARS, AttributeState, Kind, Outside
+from dynamo_lint.state.provenance import Tables
 
 
 @dataclass(frozen=True, slots=True)

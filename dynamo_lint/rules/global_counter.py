@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import verdict
-from dynamo_lint.rules.costs import changing
 from dynamo_lint.rules.lazy_attribute import created
+from dynamo_lint.rules.messages import changing
 from dynamo_lint.state.model import AttributeState, Kind, WriteSite
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 
 @dataclass(frozen=True, slots=True)

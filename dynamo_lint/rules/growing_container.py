@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import verdict
-from dynamo_lint.rules.costs import bounded, storm
 from dynamo_lint.rules.growth import Growth, growth
+from dynamo_lint.rules.messages import bounded, storm
 from dynamo_lint.state.model import WriteSite
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Attribute, Name
+from dynamo_lint.index.ir import Attribute, Name
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.changes import STOPS, comparison
-from dynamo_lint.state.containers import Container, container_of
+from dynamo_lint.state.initial import Container, container_of
 from dynamo_lint.state.model import AttributeState, Kind, Mutation, MutationSite, Value, WriteSite
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 
 @dataclass(frozen=True, slots=True)

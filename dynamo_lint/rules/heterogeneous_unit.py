@@ -8,11 +8,11 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.instance_causes import causes, name_of, subjects
 from dynamo_lint.rules.instances import broken_apart, made_here, versions, without_break
-from dynamo_lint.rules.reasons import causes, name_of, subjects
 from dynamo_lint.rules.sharing import claim, shared_code
-from dynamo_lint.state.origins import Tables
-from dynamo_lint.units.consumed import Consumed
+from dynamo_lint.state.instance_uses import Consumed
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

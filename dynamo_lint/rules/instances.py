@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dynamo_lint.findings import Related
+from dynamo_lint.instances.model import Difference, DifferenceKind
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.changes import FLOAT_MATH
-from dynamo_lint.rules.costs import bounded
+from dynamo_lint.rules.messages import bounded
+from dynamo_lint.state.instance_uses import Consumed
 from dynamo_lint.state.model import Key, Kind, Kinds, Use
-from dynamo_lint.state.origins import Tables
-from dynamo_lint.units.consumed import Consumed
-from dynamo_lint.units.model import Difference, Sort
+from dynamo_lint.state.provenance import Tables
 
 DYNAMIC_INT = frozenset({Use.ARITHMETIC, Use.TENSOR_MATH, Use.POWER, Use.RETURNED, Use.STORED, Use.NONE_TEST})
 """Uses of an int that stay dynamic where Dynamo makes int attributes dynamic at all."""
@@ -66,7 +66,7 @@ def cost_of(tables: Tables, context: Context, found: Consumed) -> tuple[str, int
     difference = found.difference
     entries = versions(tables, found)
     kinds = _kinds(tables, found) - {Kind.NONE}
-    if difference.sort == Sort.SCALAR and entries != 2:
+    if difference.sort == DifferenceKind.SCALAR and entries != 2:
         if kinds == {Kind.FLOAT} and found.uses <= FLOAT_MATH:
             return "once", 2
         dynamic = context.unspec_int or context.torch_version < (2, 8)

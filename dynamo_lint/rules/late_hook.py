@@ -9,7 +9,7 @@ from dynamo_lint.calls.hooks import FORWARD_HOOKS
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import Driver, Visit, drivers, position, root_name
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, relate
 from dynamo_lint.rules.changes import latches, told
 from dynamo_lint.rules.none_or_tensor_attribute import accumulates, flip, moves
 from dynamo_lint.state.model import SCALARS, AttributeState, Key, Kind, WriteSite
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 FILLED, REGISTERED, MOVED, REBUILT = "filled", "registered", "moved", "rebuilt"
 MESSAGES = {

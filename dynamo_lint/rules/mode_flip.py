@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import Driver, Visit, drivers, loops_over, position, root_name, targets
 from dynamo_lint.rules.training import cares_for_training
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 FROZEN = "`requires_grad` of the blocks"
 FAMILIES = {

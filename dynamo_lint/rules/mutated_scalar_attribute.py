@@ -8,9 +8,9 @@ from dataclasses import replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import Verdict, latches, verdict
-from dynamo_lint.rules.costs import changing
+from dynamo_lint.rules.messages import changing
 from dynamo_lint.state.model import AttributeState, Kind, Use
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import ALLOWS_NONE, closed, latches, told
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Use, Write, WriteSite
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 NUMBERS = frozenset({Kind.INT, Kind.FLOAT})
 

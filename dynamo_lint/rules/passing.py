@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS
-from dynamo_lint.rules.costs import bounded, storm
+from dynamo_lint.rules.messages import bounded, storm
+from dynamo_lint.state.loop_variance import Varying
 from dynamo_lint.state.model import SCALARS, Kind, Use
-from dynamo_lint.state.varying import Varying
 
 STATIC = frozenset({Use.ITERATED, Use.KEY})
 """Uses that need the number itself: a loop bound, the index of a Python container."""

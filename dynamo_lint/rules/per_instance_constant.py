@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
+from dynamo_lint.instances.model import DifferenceKind
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
+from dynamo_lint.rules.instance_causes import causes, subjects
 from dynamo_lint.rules.instances import broken_apart, cost_of, made_here, price, without_break
-from dynamo_lint.rules.reasons import causes, subjects
+from dynamo_lint.state.instance_uses import Consumed
 from dynamo_lint.state.model import Use
-from dynamo_lint.state.origins import Tables
-from dynamo_lint.units.consumed import Consumed
-from dynamo_lint.units.model import Sort
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -36,7 +36,7 @@ def _weight(tables: Tables, context: Context, found: Consumed) -> tuple[bool, bo
 
 def _handed_on(found: Consumed) -> bool:
     """Only a function that was picked elsewhere may use it."""
-    return found.difference.sort == Sort.SCALAR and found.uses <= {Use.HANDED_ON}
+    return found.difference.sort == DifferenceKind.SCALAR and found.uses <= {Use.HANDED_ON}
 
 
 def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Consumed]]) -> Finding:
@@ -45,7 +45,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
     effect, entries = cost_of(tables, context, main)
     others = sorted({group[0].difference.unit.name for group in groups} - {difference.unit.name})
     more = f" (and {len(others)} other classes)" if others else ""
-    if difference.sort == Sort.PART:
+    if difference.sort == DifferenceKind.PART:
         part, _, settings = difference.setting.partition(" ")
         what = f"the {settings} of `self.{difference.attribute}` (`nn.{part}`)"
         name = f"self.{difference.attribute}"
@@ -67,7 +67,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
         severity="note" if _handed_on(main) else None,
         subject=f"{difference.owner.name}.{difference.attribute}",
         advice=without_break(tables, difference.unit) + _advice(main, name, context),
-        step=f"uses {name}" if difference.sort == Sort.SCALAR else f"gives {name} its settings",
+        step=f"uses {name}" if difference.sort == DifferenceKind.SCALAR else f"gives {name} its settings",
         related=_related(groups),
         also=subjects(one for group in groups for one in group)[1:],
     )
@@ -79,7 +79,7 @@ def _advice(found: Consumed, name: str, context: Context) -> str:
     name = name.strip("`")
     if Use.INDEX in found.uses:
         return f"let the caller index with `{name}` and pass the element as an argument{isolate}"
-    if found.difference.sort == Sort.SCALAR:
+    if found.difference.sort == DifferenceKind.SCALAR:
         return f"keep `{name}` in a buffer if it only enters tensor math, or decide in `__init__`{isolate}"
     return f"give all instances the same setting{isolate}"
 
@@ -89,7 +89,7 @@ def _related(groups: list[list[Consumed]]) -> tuple[Related, ...]:
     main = groups[0][0]
     for group in groups[:4]:
         first = group[0].difference
-        if first.sort == Sort.SCALAR:
+        if first.sort == DifferenceKind.SCALAR:
             for path, place in first.stores[:2]:
                 found[path, place.line] = Related(path, place.line, place.column, "given here")
         for one in group[1:4]:

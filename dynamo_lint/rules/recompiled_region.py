@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import (
     Driver,
@@ -20,7 +20,7 @@ from dynamo_lint.rules.driving import (
     text_of,
     walk,
 )
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 ROUND = "in every iteration of this loop"
 RESETS = ("_dynamo.reset", "compiler.reset")
@@ -36,7 +36,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         for visit in walk(body or []):
             target = _wrapped_again(visit, site.call.line)
             # On an object that came in, every call may wrap another one; a module or class is there once.
-            if target and tables.project.symbols(facts.Name(target.split(".")[0]), where.path, where.key):
+            if target and tables.project.symbols(ir.Name(target.split(".")[0]), where.path, where.key):
                 place = line_of(tables, where, site.call.line)
                 yield placed(rule, context, where.path, place, where.id, _wrapping(target))
 

@@ -6,18 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dynamo_lint.breaks.meeting import meeting
-from dynamo_lint.breaks.model import Alone
+from dynamo_lint.breaks.frames import SeparateFrame, certain_together
 from dynamo_lint.calls.decorators import outermost
 from dynamo_lint.findings import Related
-from dynamo_lint.index.facts import MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import CompiledFunction, Entry
 from dynamo_lint.rules.base import Claim, Context
 from dynamo_lint.rules.instances import broken_apart
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
 
 _BY_CALL = frozenset({"call", "method", "with", "library"})
@@ -75,13 +74,13 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
 
 def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, CompiledFunction]]:
     """The classes that a graph break lets Dynamo compile by themselves, by the entry that they meet in."""
-    groups: dict[int, list[tuple[Alone, CompiledFunction]]] = defaultdict(list)
+    groups: dict[int, list[tuple[SeparateFrame, CompiledFunction]]] = defaultdict(list)
     for ref, alone in tables.units.alone.items():
         own = next((hot for hot in alone.inside if hot.receiver == ref), None)
         if own is not None:
             groups[own.entries[0]].append((alone, own))
     for number, group in groups.items():
-        kept = meeting(tables.regions, [alone for alone, _ in group])
+        kept = certain_together(tables.regions, [alone for alone, _ in group])
         yield from ((f"entry {number}", alone.unit, own) for alone, own in group if alone in kept)
 
 

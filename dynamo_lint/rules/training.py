@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.index import ir
+from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.state.provenance import Tables
 
 PARTS = ("Dropout", "BatchNorm", "InstanceNorm", "RReLU", "MultiheadAttention", "Transformer", "DropPath")
 
@@ -16,7 +16,7 @@ def cares_for_training(tables: Tables) -> bool:
             return True
     owners = {hot.receiver for hot in tables.regions.hot if hot.receiver is not None}
     return any(
-        isinstance(store.value, facts.Call) and (terminal_name(store.value) or "").startswith(PARTS)
+        isinstance(store.value, ir.Call) and (terminal_name(store.value) or "").startswith(PARTS)
         for owner in owners
         for part in tables.project.mro(owner)
         for stores in tables.project.own_stores(part).values()

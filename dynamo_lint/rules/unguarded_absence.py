@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.program.refs import Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.attribute_lookup import appears_late
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.driving import position
-from dynamo_lint.state.model import Key, Position
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.model import Key
+from dynamo_lint.state.provenance import Tables
 
 CATCHES = {"AttributeError": "attribute", "KeyError": "key"}
 RANDOM = ("rand", "normal", "multinomial", "bernoulli", "choice", "shuffle", "sample", "uuid", "time")

@@ -8,7 +8,7 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.environment import Change, appears_later, changes, changes_of, reads
 from dynamo_lint.state.model import EnvironmentRead
-from dynamo_lint.state.origins import Tables
+from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

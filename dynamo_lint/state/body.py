@@ -7,8 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Function
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, Function
 
 Loop = ast.For | ast.While
 
@@ -33,7 +33,7 @@ class Body:
     outer: set[str] = field(default_factory=set)
     """Names that belong to the code around."""
 
-    def call(self, wanted: facts.Call) -> ast.Call | None:
+    def call(self, wanted: ir.Call) -> ast.Call | None:
         """The node of a call, at columns that are true for the file."""
         line = wanted.line - self.shift
         return next((node for node in self.calls.get(line, ()) if _same(node, wanted)), None)
@@ -81,7 +81,7 @@ def _lines(source: str) -> list[str]:
     return source.splitlines()
 
 
-def _same(node: ast.Call, call: facts.Call) -> bool:
+def _same(node: ast.Call, call: ir.Call) -> bool:
     """The call of the tree is the one of the index: it passes as much, to a callee of the same name."""
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", None)
     known = getattr(call.function, "id", getattr(call.function, "name", None))

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import libcst as cst
 
-from dynamo_lint.index.expressions import LARGEST, MOST_LINKS
-from dynamo_lint.index.facts import UNKNOWN, Attribute, Call, Constant, Element, Expr, Name, Subscript
+from dynamo_lint.index.ir import UNKNOWN, Attribute, Call, Constant, Element, Expr, Name, Subscript
+from dynamo_lint.index.lower import LARGEST, MOST_LINKS
 
 
 def to_expr(node: cst.BaseExpression, links: int = MOST_LINKS) -> Expr:

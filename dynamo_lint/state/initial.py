@@ -1,22 +1,167 @@
-"""What an attribute holds before hot code writes it, and who else writes it: from the index alone."""
+"""The initial abstract value of an attribute, and of the items of a container that it starts with."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Expr
-from dynamo_lint.program.item_path import ItemPath, item_path
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Display, Expr
+from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.program.item_path import ANY_ITEM, ItemPath, item_path, step_of
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state import optimizers
-from dynamo_lint.state.items import NOTHING, below, item_of
-from dynamo_lint.state.model import Key, Kind, Kinds, Outside
-from dynamo_lint.state.names import Names
+from dynamo_lint.state.free_variables import Names
+from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
 from dynamo_lint.values.model import Context, ExternalInstance, Instance
 from dynamo_lint.values.points_to import evaluate
+
+NO_ITEMS = ir.Choice(())
+"""The item of an empty container."""
+_STEP = re.compile(r"""\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]""")
+
+
+def below(item: str, path: ItemPath, index: Expr) -> str | None:
+    """What is left of an item when a store fills `path[index]`; None if that is another item."""
+    steps = tuple(_STEP.findall(item))
+    stored = (*path.steps, step_of(index))
+    if len(stored) > len(steps):
+        return None
+    same = all(ANY_ITEM in pair or pair[0] == pair[1] for pair in zip(stored, steps, strict=False))
+    return "".join(steps[len(stored) :]) if same else None
+
+
+def item_of(value: Expr, item: str) -> Expr:
+    """The element that an index names in a new container, or what any of its elements may be."""
+    for step in _STEP.findall(item):
+        if isinstance(value, ir.Choice):
+            options = (_item(option, step) for option in value.options)
+            value = ir.Choice(tuple(option for option in options if option != NO_ITEMS))
+        else:
+            value = _item(value, step)
+    return value
+
+
+def _item(value: Expr, item: str) -> Expr:
+    if isinstance(value, ir.Call):
+        return _constructed_item(value, item)
+    if not isinstance(value, ir.Display):
+        return ir.UNKNOWN
+    if not value.items and value.kind != "tuple":
+        return NO_ITEMS
+    if item == ANY_ITEM:
+        return ir.Choice(value.items)
+    text = item[1:-1]
+    if value.kind == "dict":
+        keys = {repr(key): part for key, part in zip(value.keys, value.items, strict=False)}
+        return keys.get(text, NO_ITEMS if None not in value.keys else ir.UNKNOWN)
+    if text.isdigit() and int(text) < len(value.items):
+        return value.items[int(text)]
+    return ir.UNKNOWN
+
+
+def _constructed_item(value: ir.Call, item: str) -> Expr:
+    """The element of `OrderedDict(n=0)`, of `dict.fromkeys(names, 0)`, or a new one of `defaultdict(int)`."""
+    match value.function:
+        case ir.Attribute(ir.Name("dict" | "OrderedDict"), "fromkeys") if value.arguments:
+            return value.arguments[1] if len(value.arguments) > 1 else ir.Constant(None)
+        case ir.Name("dict" | "OrderedDict") | ir.Attribute(_, "OrderedDict"):
+            named = {repr(name): part for name, part in value.keywords}
+            return named.get(item.strip("[]"), ir.UNKNOWN)
+        case ir.Name("Counter") | ir.Attribute(_, "Counter"):
+            return ir.Constant(0)
+        case ir.Name("defaultdict") | ir.Attribute(_, "defaultdict"):
+            match value.arguments:
+                case (ir.Name("int"), *_):
+                    return ir.Constant(0)
+                case (ir.Name("float"), *_):
+                    return ir.Constant(0.0)
+    return ir.UNKNOWN
+
+
+_KINDS = {
+    "list": "list",
+    "dict": "dict",
+    "OrderedDict": "dict",
+    "defaultdict": "dict",
+    "Counter": "dict",
+    "set": "set",
+    "deque": "deque",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container as construction leaves it."""
+
+    kind: str
+    """`list`, `dict`, `set` or `deque`."""
+    keys: frozenset[str] = frozenset()
+    """Source text of the keys that are there from the start."""
+    empty: bool = False
+    bounded: bool = False
+    """It has a `maxlen`."""
+    maxlen: int | None = None
+    """That length, if it is a literal."""
+
+
+def container_of(state: AttributeState) -> Container | None:
+    """What the attribute starts with; None if construction does not say, or says two things."""
+    found = {_container(outside.value) for outside in state.outside if outside.initial}
+    found.discard(None)
+    return found.pop() if len(found) == 1 else None
+
+
+def _container(value: Expr) -> Container | None:
+    match value:
+        case Display(kind="list" | "each", items=items):
+            return Container("list", empty=not items)
+        case Display(kind="dict", keys=keys):
+            return Container("dict", frozenset(repr(key) for key in keys if key is not None))
+        case Display(kind="set"):
+            return Container("set")
+        case Call(function, arguments, keywords):
+            kind = _KINDS.get(terminal_name(function) or "")
+            if kind is None:
+                return None
+            given = dict(keywords)
+            limit = given.get("maxlen", arguments[1] if kind == "deque" and len(arguments) > 1 else None)
+            length = limit.value if isinstance(limit, Constant) and isinstance(limit.value, int) else None
+            bounded = limit is not None and limit != Constant(None)
+            names = frozenset(repr(name) for name in given if name is not None and kind == "dict")
+            return Container(kind, names, not arguments and not given, bounded, length)
+    return None
+
+
+BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
+GROUPS, STATE = "param_groups", "state"
+
+
+def fills(attribute: str) -> bool:
+    """An entry of a group (`param_groups[...]['lr']`) or of a parameter's state: its container is torch's."""
+    return attribute.startswith((f"{GROUPS}[", f"{STATE}[")) and attribute.count("[") > 1
+
+
+def default(project: Project, owner: ClassRef, item: str) -> tuple[FunctionRef, int, Expr] | None:
+    """Where an optimizer passes the default of an entry such as `[...]['lr']`, and the value it passes."""
+    entry = item[item.find("[", 1) :] if item.count("[") == 2 else ""
+    init = project.method(owner, "__init__")
+    if not entry or init is None:
+        return None
+    function = project.function(init)
+    for site in function.calls:
+        match site.call:
+            case ir.Call(ir.Attribute(_, "__init__"), arguments, keywords):
+                defaults = dict(keywords).get("defaults", arguments[-1] if arguments else ir.UNKNOWN)
+                if isinstance(defaults, ir.Name):
+                    bound = [b.value for b in function.bindings if b.name == defaults.id]
+                    defaults = bound[0] if len(bound) == 1 else ir.UNKNOWN
+                value = item_of(defaults, entry)
+                return (init, site.call.line, value) if value != ir.UNKNOWN else None
+    return None
+
 
 SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
 PLAIN_BASES = frozenset(
@@ -24,7 +169,7 @@ PLAIN_BASES = frozenset(
 )
 _MAX_DEPTH = 8
 _MAX_ASKED = 3000
-_Numbered = dict[int, tuple[FunctionRef, facts.Store]]
+_Numbered = dict[int, tuple[FunctionRef, ir.Store]]
 
 
 @dataclass(slots=True)
@@ -40,10 +185,10 @@ class Initial:
     asked: int = 0
     setup: dict[ClassRef, frozenset[FunctionRef]] = field(default_factory=dict)
     stored: dict[str, dict[ClassRef, _Numbered]] = field(default_factory=dict)
-    items: dict[str, list[tuple[frozenset[ClassRef], FunctionRef, facts.Store, ItemPath]]] = field(
+    items: dict[str, list[tuple[frozenset[ClassRef], FunctionRef, ir.Store, ItemPath]]] = field(
         default_factory=dict
     )
-    registered: dict[str, list[tuple[FunctionRef, facts.Call]]] = field(init=False)
+    registered: dict[str, list[tuple[FunctionRef, ir.Call]]] = field(init=False)
     """Buffers and parameters by name, with the call that registers them."""
 
     def __post_init__(self) -> None:
@@ -51,7 +196,7 @@ class Initial:
         for register in ("register_buffer", "register_parameter"):
             for where, site in self.project.calls_of(register):
                 match site.call.arguments:
-                    case (facts.Constant(str() as name), *_):
+                    case (ir.Constant(str() as name), *_):
                         self.registered.setdefault(name, []).append((where, site.call))
 
     def kinds(self, key: Key) -> Kinds:
@@ -89,8 +234,8 @@ class Initial:
         if self.names.is_scope(key.owner):
             return False
         bases = set(self.project.external_bases(key.owner)) - PLAIN_BASES
-        if optimizers.fills(key.attribute):
-            bases -= optimizers.BASES
+        if fills(key.attribute):
+            bases -= BASES
         bases = {base for base in bases if not base.startswith("typing.")}
         return bool(bases) and not any(o.initial for o in self.outside(key))
 
@@ -117,11 +262,11 @@ class Initial:
                 break
         for base in self.project.mro(key.owner):
             stores = self.project.own_stores(base).get(name, [])
-            literal = {(where, s.line) for where, s in stores if isinstance(s.value, facts.Constant)}
+            literal = {(where, s.line) for where, s in stores if isinstance(s.value, ir.Constant)}
             for where, store in stores:
                 if where in self.hot and not self._is_setup(where, key.owner):
                     continue
-                if isinstance(store.value, facts.Typed) and (where, store.line) in literal:
+                if isinstance(store.value, ir.Typed) and (where, store.line) in literal:
                     continue  # told by its value
                 initial = self._is_setup(where, key.owner)
                 found.append(self._store(where, store, item, initial, key.owner))
@@ -129,7 +274,7 @@ class Initial:
         for where, call in self.registered.get(name, []):
             initial = self._is_setup(where, key.owner)
             if self.project.owner(where) in order and (initial or where not in self.hot):
-                none = call.arguments[1:2] == (facts.Constant(None),)
+                none = call.arguments[1:2] == (ir.Constant(None),)
                 kinds = frozenset({Kind.NONE if none else Kind.TENSOR})
                 constant = "None" if none else None
                 found.append(Outside(where.path, call.line, 1, kinds, constant, initial))
@@ -147,10 +292,10 @@ class Initial:
                 found.append(
                     Outside(where.path, line, 1, frozenset({Kind.CONTAINER}), None, False, where=where)
                 )
-        if name == optimizers.GROUPS and (given := optimizers.default(self.project, key.owner, item)):
+        if name == GROUPS and (given := default(self.project, key.owner, item)):
             found.append(self._write(given[0], given[2], given[1], "", True, key.owner))
         # An empty container says nothing of items that other code puts into it.
-        filled = [outside for outside in found if outside.value != NOTHING]
+        filled = [outside for outside in found if outside.value != NO_ITEMS]
         return filled if filled or item.count("[") > 1 else found
 
     def _in_namespace(self, owner: ClassRef, name: str, attribute: str) -> list[Outside]:
@@ -159,12 +304,12 @@ class Initial:
         for base in self.project.mro(owner):
             for where, store in self.project.own_stores(base).get(name, []):
                 match store.value:
-                    case facts.Call(facts.Name("SimpleNamespace") | facts.Attribute(_, "SimpleNamespace")):
-                        value = dict(store.value.keywords).get(attribute, NOTHING)
+                    case ir.Call(ir.Name("SimpleNamespace") | ir.Attribute(_, "SimpleNamespace")):
+                        value = dict(store.value.keywords).get(attribute, NO_ITEMS)
                         found.append(self._write(where, value, store.line, "", True, owner))
-        return [one for one in found if one.value != NOTHING]
+        return [one for one in found if one.value != NO_ITEMS]
 
-    def _item_stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, facts.Store, ItemPath]]:
+    def _item_stored(self, name: str) -> list[tuple[frozenset[ClassRef], FunctionRef, ir.Store, ItemPath]]:
         """The stores into a container of this name outside hot code, with the classes that may own it."""
         if name not in self.items:
             self.items[name] = []
@@ -181,14 +326,14 @@ class Initial:
         found = []
         for where, site in self.project.calls_of("clear"):
             match site.call.function:
-                case facts.Attribute(facts.Attribute(owner, held)) if held == name and where not in self.hot:
+                case ir.Attribute(ir.Attribute(owner, held)) if held == name and where not in self.hot:
                     values = evaluate(self.project, owner, Context(where, self.project.owner(where)))
                     owners = frozenset(value.ref for value in values if isinstance(value, Instance))
                     found.append((owners, where, site.call.line))
         return found
 
     def _store(
-        self, where: FunctionRef, store: facts.Store, item: str, initial: bool, receiver: ClassRef | None
+        self, where: FunctionRef, store: ir.Store, item: str, initial: bool, receiver: ClassRef | None
     ) -> Outside:
         made = self._write(where, store.value, store.line, item, initial, receiver)
         return replace(made, augmented=store.augmented)
@@ -220,7 +365,7 @@ class Initial:
                 found.append(self._store(where, store, item, where == home and not store.augmented, None))
         for where, site in self.project.calls_of("clear"):
             here = where.path == owner.path and where not in self.hot
-            if here and site.call.function == facts.Attribute(facts.Name(name), "clear"):
+            if here and site.call.function == ir.Attribute(ir.Name(name), "clear"):
                 cleared = frozenset({Kind.CONTAINER})
                 found.append(Outside(where.path, site.call.line, 1, cleared, None, False, where=where))
         for parameter in self.project.function(home).parameters:
@@ -258,9 +403,9 @@ class Initial:
     ) -> Outside:
         if item:
             value = item_of(value, item)
-        constant = repr(value.value) if isinstance(value, facts.Constant) else None
+        constant = repr(value.value) if isinstance(value, ir.Constant) else None
         found = self.of_expr(value, Context(where, receiver or self.project.owner(where)))
-        if found == {Kind.ENUM} and isinstance(value, facts.Attribute):
+        if found == {Kind.ENUM} and isinstance(value, ir.Attribute):
             names = self.project.symbols(value.value, where.path, where.key)
             constant = next((f"{s.name}.{value.name}" for s in names if isinstance(s, ClassRef)), None)
         return Outside(where.path, line, 1, found, constant, initial, value, where)
@@ -280,7 +425,7 @@ class Initial:
             for base in self.project.mro(owner)
             for name in SETUP
             for binding in self.project.class_bindings(base).get(name, ())
-            if isinstance(binding.value, facts.Definition)
+            if isinstance(binding.value, ir.Definition)
         ]
         while waiting:
             ref = waiting.pop()
@@ -289,7 +434,7 @@ class Initial:
             found.add(ref)
             for site in self.project.function(ref).calls:
                 match site.call.function:
-                    case facts.Attribute(own, method) if self.project.is_self(own, ref):
+                    case ir.Attribute(own, method) if self.project.is_self(own, ref):
                         called = self.project.method(owner, method)
                         if called is not None:
                             waiting.append(called)
@@ -304,22 +449,22 @@ class Initial:
         if depth > _MAX_DEPTH or self.asked > _MAX_ASKED:
             return K.UNKNOWN
         match expr:
-            case facts.Constant(value):
+            case ir.Constant(value):
                 return K.of_constant(value)
-            case facts.Typed(annotation):
+            case ir.Typed(annotation):
                 return K.of_annotation(annotation)
-            case facts.Display(kind, items):
+            case ir.Display(kind, items):
                 if kind != "tuple":
                     return frozenset({Kind.CONTAINER})
                 return K.of_tuple([self.of_expr(item, scope, depth + 1) for item in items])
-            case facts.Choice(options):
+            case ir.Choice(options):
                 parts = [self.of_expr(option, scope, depth + 1) for option in options]
                 return frozenset().union(*parts) if all(parts) else K.UNKNOWN
-            case facts.Name(name):
+            case ir.Name(name):
                 return self._of_name(name, scope, depth)
-            case facts.Call(function):
+            case ir.Call(function):
                 return self._of_call(function, expr, scope)
-            case facts.Attribute(owner, name):
+            case ir.Attribute(owner, name):
                 return self._of_attribute(owner, name, scope)
         return K.UNKNOWN
 
@@ -330,7 +475,7 @@ class Initial:
             if parameter.name == name and not bound:
                 if parameter.annotation is not None:
                     return K.of_annotation(parameter.annotation)
-                if isinstance(parameter.default, facts.Constant) and parameter.default.value is not None:
+                if isinstance(parameter.default, ir.Constant) and parameter.default.value is not None:
                     return K.of_constant(parameter.default.value)
                 return self._of_passed(parameter.name, scope, depth)
         if not bound:
@@ -338,7 +483,7 @@ class Initial:
             scope = Context(FunctionRef(scope.function.path, MODULE_KEY))
         if not bound:
             return K.UNKNOWN
-        return self.of_expr(facts.Choice(tuple(bound)), scope, depth + 1)
+        return self.of_expr(ir.Choice(tuple(bound)), scope, depth + 1)
 
     def _of_passed(self, name: str, scope: Context, depth: int) -> Kinds:
         """What set-up code passes for a parameter: of a method it calls on itself, or of a constructor."""
@@ -394,8 +539,8 @@ class Initial:
 
 def _one_each(found: list[Outside]) -> list[Outside]:
     """`self.table: Tensor | None = None` is one store: the annotation helps where the value is unknown."""
-    typed = {(o.path, o.line): o.kinds for o in found if isinstance(o.value, facts.Typed)}
-    valued = [o for o in found if not isinstance(o.value, facts.Typed)]
+    typed = {(o.path, o.line): o.kinds for o in found if isinstance(o.value, ir.Typed)}
+    valued = [o for o in found if not isinstance(o.value, ir.Typed)]
     told = {(o.path, o.line) for o in valued}
     merged = [o if o.kinds else replace(o, kinds=typed.get((o.path, o.line), K.UNKNOWN)) for o in valued]
-    return [*merged, *(o for o in found if isinstance(o.value, facts.Typed) and (o.path, o.line) not in told)]
+    return [*merged, *(o for o in found if isinstance(o.value, ir.Typed) and (o.path, o.line) not in told)]

@@ -7,18 +7,16 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.compiling import truth_when_compiling
+from dynamo_lint.index import ir
+from dynamo_lint.index.conditions import truth_when_compiling
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.calls import evaluate_call
+from dynamo_lint.state.abstract_state import expressions, is_namespace, merge
 from dynamo_lint.state.convert import literal_of, to_expr
-from dynamo_lint.state.expressions import Evaluator
-from dynamo_lint.state.flow import merge
-from dynamo_lint.state.link import Linker
 from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Place, Use, Value
-from dynamo_lint.state.operators import arithmetic
+from dynamo_lint.state.places import Linker
 from dynamo_lint.state.source import Opened
-from dynamo_lint.state.values import expressions, is_namespace
+from dynamo_lint.state.transfer import Evaluator, arithmetic
+from dynamo_lint.state.transfer_calls import evaluate_call
 
 TENSOR_FACTS = frozenset({"shape", "device", "dtype", "ndim"})
 
@@ -358,11 +356,11 @@ def _tensor_parameters(linker: Linker) -> frozenset[str]:
     if module and function.qualname.endswith(".forward"):
         found.update(parameter.name for parameter in function.parameters[1:2])
     for load in function.loads:
-        if isinstance(load.value, facts.Name) and load.name in K.TENSOR_ONLY_ATTRIBUTES:
+        if isinstance(load.value, ir.Name) and load.name in K.TENSOR_ONLY_ATTRIBUTES:
             found.add(load.value.id)
     for site in function.calls:
         match site.call.function:
-            case facts.Attribute(facts.Name(name), method):
+            case ir.Attribute(ir.Name(name), method):
                 if method in K.TENSOR_METHODS or method in K.INT_METHODS:
                     found.add(name)
     return frozenset(found)

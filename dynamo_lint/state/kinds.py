@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import Attribute, Choice, Constant, Display, Expr, Name, Subscript
+from dynamo_lint.index.ir import Attribute, Choice, Constant, Display, Expr, Name, Subscript
 from dynamo_lint.state.model import SCALARS, Kind, Kinds
 
 UNKNOWN: Kinds = frozenset()

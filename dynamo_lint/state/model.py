@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from dynamo_lint.index.facts import UNKNOWN, Expr
-from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.index.ir import UNKNOWN, Expr
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
 
 
@@ -29,7 +29,6 @@ class Kind(Enum):
 
 Kinds = frozenset[Kind]
 """Everything a value can be; empty when unknown."""
-
 SCALARS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.STR, Kind.TUPLE, Kind.ENUM})
 """Kinds that Dynamo guards by value."""
 
@@ -58,16 +57,6 @@ class Use(Enum):
 
 Place = tuple[str, ...]
 """A root name and a path: `("self", "cfg", "step")`, `("self", "stats", "['n']")`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A stretch of a file: 1-based lines and columns, end exclusive."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
 
 
 @dataclass(frozen=True, slots=True)

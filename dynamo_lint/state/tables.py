@@ -9,16 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dynamo_lint.breaks.frames import alone
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, Function
+from dynamo_lint.breaks.frames import separate_frames
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import ITEM, Function
+from dynamo_lint.instances.find import find_units
+from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.item_path import item_path
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef, Node
 from dynamo_lint.regions.model import CompiledFunction, Regions
-from dynamo_lint.state.between import Between
-from dynamo_lint.state.entered import Facts, absent, entry_facts
-from dynamo_lint.state.fields import filled
+from dynamo_lint.regions.policy import Policies
+from dynamo_lint.state.arguments import Passed, filled, passed
+from dynamo_lint.state.entry_facts import Facts, entry_facts, missing_attributes
+from dynamo_lint.state.free_variables import MUTATORS, REGISTRARS, Names
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import (
     AttributeState,
@@ -31,12 +34,8 @@ from dynamo_lint.state.model import (
     ReadSite,
     WriteSite,
 )
-from dynamo_lint.state.names import MUTATORS, REGISTRARS, Names
-from dynamo_lint.state.origins import Origins, Tables
-from dynamo_lint.state.passed import Passed, passed
-from dynamo_lint.state.policy import Policies
-from dynamo_lint.units.find import find_units
-from dynamo_lint.units.source import Bodies
+from dynamo_lint.state.provenance import Origins, Tables
+from dynamo_lint.state.writers import ExternalWrites
 
 if TYPE_CHECKING:
     from dynamo_lint.state.source import Opened
@@ -54,11 +53,11 @@ ROOTS = ("state", "global", "bound", "argument", "closure")
 def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
     bodies = Bodies(project, read_source)
-    by_break = alone(project, regions, bodies)
+    by_break = separate_frames(project, regions, bodies)
     units = find_units(project, regions, bodies, by_break)
     scopes = Names(project)
     names = _stored_names(project, regions)
-    between = Between(project, regions, scopes)
+    between = ExternalWrites(project, regions, scopes)
     mentioning = _mentioning(project, regions, scopes, read_source)
     given = passed(project, regions, between.drivers, read_source)
     mentioning |= _fed(project, regions, given)
@@ -116,11 +115,9 @@ def _stored_names(project: Project, regions: Regions) -> frozenset[str]:
                 names.add(path.name)
         for site in function.calls:
             match site.call.function, site.call.arguments:
-                case facts.Attribute(facts.Attribute(name=name) | facts.Name(name), method), _ if (
-                    method in MUTATORS
-                ):
+                case ir.Attribute(ir.Attribute(name=name) | ir.Name(name), method), _ if method in MUTATORS:
                     names.add(name)
-                case facts.Attribute(_, method), (facts.Constant(str() as name), *_) if method in REGISTRARS:
+                case ir.Attribute(_, method), (ir.Constant(str() as name), *_) if method in REGISTRARS:
                     names.add(name)
     return frozenset(names)
 
@@ -179,11 +176,8 @@ def _matters(function: Function, names: frozenset[str]) -> bool:
     if any(load.name in names for load in function.loads):
         return True
     return any(
-        site.call.function == facts.Name("next")
-        or (
-            isinstance(site.call.function, facts.Attribute)
-            and site.call.function.name in MUTATORS | REGISTRARS
-        )
+        site.call.function == ir.Name("next")
+        or (isinstance(site.call.function, ir.Attribute) and site.call.function.name in MUTATORS | REGISTRARS)
         for site in function.calls
     )
 
@@ -294,7 +288,7 @@ class _Interpretation:
     def _opened(self, callee: Callee) -> FunctionState | None:
         # libcst is slow to import, and a project without candidates never needs it.
         from dynamo_lint.state.interpret import interpret
-        from dynamo_lint.state.link import Linker
+        from dynamo_lint.state.places import Linker
 
         function = self.project.function(callee.function)
         opened = self._open(callee.function)
@@ -341,7 +335,7 @@ def _attributes(
     origins: Origins,
     states: dict[CompiledFunction, FunctionState],
     entered: dict[CompiledFunction, Facts],
-    between: Between,
+    between: ExternalWrites,
 ) -> tuple[AttributeState, ...]:
     """One table per attribute that hot code writes, or reads while other code rebinds it between calls."""
     reads: dict[Key, list[ReadSite]] = defaultdict(list)
@@ -358,7 +352,7 @@ def _attributes(
                 if root in ROOTS:
                     value = replace(write.value, kinds=origins.kinds(hot, write.value))
                     whole = replace(write, value=value, guards=write.guards | guards)
-                    asked = frozenset(way | absent(write.guards) for way in ways)
+                    asked = frozenset(way | missing_attributes(write.guards) for way in ways)
                     writes[key].append(WriteSite(hot, whole, asked))
                     roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
         for mutation in state.mutations:

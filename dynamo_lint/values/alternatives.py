@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import Attribute, Call, Constant, Expr, Name, Subscript
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Name, Subscript
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -83,8 +83,8 @@ def _in_table(project: Project, refs: frozenset[ClassRef]) -> bool:
     return any(refs <= _classes(project, table, path) for path, table in tables)
 
 
-def _classes(project: Project, table: facts.Display, path: str) -> frozenset[ClassRef]:
-    parts = (part for part in walk(table) if isinstance(part, facts.Name | facts.Attribute))
+def _classes(project: Project, table: ir.Display, path: str) -> frozenset[ClassRef]:
+    parts = (part for part in walk(table) if isinstance(part, ir.Name | ir.Attribute))
     return frozenset(s for part in parts for s in project.symbols(part, path) if isinstance(s, ClassRef))
 
 
@@ -102,15 +102,15 @@ def _in_factory(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
     return False
 
 
-def _alternatives(function: facts.Function) -> list[set[str]]:
+def _alternatives(function: ir.Function) -> list[set[str]]:
     """What is called for the values that one place of a function may get: its result, or a name."""
     made: dict[str, set[str]] = {}
     pairs = [("", value) for value in function.returns]
-    bound: list[facts.Binding | facts.Store] = [*function.bindings, *function.stores]
+    bound: list[ir.Binding | ir.Store] = [*function.bindings, *function.stores]
     pairs += [(one.name, one.value) for one in bound]
     for name, value in pairs:
         for part in walk(value):
-            if isinstance(part, facts.Call):
+            if isinstance(part, ir.Call):
                 made.setdefault(name, set()).add(terminal_name(part) or "")
     return list(made.values())
 
@@ -119,7 +119,7 @@ def _registered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
     """Whether one function, or one method of one object, decorates all of them, or many but for a few."""
     decorated: Counter[Expr] = Counter()
     for ref in refs:
-        mine = {d.function if isinstance(d, facts.Call) else d for d in project.class_(ref).decorators}
+        mine = {d.function if isinstance(d, ir.Call) else d for d in project.class_(ref).decorators}
         decorated.update(one for one in mine if "regist" in (terminal_name(one) or ""))
     registered = max(decorated.values(), default=0)
     others = len(refs) - registered

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import MODULE_KEY, Expr, Name
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, Expr, Name
 from dynamo_lint.program.hierarchy import concrete_subclasses, subclass_confidence
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef
@@ -43,18 +43,18 @@ _PLAIN = frozenset(
 def is_plain(project: Project, annotation: Expr, scope: Context) -> bool:
     """Whether an annotation admits only tensors, numbers and texts: values that lead to no code of ours."""
     match annotation:
-        case facts.Constant(None):
+        case ir.Constant(None):
             return True
-        case facts.Choice(options) | facts.Display("tuple", options):
+        case ir.Choice(options) | ir.Display("tuple", options):
             return all(is_plain(project, option, scope) for option in options)
-        case facts.Subscript(base, index):
-            name = base.id if isinstance(base, facts.Name) else getattr(base, "name", "")
+        case ir.Subscript(base, index):
+            name = base.id if isinstance(base, ir.Name) else getattr(base, "name", "")
             return name in _TRANSPARENT and is_plain(project, index, scope)
     symbols = project.symbols(annotation, scope.function.path, scope.function.key)
     return bool(symbols) and all(isinstance(s, ExternalSymbol) and s.dotted in _PLAIN for s in symbols)
 
 
-def as_overridden(project: Project, parameter: facts.Parameter, where: FunctionRef) -> ValueSet:
+def as_overridden(project: Project, parameter: ir.Parameter, where: FunctionRef) -> ValueSet:
     """What the method that another overrides says of a parameter, which has no annotation here."""
     owner, name = project.owner(where), where.key.rpartition(".")[2]
     if owner is None or parameter.annotation is not None or name == "__init__":
@@ -74,15 +74,15 @@ def as_overridden(project: Project, parameter: facts.Parameter, where: FunctionR
 def typed(project: Project, annotation: Expr, scope: Context) -> ValueSet:
     """Instances of an annotated type."""
     match annotation:
-        case facts.Choice(options) | facts.Display("tuple", options):
+        case ir.Choice(options) | ir.Display("tuple", options):
             return union(typed(project, option, scope) for option in options)
-        case facts.Subscript(base, index):
-            name = base.id if isinstance(base, facts.Name) else getattr(base, "name", "")
-            inner = index.items if isinstance(index, facts.Display) and index.items else (index,)
+        case ir.Subscript(base, index):
+            name = base.id if isinstance(base, ir.Name) else getattr(base, "name", "")
+            inner = index.items if isinstance(index, ir.Display) and index.items else (index,)
             if name in _UNION:
                 return union(typed(project, option, scope) for option in inner)
             if name == "Literal":
-                texts = [i.value for i in inner if isinstance(i, facts.Constant) and isinstance(i.value, str)]
+                texts = [i.value for i in inner if isinstance(i, ir.Constant) and isinstance(i.value, str)]
                 return {Text(text): Confidence.LIKELY for text in texts}
             if name in _WRAPPING:
                 return typed(project, inner[0], scope)
@@ -123,9 +123,9 @@ def _alias(project: Project, name: str, path: str, depth: int = 0) -> ValueSet:
     """What an annotation means that has a name of its own: `Models = Annotated[NetConfig | …, …]`."""
     bound = project.global_bindings(path).get(name, ())
     match bound:
-        case [facts.Subscript() as meant]:
+        case [ir.Subscript() as meant]:
             return typed(project, meant, Context(FunctionRef(path, MODULE_KEY)))
-        case [facts.Import(name=str() as other) as source] if depth < _DEEPEST:
+        case [ir.Import(name=str() as other) as source] if depth < _DEEPEST:
             files = [s for s in project.imported_modules(source, path) if isinstance(s, File)]
             return union(_alias(project, other, file.path, depth + 1) for file in files)
     return EMPTY
@@ -136,7 +136,7 @@ def nested(project: Project, annotation: Expr, receiver: ClassRef | None) -> lis
 
     A class that nests a `Config` of its own gets that one, whatever a method of its base was written for.
     """
-    if receiver is None or not isinstance(annotation, facts.Name):
+    if receiver is None or not isinstance(annotation, ir.Name):
         return []
     found = []
     for part in project.mro(receiver):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, CallSite, Expr, Function, Parameter
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function, Parameter
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.hierarchy import is_protocol
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
@@ -31,7 +31,7 @@ def is_settled(project: Project, parameter: Parameter, function: FunctionRef) ->
     return any(names_ours(project, v) for v in typed(project, parameter.annotation, outer))
 
 
-def argument_for(parameter: Parameter, function: Function, call: facts.Call) -> Expr | None:
+def argument_for(parameter: Parameter, function: Function, call: ir.Call) -> Expr | None:
     """The expression a call passes for a parameter, by keyword or by position; None if it passes none."""
     for keyword, value in call.keywords:
         if keyword == parameter.name:
@@ -41,7 +41,7 @@ def argument_for(parameter: Parameter, function: Function, call: facts.Call) -> 
     position = function.parameters.index(parameter) - is_bound(function)
     if not 0 <= position < len(call.arguments):
         return None
-    if any(isinstance(argument, facts.Element) for argument in call.arguments[: position + 1]):
+    if any(isinstance(argument, ir.Element) for argument in call.arguments[: position + 1]):
         return None
     return call.arguments[position]
 
@@ -58,7 +58,7 @@ def is_bound_beforehand(project: Project, caller: Context, site: CallSite) -> bo
 
 def as_given(function: Function, expr: Expr) -> Parameter | None:
     """The parameter that an expression is, if the function never binds the name to anything else."""
-    parameter = next((p for p in function.parameters if facts.Name(p.name) == expr), None)
+    parameter = next((p for p in function.parameters if ir.Name(p.name) == expr), None)
     if parameter is None or any(binding.name == parameter.name for binding in function.bindings):
         return None
     return parameter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from dynamo_lint.index.facts import MODULE_KEY, Attribute, Constant, Definition, Expr
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant, Definition, Expr
 from dynamo_lint.program import hierarchy
 from dynamo_lint.program.item_path import key_of, nested
 from dynamo_lint.program.project import Project

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, MODULE_KEY, Attribute, Call, Display, Element, Expr, Import, Name
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import ITEM, MODULE_KEY, Attribute, Call, Display, Element, Expr, Import, Name
 from dynamo_lint.index.walking import untested, walk
 from dynamo_lint.program.item_path import key_of
 from dynamo_lint.program.project import Project
@@ -159,7 +159,7 @@ def kind_of(project: Project, ref: ClassRef) -> str | None:
 def of_modules(ev: PointsTo, kind: str, first: Expr | None, call: Call, scope: Context) -> ValueSet:
     """What a call of `nn.ModuleList`, `nn.ModuleDict` or `nn.Sequential` makes."""
     if kind == "sequential":
-        starred = any(isinstance(argument, facts.Element) for argument in call.arguments)
+        starred = any(isinstance(argument, ir.Element) for argument in call.arguments)
         parts = [ev.value(argument, scope) for argument in call.arguments]
         if starred:
             return {Container("each", (freeze(union(parts)),)): Confidence.CERTAIN}
@@ -210,7 +210,7 @@ def _anonymous_module_attribute(ev: PointsTo, bare: AnonymousModule, name: str) 
             match store.owner:
                 case owner if store.name == name and bare in ev.value(owner, scope):
                     held.append(ev.value(store.value, scope))
-                case facts.Attribute(owner, attribute) if store.name == ITEM and attribute == name:
+                case ir.Attribute(owner, attribute) if store.name == ITEM and attribute == name:
                     if bare in ev.value(owner, scope):
                         inside.append(ev.value(store.value, scope))
     contents = union(inside)

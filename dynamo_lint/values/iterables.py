@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Attribute, Call, Expr, Name
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Attribute, Call, Expr, Name
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.refs import ClassRef, Confidence
 from dynamo_lint.values import records
@@ -43,7 +43,7 @@ def of_call(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet:
     match name, call.arguments:
         case "enumerate", (source, *_):
             return each({Container("tuple", (Slot(), freeze(inside(source)))): Confidence.CERTAIN})
-        case "zip", (facts.Element(rows),):  # `zip(*rows)`
+        case "zip", (ir.Element(rows),):  # `zip(*rows)`
             return each(_columns(ev.value(rows, scope)))
         case "zip" | "zip_longest", sources:
             return each(
@@ -55,7 +55,7 @@ def of_call(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet:
             return each(inside(source))
         case "chain", sources:  # `*rows` gives the rows
             return each(union(inside(one) for one in sources))
-        case ("chain.from_iterable", (rows,)) | ("sum", (rows, facts.Display())):
+        case ("chain.from_iterable", (rows,)) | ("sum", (rows, ir.Display())):
             return each(ev.elements(inside(rows)))
         case "filter", (_, source):
             return each(inside(source))

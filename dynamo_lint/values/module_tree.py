@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import ITEM, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import ITEM, Expr
 from dynamo_lint.program.refs import ClassRef, Confidence
 from dynamo_lint.values.model import (
     EMPTY,
@@ -36,7 +36,7 @@ def _contents(ev: PointsTo, ref: ClassRef) -> ValueSet:
     init = ev.project.method(ref, "__init__") if ev.project.is_container(ref) else None
     if init is not None:
         for site in ev.project.function(init).calls:
-            if isinstance(site.call.function, facts.Attribute) and site.call.function.name == "__init__":
+            if isinstance(site.call.function, ir.Attribute) and site.call.function.name == "__init__":
                 scope = Context(init, ref)
                 given = union(ev.value(argument, scope) for argument in site.call.arguments)
                 parts += [{v: t for v, t in given.items() if isinstance(v, Instance)}, elements(given)]

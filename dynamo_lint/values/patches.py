@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Attribute, Call, CallSite, Expr, Name, Store
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Attribute, Call, CallSite, Expr, Name, Store
 from dynamo_lint.index.walking import untested
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.hierarchy import subclasses
@@ -165,10 +165,10 @@ def _all(ev: PointsTo) -> dict[ClassRef | None, list[_Place]]:
     for name, owner_at, value_at in _SWAPPERS:
         for where, site in ev.project.calls_of(name):
             arguments = site.call.arguments
-            if len(arguments) <= value_at or isinstance(arguments[value_at - 1], facts.Constant):
+            if len(arguments) <= value_at or isinstance(arguments[value_at - 1], ir.Constant):
                 continue
             value, owner = arguments[value_at], _owner(site, owner_at)
-            if owner is None or isinstance(value, facts.Constant | facts.Unknown):
+            if owner is None or isinstance(value, ir.Constant | ir.Unknown):
                 continue
             scope = Context(where, ev.project.owner(where))
             deep = name == "set_submodule" or _calls_itself(ev, where)
@@ -217,7 +217,7 @@ def _owner(site: CallSite, position: int | None) -> Expr | None:
     if position is not None:
         return site.call.arguments[position]
     function = site.call.function
-    return function.value if isinstance(function, facts.Attribute) else None
+    return function.value if isinstance(function, ir.Attribute) else None
 
 
 def _types(ev: PointsTo, place: _Place) -> ValueSet:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import MethodType
 from typing import TypeVar
 
-from dynamo_lint.index.facts import Call, CallSite, Expr, Parameter
+from dynamo_lint.index.ir import Call, CallSite, Expr, Parameter
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef, Symbol
 from dynamo_lint.values import alternatives

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index.facts import Attribute, Call, Expr, Name, Parameter
+from dynamo_lint.index.ir import Attribute, Call, Expr, Name, Parameter
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.project import Project

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call, Constant, Display
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Call, Constant, Display
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence
 from dynamo_lint.values.model import (
@@ -105,7 +105,7 @@ def _named_tuple(call: Call) -> ValueSet:
 def named_tuple_made(ev: PointsTo, names: tuple[str | None, ...], call: Call, scope: Context) -> ValueSet:
     """The named tuple that a call of its class makes."""
     given = dict(zip(names, call.arguments, strict=False)) | dict(call.keywords)
-    parts = (ev.value(given.get(name, facts.UNKNOWN), scope) for name in names)
+    parts = (ev.value(given.get(name, ir.UNKNOWN), scope) for name in names)
     return {Container("tuple", tuple(freeze(part) for part in parts), names): Confidence.CERTAIN}
 
 
@@ -156,7 +156,7 @@ def _read(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
         if name in given:
             return validated_instances(ev.value(given[name], scope))
     match call.arguments:
-        case (facts.Subscript(_, asked), *_) | (asked, *_):  # `tyro.conf.FlagConversionOff[Arguments]`
+        case (ir.Subscript(_, asked), *_) | (asked, *_):  # `tyro.conf.FlagConversionOff[Arguments]`
             return validated_instances(ev.value(asked, scope))
     return EMPTY
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from dynamo_lint.index import facts
-from dynamo_lint.index.facts import Call, Expr
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Call, Expr
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import Confidence, ExternalSymbol, File
@@ -72,7 +72,7 @@ def loaded(ev: PointsTo, name: str) -> ValueSet:
 def imported(ev: PointsTo, name: Expr, scope: Context) -> ValueSet:
     """The file that `sys.modules` has under a name: this one under `__name__`."""
     path = scope.function.path
-    if name == facts.Name("__name__"):
+    if name == ir.Name("__name__"):
         return {File(path): Confidence.CERTAIN}
     return located(ev, ev.value(name, scope), path)
 
@@ -201,7 +201,7 @@ def is_imported_by_name(ev: PointsTo, owner: Expr, scope: Context) -> bool:
     """Whether a value is a module that is imported by a name of which nothing is known."""
     where, project = scope.function, ev.project
     bound: Sequence[Expr] = (owner,)
-    if isinstance(owner, facts.Name):
+    if isinstance(owner, ir.Name):
         local = project.locals_of(where).get(owner.id)
         bound = local.bound if local is not None else project.global_bindings(where.path).get(owner.id, [])
     for value in bound:
@@ -216,7 +216,7 @@ def is_imported_by_name(ev: PointsTo, owner: Expr, scope: Context) -> bool:
 
 def parts_of(text: str, method: str, call: Call) -> ValueSet:
     """What a method of a text gives: the parts of a dotted name."""
-    literal = [argument.value for argument in call.arguments if isinstance(argument, facts.Constant)]
+    literal = [argument.value for argument in call.arguments if isinstance(argument, ir.Constant)]
     if len(literal) != len(call.arguments) or not literal or not all(literal) or call.keywords:
         return EMPTY
     try:

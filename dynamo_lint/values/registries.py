@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from dynamo_lint.index.expressions import terminal_name
-from dynamo_lint.index.facts import MODULE_KEY, Attribute, Call, CallSite, Expr, Import, Name
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Expr, Import, Name
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol

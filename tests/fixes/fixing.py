@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dynamo_lint.config import Settings, override
 from dynamo_lint.discovery import discover
-from dynamo_lint.fixes.rewrite import Rewritten, rewrite
+from dynamo_lint.run.rewrite import Rewritten, rewrite
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 

@@ -12,9 +12,9 @@ import pytest
 
 from dynamo_lint import cli
 from dynamo_lint.findings import Edit, Finding, Fix
-from dynamo_lint.fixes import rewrite as engine
-from dynamo_lint.fixes import workbench
-from dynamo_lint.fixes.write import diff, write
+from dynamo_lint.fixes import edit_session
+from dynamo_lint.run import rewrite
+from dynamo_lint.run.write import diff, write
 from tests.fixes.fixing import fixed
 
 COUNTER = """\
@@ -47,13 +47,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def with_fixes(monkeypatch: pytest.MonkeyPatch, change: Callable[[Finding], Fix | None]) -> None:
     """Let every finding carry the fix that `change` makes up for it."""
-    real = engine.check
+    real = rewrite.check
 
     def check(*args, **options):
         report = real(*args, **options)
         return replace(report, findings=tuple(replace(f, fix=change(f)) for f in report.findings))
 
-    monkeypatch.setattr(engine, "check", check)
+    monkeypatch.setattr(rewrite, "check", check)
 
 
 def line_of(finding: Finding, text: str) -> Fix:
@@ -138,7 +138,7 @@ def test_files_that_are_closed_between_two_findings_are_opened_again(here: Path,
     (here / "a.py").write_text(COUNTER + other.partition("import torch\n")[2].replace("Counter", "Other"))
     (here / "b.py").write_text(COUNTER.replace("_calls", "_seen"))
     kept = fixed(here).files
-    monkeypatch.setattr(workbench, "_MOST_NODES", 0)
+    monkeypatch.setattr(edit_session, "_MOST_NODES", 0)
     assert set(kept) == {"a.py", "b.py"}
     assert fixed(here).files == kept
 

@@ -1,0 +1,23 @@
+"""Errors for people: what happened, where, what to do, and the exit status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+EXIT_CLEAN, EXIT_FINDINGS, EXIT_TROUBLE, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
+
+
+class Trouble(click.ClickException):
+    """Something that a person must put right; one line, exit status 2."""
+
+    exit_code = EXIT_TROUBLE
+
+    def show(self, file: Any = None) -> None:
+        """Print the line to stderr."""
+        click.echo(f"dynamo-lint: {self.format_message()}", err=True)
+
+
+class ReaderLeft(Exception):
+    """Whoever read our output has closed the pipe; not a BrokenPipeError, which click makes an exit 1."""

@@ -1,0 +1,52 @@
+"""Help texts: how options and commands are laid out."""
+
+from __future__ import annotations
+
+from functools import partial
+from textwrap import fill
+from typing import Any
+
+import click
+
+
+class SectionedOption(click.Option):
+    """An option that knows its section."""
+
+    def __init__(self, *args: Any, section: str = "Other", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists its options by section, in the order in which they are declared."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, a heading for each section."""
+        for title, parameters in sections(self, ctx).items():
+            records = [record for one in parameters if (record := one.get_help_record(ctx))]
+            with formatter.section(title):
+                formatter.write_dl(records, col_max=28)
+
+
+def sections(command: click.Command, ctx: click.Context) -> dict[str, list[click.Option]]:
+    """The options of a command by section; `--help` itself needs no mention."""
+    found: dict[str, list[click.Option]] = {}
+    for parameter in command.get_params(ctx):
+        if isinstance(parameter, click.Option) and "--help" not in parameter.opts:
+            found.setdefault(getattr(parameter, "section", "Options"), []).append(parameter)
+    return found
+
+
+def overview(command: click.Command, ctx: click.Context, width: int = 50) -> list[tuple[str, str]]:
+    """The sections of a command with the names of their options, for a help that fits a screen."""
+    return [
+        # After the mark \b click leaves lines as they are; it would break them at hyphens.
+        (
+            title,
+            "\b\n" + fill(" ".join(max(one.opts, key=len) for one in group), width, break_on_hyphens=False),
+        )
+        for title, group in sections(command, ctx).items()
+    ]
+
+
+option = partial(click.option, cls=SectionedOption)

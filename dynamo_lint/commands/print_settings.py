@@ -1,0 +1,50 @@
+"""`--show-settings`: the settings as a configuration file would give them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import click
+
+from dynamo_lint.config import KEYS, Settings
+from dynamo_lint.discovery import Discovered
+from dynamo_lint.terminal import clean
+
+
+def configuration_text(settings: Settings) -> str:
+    """The settings as a configuration file would give them; what is not set is commented out."""
+    lines = [f"# {settings.source or 'no configuration file: defaults'}"]
+    names = {field.name for field in fields(settings)}
+    for key in KEYS:
+        value = getattr(settings, key.replace("-", "_")) if key.replace("-", "_") in names else None
+        lines.append(f"# {key} is not set" if value is None else f"{key} = {toml(key, value)}")
+    return "\n".join(lines) + "\n"
+
+
+def toml(key: str, value: object) -> str:
+    """A setting as TOML; JSON's strings, lists and truth values are TOML too."""
+    if key == "torch-version" and isinstance(value, tuple):
+        value = ".".join(map(str, value))
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def files_text(found: Discovered) -> str:
+    """The files whose findings would be reported, one a line."""
+    return "".join(f"{clean(path)}\n" for path in sorted(found.reported))
+
+
+def explain(settings: Settings, found: Discovered) -> None:
+    """What `--verbose` says before the run."""
+    click.echo(f"configuration: {settings.source or 'none, defaults'}", err=True)
+    click.echo(f"root: {found.root}", err=True)
+    click.echo(f"files: {len(found.files)} read, {len(found.reported)} reported on", err=True)
+    for path in found.passed_over:
+        click.echo(f"skipped, larger than 1 MB: {path}", err=True)
+
+
+def near(path: Path) -> str:
+    """A path as it is shown: relative to the working directory where it lies below it."""
+    cwd = Path.cwd()
+    return str(path.relative_to(cwd) if path.is_relative_to(cwd) else path)

@@ -1,0 +1,295 @@
+"""The files that a fix edits, parsed once, with the edits so far."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dynamo_lint.findings import Edit, Span
+from dynamo_lint.index.ir import MODULE_KEY, Function
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
+from dynamo_lint.sources import Sources
+from dynamo_lint.state.model import AttributeState, Lookup
+from dynamo_lint.state.provenance import Tables
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MOST_NODES = 500_000
+"""Of all trees that stay open from one finding to the next: about 150 MB."""
+
+
+@dataclass(slots=True)
+class OpenFile:
+    """One file's tree; positions are 1-based and count code points, as everywhere else."""
+
+    path: str
+    lines: list[str]
+    tree: ast.Module
+    parents: dict[ast.AST, ast.AST]
+    nodes: tuple[ast.AST, ...]
+    """All of the tree, outermost first."""
+    keys: dict[int, str]
+    """The index's names of functions, by the line of their `def`."""
+    definitions: dict[int, ast.FunctionDef | ast.AsyncFunctionDef]
+    """By that line as well."""
+    by_line: dict[int, list[ast.expr | ast.stmt]]
+    """The nodes that begin on a line, outermost first."""
+    speaking: dict[str, list[ast.AST]]
+    """By a name, the attributes called so and the calls that are given it as a text."""
+    texts: dict[str, list[ast.Constant | ast.keyword]]
+    """By a text, the literals and the keywords that are it."""
+    reflecting: list[ast.AST]
+    """Where objects are looked into without the name of an attribute, in the order of lines."""
+
+    def span(self, node: ast.expr | ast.stmt) -> Span:
+        """Where a node stands."""
+        return Span(
+            self.path,
+            node.lineno,
+            self._column(node.lineno, node.col_offset),
+            node.end_lineno or node.lineno,
+            self._column(node.end_lineno or node.lineno, node.end_col_offset or 0),
+        )
+
+    def text(self, node: ast.expr | ast.stmt) -> str:
+        """A node's source as it stands; lines after the first keep their indentation."""
+        span = self.span(node)
+        if span.line == span.end_line:
+            return self.lines[span.line - 1][span.column - 1 : span.end_column - 1]
+        first = self.lines[span.line - 1][span.column - 1 :]
+        last = self.lines[span.end_line - 1][: span.end_column - 1]
+        return "\n".join([first, *self.lines[span.line : span.end_line - 1], last])
+
+    def one_line(self, node: ast.expr) -> str:
+        """An expression's source without line breaks, in its own spelling where that can be kept."""
+        text = self.text(node)
+        if "\n" not in text:
+            return text
+        joined = re.sub(r"\s*\n\s*", "", re.sub(r",\s*\n\s*(?=[^\s)\]}])", ", ", text))
+        try:
+            same = ast.dump(ast.parse(joined, mode="eval").body) == ast.dump(node)
+        except SyntaxError:
+            same = False
+        return joined if same else ast.unparse(node)
+
+    def replace(self, node: ast.expr | ast.stmt, text: str) -> Edit:
+        """Put something else in a node's place."""
+        return Edit(self.span(node), text)
+
+    def insert_after(self, statement: ast.stmt, text: str) -> Edit:
+        """A new line below a statement, indented like it."""
+        line = statement.end_lineno or statement.lineno
+        end = len(self.lines[line - 1]) + 1
+        return Edit(Span(self.path, line, end, line, end), f"\n{self.indent(statement)}{text}")
+
+    def remove(self, statement: ast.stmt) -> Edit:
+        """Take a statement out with its line."""
+        span = self.span(statement)
+        return Edit(Span(self.path, span.line, 1, span.end_line + 1, 1), "")
+
+    def indent(self, statement: ast.stmt) -> str:
+        """The white space before a statement."""
+        line = self.lines[statement.lineno - 1]
+        return line[: len(line) - len(line.lstrip())]
+
+    def alone(self, statement: ast.stmt) -> bool:
+        """Nothing else stands on the statement's lines but a comment."""
+        span = self.span(statement)
+        before = self.lines[span.line - 1][: span.column - 1]
+        after = self.lines[span.end_line - 1][span.end_column - 1 :].strip()
+        return not before.strip() and (not after or after.startswith("#")) and span.end_line < len(self.lines)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement a node belongs to."""
+        while not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, innermost first."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def scope(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function around a node; None at the top level of the file or of a class."""
+        for outer in self.above(node):
+            if isinstance(outer, ast.ClassDef):
+                return None
+            if isinstance(outer, FUNCTIONS):
+                return outer
+        return None
+
+    def reference(self, node: ast.AST) -> FunctionRef:
+        """The index's name for the function around a node."""
+        scope = self.scope(node)
+        return FunctionRef(
+            self.path, MODULE_KEY if scope is None else self.keys.get(scope.lineno, MODULE_KEY)
+        )
+
+    def definition(self, function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The tree of one of the index's functions."""
+        return self.definitions.get(function.line)
+
+    def at(self, position: Position, *kinds: type[ast.AST]) -> ast.AST | None:
+        """The largest node of these kinds that starts at a position."""
+        for node in self.by_line.get(position.line, ()):
+            if isinstance(node, kinds) and self.span(node).column == position.column:
+                return node
+        return None
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.lines[line - 1]
+        return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="replace")) + 1
+
+
+@dataclass
+class Workbench:
+    """The tables of one run and its files."""
+
+    tables: Tables
+    sources: Sources
+    opened: dict[str, OpenFile | None] = field(default_factory=dict)
+    assigned: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
+    """By scope and name, what the scope assigns to the name."""
+    loaded: dict[ast.AST, dict[str, list[ast.AST]]] = field(default_factory=dict)
+    """By scope and name, where the scope reads the name."""
+    calls: dict[str, dict[int, list[ast.Call]]] = field(default_factory=dict)
+    """By file and line, the calls that begin there."""
+    spoken: dict[tuple[str, str], object] = field(default_factory=dict)
+    """By file and name of an attribute, what is known of each mention."""
+    lookups: dict[tuple[str, int, int], list[Lookup]] | None = None
+    """By file, line and column, the lookups of hot code."""
+
+    def tidy(self) -> None:
+        """Close the files, between two findings, if there are many: an edit holds nothing of a tree."""
+        if sum(len(file.nodes) for file in self.opened.values() if file is not None) > _MOST_NODES:
+            for table in (self.opened, self.assigned, self.loaded, self.calls, self.spoken):
+                table.clear()
+
+    @cached_property
+    def hot(self) -> frozenset[FunctionRef]:
+        """The functions that Dynamo traces."""
+        return frozenset(one.function for one in self.tables.regions.hot)
+
+    @cached_property
+    def below(self) -> dict[ClassRef, list[ClassRef]]:
+        """Each class and those below it."""
+        project = self.tables.project
+        found: dict[ClassRef, list[ClassRef]] = defaultdict(list)
+        for ref in project.classes():
+            for base in project.mro(ref):
+                found[base].append(ref)
+        return found
+
+    @cached_property
+    def states(self) -> dict[tuple[str, int, int], list[AttributeState]]:
+        """The attributes that hot code writes at a place, by file, line and column: once for each write."""
+        found: dict[tuple[str, int, int], list[AttributeState]] = defaultdict(list)
+        for state in self.tables.attributes:
+            for site in state.writes:
+                place = site.hot.function.path, site.position.line, site.position.column
+                found[place].append(state)
+        return found
+
+    @cached_property
+    def states_outside(self) -> dict[tuple[str, int], list[AttributeState]]:
+        """The attributes that no hot code writes, by the file and line of what does."""
+        found: dict[tuple[str, int], list[AttributeState]] = defaultdict(list)
+        for state in self.tables.attributes:
+            if not state.writes:
+                for place in dict.fromkeys((one.path, one.line) for one in state.outside):
+                    found[place].append(state)
+        return found
+
+    def file(self, path: str) -> OpenFile | None:
+        """A file's tree; None if it cannot be read any more."""
+        if path not in self.opened:
+            self.opened[path] = self._open(path)
+        return self.opened[path]
+
+    def calls_at(self, span: Span) -> list[ast.Call]:
+        """The calls that stand exactly at a span."""
+        file = self.file(span.path)
+        if file is None:
+            return []
+        if span.path not in self.calls:
+            self.calls[span.path] = defaultdict(list)
+            for node in file.nodes:
+                if isinstance(node, ast.Call):
+                    self.calls[span.path][node.lineno].append(node)
+        return [node for node in self.calls[span.path].get(span.line, ()) if file.span(node) == span]
+
+    def lookups_at(self, span: Span) -> list[Lookup]:
+        """What hot code looks up by name at a place, seen with every class of `self`."""
+        if self.lookups is None:
+            self.lookups = defaultdict(list)
+            for hot, state in self.tables.functions:
+                for lookup in state.lookups:
+                    place = hot.function.path, lookup.position.line, lookup.position.column
+                    self.lookups[place].append(lookup)
+        return self.lookups.get((span.path, span.line, span.column), [])
+
+    def files_with(self, text: str) -> tuple[str, ...]:
+        """The project's files that hold a text, whatever it means there."""
+        return self.sources.holding("text", text, self._code())
+
+    def files_naming(self, name: str) -> tuple[str, ...]:
+        """The project's files that may speak of an attribute: as `.name`, or as the text `"name"`."""
+        return self.sources.holding("attribute", name, self._code())
+
+    def has_word(self, name: str) -> bool:
+        """Some file of the project uses a name, for whatever."""
+        return bool(self.sources.holding("word", name, self._code()))
+
+    def _code(self) -> Iterator[str]:
+        return (path for path, file in self.tables.project.files.items() if file.is_code)
+
+    def _open(self, path: str) -> OpenFile | None:
+        try:
+            text = self.sources.text(path)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(text)
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+        nodes: list[ast.AST] = [tree]
+        parents: dict[ast.AST, ast.AST] = {}
+        for node in nodes:  # grows on the way
+            for child in ast.iter_child_nodes(node):
+                parents[child] = node
+                nodes.append(child)
+        file = OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), {}, {}, {}, {}, {}, [])
+        for function in self.tables.project.files[path].functions.values():
+            file.keys.setdefault(function.line, function.key)
+        for node in nodes:
+            if isinstance(node, ast.expr | ast.stmt):
+                _file_away(node, file)
+            match node:
+                case ast.Constant(value=str() as word) | ast.keyword(arg=str() as word):
+                    file.texts.setdefault(word, []).append(node)
+        file.reflecting.sort(key=lambda node: node.lineno)  # type: ignore[attr-defined]
+        return file
+
+
+def _file_away(node: ast.expr | ast.stmt, file: OpenFile) -> None:
+    """Put a node where it is looked for."""
+    file.by_line.setdefault(node.lineno, []).append(node)
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            file.definitions.setdefault(node.lineno, node)
+        case ast.Attribute(attr=name):
+            file.speaking.setdefault(name, []).append(node)
+            if name == "__dict__":
+                file.reflecting.append(node)
+        case ast.Call():
+            for text in {
+                a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
+            }:
+                file.speaking.setdefault(text, []).append(node)
+            if isinstance(node.func, ast.Name) and node.func.id in ("vars", "setattr"):
+                file.reflecting.append(node)

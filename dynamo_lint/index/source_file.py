@@ -1,0 +1,36 @@
+"""A file to summarise: code, or a configuration, under the names it is known by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # late below, like all that a cached run never needs
+    from dynamo_lint.index.ir import FileFacts
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A path below the linted root, and the module it is."""
+
+    path: str
+    module: str
+    is_package: bool
+    region_comment: str | None
+    is_code: bool = True
+
+    def summarize(self, source: bytes) -> FileFacts:
+        """The facts of this file, whose text is given."""
+        if not self.is_code:
+            from dynamo_lint.index.config_files import summarize_config
+
+            return summarize_config(self.path, source)
+        from dynamo_lint.index.summarize import summarize
+
+        return summarize(self.path, self.module, self.is_package, source, self.region_comment)
+
+    def unreadable(self, why: str) -> FileFacts:
+        """The facts of a file that cannot be read, with the reason."""
+        from dynamo_lint.index.ir import FileFacts
+
+        return FileFacts(self.path, self.module, self.is_package, error=(1, why))

@@ -1,0 +1,815 @@
+"""Abstract execution of constructors: the attributes an instance gets, and the instances a loop makes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from dynamo_lint.instances import terms
+from dynamo_lint.instances.lookups import Lookups
+from dynamo_lint.instances.loops import elements, longer, merged
+from dynamo_lint.instances.terms import (
+    OPERATORS,
+    Term,
+    Terms,
+    extended,
+    is_dictionary,
+    leaves,
+    looked_up,
+    without,
+)
+from dynamo_lint.program.function_bodies import Bodies
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
+
+if TYPE_CHECKING:
+    pass
+Arguments = list[tuple[str | None, Term]]
+"""What a call gives, with the keyword; `*` and `**` for what is spread."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """One run of a function."""
+
+    function: FunctionRef
+    receiver: ClassRef | None
+    names: dict[str, Term]
+    own: str | None
+    """What the function calls its instance."""
+    attributes: dict[str, Term] = field(default_factory=dict)
+    """What `self` has so far; shared by the methods that one constructor calls."""
+    returned: list[tuple[tuple[Term, ...], Term]] = field(default_factory=list)
+    """What it returns, and the tests that lead there; the first one that holds counts."""
+    tests: tuple[Term, ...] = ()
+    """The tests around the statement that runs."""
+    ended: bool = False
+    loops: list[Term] = field(default_factory=list)
+    """What the loops of unknown length around the statement run over: it says how long a container gets."""
+
+    def closure(self, run: Construction, ref: FunctionRef) -> Term:
+        """A nested function with the values of the local names that it mentions."""
+        body = run.bodies.of(ref)
+        nodes = body if body is not None else []
+        return self.capture(run, ref, nodes)
+
+    def capture(self, run: Construction, ref: FunctionRef, nodes: list[ast.stmt] | ast.expr) -> Term:
+        """A function over the values it closes over."""
+        own = {p.name for p in run.project.function(ref).parameters}
+        trees = nodes if isinstance(nodes, list) else [nodes]
+        used = {n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name)} - own
+        held = {name: self.names[name] for name in sorted(used & self.names.keys())}
+        held = {n: v for n, v in held.items() if v.kind not in {"class", "external"}}
+        return run.terms.make("function", ref, tuple(held.values()), tuple(held))
+
+
+_MAX_DEPTH = 8
+_MAX_INSTANCES = 64
+MAX_RUNS = 2000
+"""Runs of functions from one outermost function: loops nested in loops would take for ever."""
+BASE = "()"
+"""The attribute that holds what an instance is besides: `class Norm(nn.LayerNorm)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructedInstance:
+    """One instance of the class that is looked for, with what its constructor was given."""
+
+    arguments: Mapping[str, Term]
+    path: str
+    line: int
+    sampled: bool
+    """It stands for an unknown number of instances: nobody says how often the loop runs."""
+    alone: bool = False
+    """It is an attribute of some object by itself, and no element of a list."""
+
+
+@dataclass(slots=True)
+class Construction:
+    """Interprets functions; remembers what each class does with its arguments."""
+
+    project: Project
+    bodies: Bodies
+    terms: Terms = field(default_factory=Terms)
+    lookups: Lookups = field(init=False)
+    summaries: dict[ClassRef, Mapping[str, Term]] = field(default_factory=dict)
+    results: dict[FunctionRef, Term | None] = field(default_factory=dict)
+    inside: dict[Term, dict[int, Term]] = field(default_factory=dict)
+    """What became of the terms of a class where one instance of it is made."""
+    wanted: frozenset[ClassRef] = frozenset()
+    path: frozenset[FunctionRef] = frozenset()
+    """Functions that lead to an instance of a wanted class: these are entered, others are not."""
+    made: dict[ClassRef, list[ConstructedInstance]] = field(default_factory=dict)
+    stored: dict[tuple[ClassRef, str], dict[tuple[str, Position], bool]] = field(default_factory=dict)
+    """Where an attribute of a class gets its value, and whether that is something else than None."""
+    places: dict[ast.expr, tuple[str, Position]] = field(default_factory=dict)
+    """Where the targets of assignments stand."""
+    mentioned: dict[ast.If, frozenset[str]] = field(default_factory=dict)
+    sampling: int = 0
+    """How many loops of unknown length are being run."""
+    runs: int = 0
+    """How many functions were run for the wanted classes."""
+    cut: bool = False
+    """More would have had to be run."""
+    active: list[FunctionRef] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lookups = Lookups(self.project, self.terms)
+
+    # --- questions --------------------------------------------------------------------------------------
+
+    def attributes(self, ref: ClassRef) -> Mapping[str, Term]:
+        """What instances of a class have, as terms over the parameters of its constructor."""
+        if ref not in self.summaries:
+            self.summaries[ref] = {}  # a class that makes instances of itself ends here
+            before = self.wanted, self.path, self.made
+            self.wanted, self.path, self.made = frozenset(), frozenset(), {}
+            init = self.lookups.init(ref)
+            if init is None:
+                names = self.lookups.fields(ref)
+                self.summaries[ref] = {name: self.terms.make("param", name) for name in names}
+            else:
+                given = {p.name: self.terms.make("param", p.name) for p in self.lookups.parameters(init)}
+                frame = self._frame(init, ref, given)
+                self._run(frame)
+                self.summaries[ref] = frame.attributes
+            self.wanted, self.path, self.made = before
+        return self.summaries[ref]
+
+    def result(self, ref: FunctionRef) -> Term | None:
+        """What a function returns, as a term over its parameters."""
+        if ref not in self.results:
+            self.results[ref] = None
+            before = self.wanted, self.path, self.made
+            self.wanted, self.path, self.made = frozenset(), frozenset(), {}
+            owner = self.project.owner(ref)
+            given = {p.name: self.terms.make("param", p.name) for p in self.project.function(ref).parameters}
+            frame = self._frame(ref, owner, given)
+            self._run(frame)
+            self.results[ref] = self._returned(frame)
+            self.wanted, self.path, self.made = before
+        return self.results[ref]
+
+    def instances(
+        self, wanted: frozenset[ClassRef], top: FunctionRef, path: frozenset[FunctionRef]
+    ) -> Mapping[ClassRef, list[ConstructedInstance]]:
+        """The instances of classes that running a function makes, directly or through functions on a path."""
+        self.wanted, self.path, self.made = wanted, path, {ref: [] for ref in wanted}
+        self.sampling, self.runs, self.cut = 0, 0, False
+        parameters = self.project.function(top).parameters
+        given = {p.name: self.lookups.unknown(top, p) for p in parameters}
+        self._run(self._frame(top, self.project.owner(top), given), alone=True)
+        self.wanted = frozenset()
+        return self.made
+
+    def unfolded(self, value: Term) -> Term:
+        """The tuple that a function of the project returns, in terms of what it is given."""
+        if value.kind != "call" or not isinstance(value.leaf, FunctionRef):
+            return value
+        result = self.result(value.leaf)
+        alike = result is not None and all(leaf.kind == "seq" for leaf in leaves(result))
+        return self.terms.substitute(result, value.argument) if alike and result is not None else value
+
+    # --- running ----------------------------------------------------------------------------------------
+
+    def _frame(self, function: FunctionRef, receiver: ClassRef | None, given: dict[str, Term]) -> Frame:
+        own = self.lookups.self_name(function) if receiver is not None else None
+        return Frame(function, receiver, given, own)
+
+    def _run(self, frame: Frame, *, alone: bool = False) -> None:
+        """Run a function; `alone` if nobody asks afterwards what it did to its object."""
+        if self.wanted:
+            self.runs += 1
+            if all(len(made) >= _MAX_INSTANCES for made in self.made.values()):
+                return  # there is nothing more to be found
+            if self.runs > MAX_RUNS:
+                self.cut = True
+                return
+        body = self.bodies.of(frame.function)
+        if body is None or len(self.active) >= _MAX_DEPTH or self.active.count(frame.function) > 1:
+            return
+        self.active.append(frame.function)
+        self.block(self._making(body, frame) if self.wanted and alone else body, frame)
+        self.active.pop()
+
+    def _making(self, body: list[ast.stmt], frame: Frame) -> list[ast.stmt]:
+        """The statements but for those at the end that call the object's own methods: `self.post_init()`."""
+        leading = {ref.key.rpartition(".")[2] for ref in self.path}
+        end = len(body)
+        while end and _own_call(body[end - 1], frame.own) not in {None, *leading}:
+            end -= 1
+        return body[:end]
+
+    def _returned(self, frame: Frame) -> Term | None:
+        if not frame.returned:
+            return None
+        _, result = frame.returned[-1]
+        for tests, other in reversed(frame.returned[:-1]):
+            result = self.terms.choice(self.terms.all(tests), other, result)
+        return result
+
+    def enter(
+        self, function: FunctionRef, receiver: ClassRef | None, given: dict[str, Term], frame: Frame | None
+    ) -> Term | None:
+        """Run a function for what it makes and returns; `frame` is that of the same `self`."""
+        inner = self._frame(function, receiver, given)
+        if frame is not None:
+            inner.attributes = frame.attributes
+        self._run(inner, alone=frame is None)
+        return self._returned(inner)
+
+    def bind(self, function: FunctionRef, arguments: Arguments, *, method: bool) -> dict[str, Term]:
+        """Arguments by parameter name, defaults filled in."""
+        signature = self.lookups.signature(function, method=method)
+        positional, rest = iter(signature.positional), signature.rest
+        bound: dict[str, Term] = {}
+        others: list[tuple[str, Term]] = []
+        for name, value in arguments:
+            if name == "*":
+                positional = iter(())
+            elif name is None and (place := next(positional, None)) is not None:
+                bound[place] = value
+            elif name in signature.named or (rest is None and name not in {None, "**"}):
+                bound[str(name)] = value
+            elif name is not None:
+                others.append((name, value))
+        options = terms.packed(self.terms, others)
+        for name, default in signature.defaults:
+            if name in bound:
+                continue
+            if name == rest:
+                # What a caller hands over besides may be among the named ones.
+                names = [n for n, _ in signature.defaults] if others else []
+                bound[name] = terms.lacking(self.terms, options, names)
+                continue
+            bound[name] = terms.looked_up(self.terms, options, name, default) if others else default
+        return bound
+
+    def construct(self, ref: ClassRef, arguments: Arguments, frame: Frame, line: int) -> Term:
+        """`Class(…)`."""
+        init = self.lookups.init(ref)
+        if init is None:
+            names = iter(self.lookups.fields(ref))
+            bound = {name or next(names, "*"): value for name, value in arguments}
+        else:
+            bound = self.bind(init, arguments, method=True)
+        if ref in self.wanted and len(self.made[ref]) < _MAX_INSTANCES:
+            self.made[ref].append(ConstructedInstance(bound, frame.function.path, line, self.sampling > 0))
+        elif init is not None and init in self.path:
+            self.enter(init, ref, dict(bound), None)
+        return self.terms.make("new", ref, tuple(bound.values()), tuple(bound), line)
+
+    # --- statements -------------------------------------------------------------------------------------
+
+    def block(self, body: list[ast.stmt], frame: Frame) -> None:
+        """Run statements until one leaves."""
+        for statement in body:
+            if frame.ended:
+                return
+            self._statement(statement, frame)
+
+    def _statement(self, node: ast.stmt, frame: Frame) -> None:
+        match node:
+            case ast.Assign():
+                self._assignment(node, frame)
+            case ast.Expr(value=value):
+                evaluate(self, value, frame)
+            case ast.If():
+                self._if(node, frame)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self.assign(target, evaluate(self, value, frame), frame)
+            case ast.AugAssign(target=target, op=op, value=value):
+                old = evaluate(self, target, frame)
+                new = self.terms.operation(OPERATORS[op.__class__], old, evaluate(self, value, frame))
+                self.assign(target, new, frame)
+            case ast.Return(value=value):
+                result = evaluate(self, value, frame) if value else self.terms.const(None)
+                frame.returned.append((frame.tests, result))
+                frame.ended = True
+            case ast.Raise() | ast.Continue() | ast.Break():
+                frame.ended = True
+            case ast.For(target=target, iter=iterable, body=body):
+                self._for(target, evaluate(self, iterable, frame), body, frame)
+            case ast.While(body=body):
+                self._sampled(lambda: self.block(body, frame))
+                frame.ended = False
+            case ast.With(body=body):
+                for item in node.items:
+                    evaluate(self, item.context_expr, frame)
+                self.block(body, frame)
+            case ast.Try(body=body, orelse=orelse, finalbody=final):
+                self.block([*body, *orelse, *final], frame)
+            case ast.FunctionDef(name=name):
+                self._nested(name, node.lineno, frame)
+            case _:
+                pass
+
+    def _assignment(self, node: ast.Assign, frame: Frame) -> None:
+        kept = isinstance(node.targets[0], ast.Attribute)
+        before = {ref: len(made) for ref, made in self.made.items()} if kept else {}
+        result = evaluate(self, node.value, frame)
+        for target in node.targets:
+            self.assign(target, result, frame)
+        if before:
+            self._set_apart(result, before)
+
+    def _set_apart(self, value: Term, before: Mapping[ClassRef, int]) -> None:
+        """`self.mixer = Block(…)`: what was made just now is no element of a list."""
+        for ref in {leaf.leaf for leaf in leaves(value) if leaf.kind == "new"} & self.made.keys():
+            made = self.made[ref]  # type: ignore[index]
+            made[before[ref] :] = [replace(one, alone=True) for one in made[before[ref] :]]  # type: ignore[index]
+
+    def _nested(self, name: str, line: int, frame: Frame) -> None:
+        functions = self.project.files[frame.function.path].functions
+        for key, function in functions.items():
+            if function.line == line and function.qualname.endswith(name):
+                frame.names[name] = frame.closure(self, FunctionRef(frame.function.path, key))
+
+    def _sampled(self, run: object) -> None:
+        self.sampling += 1
+        run()  # type: ignore[operator]
+        self.sampling -= 1
+
+    def _for(self, target: ast.expr, iterable: Term, body: list[ast.stmt], frame: Frame) -> None:
+        items, sampled = elements(self.terms, iterable, self.sampling)
+        self.sampling += sampled
+        frame.loops += [iterable] * sampled
+        tests = frame.tests
+        frame.tests = (*tests, self.terms.make("symbol", f"a turn in {frame.function.id}"))
+        for item in items:
+            self.assign(target, item, frame)
+            self.block(body, frame)
+            # `continue` and `break` end one round; what they skip is skipped for this element only.
+            frame.ended = bool(frame.returned) and frame.ended
+        self.sampling -= sampled
+        del frame.loops[len(frame.loops) - sampled :]
+        frame.tests = tests
+
+    def _if(self, node: ast.If, frame: Frame) -> None:
+        test = evaluate(self, node.test, frame)
+        if test.kind == "const":
+            self.block(node.body if test.leaf else node.orelse, frame)
+            return
+        # The dictionary of attributes is shared with whoever called for the same `self`.
+        names, own, tests = dict(frame.names), frame.attributes, frame.tests
+        attributes = dict(own)
+        frame.tests = (*tests, test)
+        self.block(node.body, frame)
+        ended, frame.ended = frame.ended, False
+        then = frame.names, dict(own)
+        frame.tests = (*tests, self.terms.operation("not", test))
+        frame.names = names
+        own.clear()
+        own.update(attributes)
+        self.block(node.orelse, frame)
+        frame.tests = tests
+        other = frame.names, dict(own)
+        if ended or frame.ended:
+            kept = other if ended else then
+            frame.ended = ended and frame.ended
+        else:
+            bound = self._merged(test, then[0], other[0], self._mentioned(node))
+            kept = bound, self._merged(test, then[1], other[1], (*then[1], *other[1]))
+        frame.names = kept[0]
+        own.clear()
+        own.update(kept[1])
+
+    def _merged(
+        self, test: Term, then: dict[str, Term], other: dict[str, Term], changed: Iterable[str]
+    ) -> dict[str, Term]:
+        """What is so after either branch; only the `changed` names can differ."""
+        if then == other:
+            return then
+        absent = self.terms.make("absent")
+        found = dict(then)
+        for name in changed:
+            one, two = then.get(name, absent), other.get(name, absent)
+            if one is not two:
+                found[name] = merged(self.terms, test, one, two)
+        return found
+
+    def _mentioned(self, node: ast.If) -> frozenset[str]:
+        """The names that a branch may bind."""
+        if node not in self.mentioned:
+            self.mentioned[node] = frozenset(
+                inner.id if isinstance(inner, ast.Name) else inner.name
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.Name | ast.FunctionDef)
+            )
+        return self.mentioned[node]
+
+    def note(self, node: ast.expr, attribute: str, value: Term, frame: Frame) -> None:
+        """Remember where an attribute of `self` is given."""
+        if frame.receiver is None:
+            return
+        place = self.places.get(node)
+        if place is None:
+            end = (node.end_lineno or node.lineno, (node.end_col_offset or node.col_offset) + 1)
+            place = frame.function.path, Position(node.lineno, node.col_offset + 1, *end)
+            self.places[node] = place
+        given = self.stored.setdefault((frame.receiver, attribute), {})
+        given[place] = value.kind != "const" or value.leaf is not None
+
+    def assign(self, target: ast.expr, value: Term, frame: Frame) -> None:
+        """`target = value`."""
+        match target:
+            case ast.Name(id=name):
+                frame.names[name] = value
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == frame.own:
+                frame.attributes[attr] = value
+                self.note(target, attr, value, frame)
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in frame.names:
+                # `cfg.layer_idx = i` on a local object: it is another object from here on.
+                frame.names[name] = self.terms.make("with", attr, (frame.names[name], value))
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str() as key)) if (
+                terms.is_dictionary(frame.names.get(name))
+            ):
+                frame.names[name] = terms.extended(self.terms, frame.names[name], key, value)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                value = self.unfolded(value)
+                for number, element in enumerate(elts):
+                    self.assign(element, self.terms.item(value, self.terms.const(number)), frame)
+            case _:
+                pass
+
+
+def _own_call(statement: ast.stmt, own: str | None) -> str | None:
+    """`post_init` for a statement `self.post_init()` that makes nothing for it."""
+    match statement:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), args, terms)) if name == own:
+            given = [*args, *(keyword.value for keyword in terms)]
+            calls = any(isinstance(node, ast.Call) for value in given for node in ast.walk(value))
+            return None if calls else attr
+    return None
+
+
+if TYPE_CHECKING:
+    pass
+_PARTIALS = frozenset({"functools.partial"})
+_SEQUENCES = frozenset({"list", "tuple"})
+_CALLABLE = frozenset({"class", "function", "external", "ite", "partial"})
+_GROWING = frozenset({"append", "extend", "add_module", "register_buffer"})
+_TAKING = frozenset({"pop", "get", "setdefault"})
+
+
+def evaluate(run: Construction, node: ast.expr, frame: Frame) -> Term:
+    """The term of an expression."""
+    reader = _READERS.get(node.__class__)
+    found = reader(run, node, frame) if reader is not None else None
+    if found is None:
+        return run.terms.make("symbol", f"{frame.function.id}: {ast.unparse(node)}"[:200])
+    return found
+
+
+def _constant(run: Construction, node: ast.Constant, frame: Frame) -> Term | None:
+    value = node.value
+    return run.terms.const(value) if value is None or isinstance(value, str | int | float) else None
+
+
+def _name(run: Construction, node: ast.Name, frame: Frame) -> Term:
+    found = frame.names.get(node.id)
+    return found if found is not None else run.lookups.outer(node.id, frame.function)
+
+
+def _attribute(run: Construction, node: ast.Attribute, frame: Frame) -> Term:
+    value, attr = node.value, node.attr
+    if isinstance(value, ast.Name) and value.id == frame.own and frame.receiver is not None:
+        found = frame.attributes.get(attr)
+        if found is None:
+            method = run.project.method(frame.receiver, attr)
+            if method is not None:
+                return run.terms.make("function", method)
+            return run.terms.make("symbol", f"{frame.receiver.id}.{attr}")
+        return found
+    owner = evaluate(run, value, frame)
+    found = None
+    if owner.kind == "class" and isinstance(owner.leaf, ClassRef):
+        found = run.lookups.member(owner.leaf, attr)
+    elif owner.kind == "symbol":
+        found = run.lookups.named(node, frame.function)
+    return found if found is not None else run.terms.attribute(owner, attr)
+
+
+def _subscript(run: Construction, node: ast.Subscript, frame: Frame) -> Term:
+    return run.terms.item(evaluate(run, node.value, frame), evaluate(run, node.slice, frame))
+
+
+def _tuple(run: Construction, node: ast.Tuple, frame: Frame) -> Term:
+    return _sequence(run, node.elts, "tuple", frame)
+
+
+def _list(run: Construction, node: ast.List, frame: Frame) -> Term:
+    return _sequence(run, node.elts, "list", frame)
+
+
+def _sequence(run: Construction, elts: list[ast.expr], kind: str, frame: Frame) -> Term:
+    items: list[Term] = []
+    for elt in elts:
+        if isinstance(elt, ast.Starred):
+            inner = evaluate(run, elt.value, frame)
+            if inner.kind != "seq":
+                return run.terms.make("items", kind, (*items, inner))
+            items += inner.parts
+        else:
+            items.append(evaluate(run, elt, frame))
+    return run.terms.make("seq", kind, tuple(items))
+
+
+def _dict(run: Construction, node: ast.Dict, frame: Frame) -> Term:
+    names = ["**" if k is None else k.value if isinstance(k, ast.Constant) else None for k in node.keys]
+    parts = tuple([evaluate(run, value, frame) for value in node.values])
+    if all(isinstance(name, str) for name in names):
+        return terms.packed(run.terms, zip(map(str, names), parts, strict=True))
+    return run.terms.make("mapping", None, parts)
+
+
+def _choice(run: Construction, node: ast.IfExp, frame: Frame) -> Term:
+    truth = evaluate(run, node.test, frame)
+    if truth.kind == "const":
+        return evaluate(run, node.body if truth.leaf else node.orelse, frame)
+    return run.terms.choice(truth, evaluate(run, node.body, frame), evaluate(run, node.orelse, frame))
+
+
+def _boolean(run: Construction, node: ast.BoolOp, frame: Frame) -> Term:
+    stops = isinstance(node.op, ast.Or)
+    parts: list[Term] = []
+    for value in node.values:
+        part = evaluate(run, value, frame)
+        if part.kind == "const" and bool(part.leaf) == stops:
+            # `False and x` is false whatever x is; behind unknown parts it only may be reached.
+            return part if not parts else run.terms.make("or" if stops else "and", None, (*parts, part))
+        if part.kind != "const" or value is node.values[-1]:
+            parts.append(part)
+    return parts[0] if len(parts) == 1 else run.terms.make("or" if stops else "and", None, tuple(parts))
+
+
+def _binary(run: Construction, node: ast.BinOp, frame: Frame) -> Term:
+    left, right = evaluate(run, node.left, frame), evaluate(run, node.right, frame)
+    return run.terms.operation(OPERATORS[node.op.__class__], left, right)
+
+
+def _unary(run: Construction, node: ast.UnaryOp, frame: Frame) -> Term | None:
+    match node.op:
+        case ast.Not():
+            return run.terms.operation("not", evaluate(run, node.operand, frame))
+        case ast.USub():
+            return run.terms.operation("Sub", run.terms.const(0), evaluate(run, node.operand, frame))
+    return None
+
+
+def _compare(run: Construction, node: ast.Compare, frame: Frame) -> Term:
+    sides = [evaluate(run, side, frame) for side in (node.left, *node.comparators)]
+    if len(node.ops) == 1:
+        return run.terms.operation(OPERATORS[node.ops[0].__class__], *sides)
+    return run.terms.make("and", None, tuple(sides))
+
+
+def _listed(run: Construction, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> Term:
+    return _comprehension(run, node.elt, node.generators, frame)
+
+
+def _mapped(run: Construction, node: ast.DictComp, frame: Frame) -> Term:
+    return _comprehension(run, node.value, node.generators, frame)
+
+
+def _comprehension(
+    run: Construction, item: ast.expr, generators: list[ast.comprehension], frame: Frame
+) -> Term:
+    iterables: list[Term] = []
+    before = dict(frame.names)
+
+    def walk(rest: list[ast.comprehension]) -> list[Term]:
+        if not rest:
+            return [evaluate(run, item, frame)]
+        first = rest[0]
+        iterable = evaluate(run, first.iter, frame)
+        found, sampled = elements(run.terms, iterable, run.sampling)
+        if sampled:
+            iterables.append(iterable)
+        run.sampling += sampled
+        results: list[Term] = []
+        for element in found:
+            run.assign(first.target, element, frame)
+            tests = [evaluate(run, test, frame) for test in first.ifs]
+            if not any(test.kind == "const" and not test.leaf for test in tests):
+                results += walk(rest[1:])
+        run.sampling -= sampled
+        return results
+
+    found = walk(generators)
+    frame.names = before
+    if iterables:
+        return run.terms.make("each", len(iterables), (*iterables, *found))
+    return run.terms.make("seq", "list", tuple(found))
+
+
+def _lambda(run: Construction, node: ast.Lambda, frame: Frame) -> Term:
+    for key, function in run.project.files[frame.function.path].functions.items():
+        if function.line == node.lineno and function.qualname.endswith("<lambda>"):
+            return frame.capture(run, FunctionRef(frame.function.path, key), node.body)
+    return run.terms.make("symbol", f"{frame.function.path}:{node.lineno}")
+
+
+def _walrus(run: Construction, node: ast.NamedExpr, frame: Frame) -> Term:
+    found = frame.names[node.target.id] = evaluate(run, node.value, frame)
+    return found
+
+
+def _text(run: Construction, node: ast.JoinedStr, frame: Frame) -> Term:
+    holes = [v.value for v in node.values if isinstance(v, ast.FormattedValue)]
+    text = "{}".join(str(v.value) for v in node.values if isinstance(v, ast.Constant))
+    return run.terms.make("text", text, tuple([evaluate(run, hole, frame) for hole in holes]))
+
+
+def _starred(run: Construction, node: ast.Starred, frame: Frame) -> Term:
+    return evaluate(run, node.value, frame)
+
+
+def _slice(run: Construction, node: ast.Slice, frame: Frame) -> Term:
+    return run.terms.make("slice", ast.unparse(node))
+
+
+def _call(run: Construction, node: ast.Call, frame: Frame) -> Term:
+    arguments = _arguments(run, node, frame)
+    func = node.func
+    if isinstance(func, ast.Attribute):
+        if func.attr == "__init__" and _is_super(func.value):
+            return _parent(run, arguments, frame, node.lineno)
+        if func.attr in _GROWING and arguments:
+            return _grown(run, func, node, arguments, frame)
+        if func.attr in _TAKING and isinstance(func.value, ast.Name) and func.value.id in frame.names:
+            constant = isinstance(node.args[0] if node.args else None, ast.Constant)
+            found = dictionary_method(run, func.value.id, func.attr, arguments, frame) if constant else None
+            if found is not None:
+                return found
+    callee = evaluate(run, func, frame)
+    if callee.kind not in _CALLABLE:
+        callee = run.lookups.callee(func, frame.function, frame.receiver) or callee
+    return apply(run, callee, arguments, frame, node)
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _arguments(run: Construction, node: ast.Call, frame: Frame) -> Arguments:
+    found: Arguments = []
+    for argument in node.args:
+        value = evaluate(run, argument, frame)
+        if not isinstance(argument, ast.Starred):
+            found.append((None, value))
+        elif value.kind == "seq":
+            found += [(None, part) for part in value.parts]
+        else:
+            found.append(("*", value))
+    for keyword in node.keywords:
+        value = evaluate(run, keyword.value, frame)
+        if keyword.arg is None:
+            found += terms.opened([("**", value)])
+        else:
+            found.append((keyword.arg, value))
+    return found
+
+
+def apply(run: Construction, callee: Term, arguments: Arguments, frame: Frame, node: ast.Call) -> Term:
+    """The result of calling a term."""
+    terms = run.terms
+    match callee.kind:
+        case "class" if isinstance(callee.leaf, ClassRef):
+            return run.construct(callee.leaf, arguments, frame, node.lineno)
+        case "function" if isinstance(callee.leaf, FunctionRef):
+            return _function(run, callee.leaf, arguments, frame, node)
+        case "external" if isinstance(callee.leaf, str):
+            return _external(run, callee.leaf, arguments, node)
+        case "ite":
+            test, then, other = callee.parts
+            return terms.choice(
+                test, apply(run, then, arguments, frame, node), apply(run, other, arguments, frame, node)
+            )
+        case "partial":
+            held = [
+                (None if n == "*" else n, v) for n, v in zip(callee.names[1:], callee.parts[1:], strict=True)
+            ]
+            return apply(run, callee.parts[0], [*held, *arguments], frame, node)
+    names = ("", *[name or "*" for name, _ in arguments])
+    return terms.make("result", None, (callee, *[value for _, value in arguments]), names)
+
+
+def _external(run: Construction, dotted: str, arguments: Arguments, node: ast.Call) -> Term:
+    if dotted in _PARTIALS and arguments:
+        names = tuple([name or "*" for name, _ in arguments[1:]])
+        return run.terms.make("partial", None, tuple([value for _, value in arguments]), ("", *names))
+    if dotted in _SEQUENCES and len(arguments) == 1 and arguments[0][1].kind in {"seq", "each"}:
+        return arguments[0][1]
+    if dotted == "len" and arguments and arguments[0][1].kind == "seq":
+        return run.terms.const(len(arguments[0][1].parts))
+    if dotted in {"any", "all"} and len(arguments) == 1 and arguments[0][1].kind == "seq":
+        return (run.terms.any if dotted == "any" else run.terms.all)(arguments[0][1].parts)
+    if dotted == "isinstance" and len(arguments) == 2:
+        return run.terms.operation(dotted, *[value for _, value in arguments])
+    if dotted == "dict" and all(name not in {None, "*"} for name, _ in arguments):
+        return terms.packed(run.terms, [(str(name), value) for name, value in arguments])
+    kind = "part" if dotted.startswith("torch.nn.") else "call"
+    names = tuple([name or "*" for name, _ in arguments])
+    return run.terms.make(kind, dotted, tuple([value for _, value in arguments]), names, node.lineno)
+
+
+def _function(
+    run: Construction, ref: FunctionRef, arguments: Arguments, frame: Frame, node: ast.Call
+) -> Term:
+    func = node.func
+    own = (
+        isinstance(func, ast.Attribute)
+        and isinstance(func.value, ast.Name)
+        and frame.own is not None
+        and func.value.id == frame.own
+    )
+    method = run.project.function(ref).owner is not None
+    given = run.bind(ref, arguments, method=method)
+    if own or ref in run.path:
+        receiver = frame.receiver if own else run.project.owner(ref)
+        found = run.enter(ref, receiver, dict(given), frame if own else None)
+        if found is not None:
+            return found
+    return run.terms.make("call", ref, tuple(given.values()), tuple(given), node.lineno)
+
+
+def _parent(run: Construction, arguments: Arguments, frame: Frame, line: int) -> Term:
+    """`super().__init__(…)` on the same attributes."""
+    if frame.receiver is not None:
+        parent = run.lookups.parent(frame.function, frame.receiver)
+        if isinstance(parent, FunctionRef):
+            run.enter(parent, frame.receiver, run.bind(parent, arguments, method=True), frame)
+        elif parent is not None and arguments:
+            names = tuple(name or "*" for name, _ in arguments)
+            base = run.terms.make("part", parent, tuple(v for _, v in arguments), names, line)
+            frame.attributes["()"] = base
+    return run.terms.const(None)
+
+
+def _grown(
+    run: Construction, func: ast.Attribute, node: ast.Call, arguments: Arguments, frame: Frame
+) -> Term:
+    """`self.layers.append(x)` and what else adds to a container or to the module itself."""
+    terms, value = run.terms, arguments[-1][1]
+    how, owner = func.attr, func.value
+    if how in {"add_module", "register_buffer"}:
+        name = arguments[0][1].leaf
+        own = isinstance(owner, ast.Name) and owner.id == frame.own
+        if own and isinstance(name, str) and len(arguments) > 1:
+            frame.attributes[name] = arguments[1][1] if how == "add_module" else terms.make("tensor")
+            run.note(node, name, arguments[1][1], frame)
+        return terms.const(None)
+    new = value.parts if how == "extend" and value.kind == "seq" else (value,)
+    more = longer(terms, evaluate(run, owner, frame), new, frame.loops, run.sampling > 0)
+    if more is not None:
+        run.assign(owner, more, frame)
+    return terms.const(None)
+
+
+_READERS: dict[type[ast.expr], Callable[[Construction, Any, Frame], Term | None]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.Subscript: _subscript,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Dict: _dict,
+    ast.IfExp: _choice,
+    ast.BoolOp: _boolean,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.ListComp: _listed,
+    ast.GeneratorExp: _listed,
+    ast.SetComp: _listed,
+    ast.DictComp: _mapped,
+    ast.Lambda: _lambda,
+    ast.NamedExpr: _walrus,
+    ast.JoinedStr: _text,
+    ast.Starred: _starred,
+    ast.Slice: _slice,
+}
+
+
+def dictionary_method(
+    run: Construction, name: str, how: str, arguments: list[tuple[str | None, Term]], frame: Frame
+) -> Term | None:
+    """`options.pop("bias", True)` and its kin, on a dictionary or on the options that a function is given."""
+    owner, key = frame.names[name], arguments[0][1].leaf
+    rest = owner.kind == "param" and any(
+        parameter.name == owner.leaf and parameter.kind == "kwarg"
+        for parameter in run.project.function(frame.function).parameters
+    )
+    if not isinstance(key, str) or not (rest or is_dictionary(owner)):
+        return None
+    default = arguments[1][1] if len(arguments) > 1 else run.terms.const(None)
+    found = looked_up(run.terms, owner, key, default)
+    if how == "pop":
+        frame.names[name] = without(run.terms, owner, key)
+    elif how == "setdefault":
+        frame.names[name] = extended(run.terms, owner, key, found)
+    return found

@@ -1,0 +1,59 @@
+"""Settings of torch._dynamo.config that the code itself makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dynamo_lint.index import ir
+from dynamo_lint.program.project import Project
+from dynamo_lint.rules.base import Context
+
+LIMITS = ("recompile_limit", "cache_size_limit")
+"""`torch._dynamo.config.cache_size_limit` is the older name (torch/_dynamo/config.py)."""
+
+
+def seen_in_code(project: Project, context: Context) -> Context:
+    """The settings with what the project itself stores into torch._dynamo.config."""
+    limits = [value for name in LIMITS for value in _stored(project, name) if isinstance(value, int)]
+    unspec = any(value is True for value in _stored(project, "allow_unspec_int_on_nn_module"))
+    return replace(
+        context,
+        recompile_limit=max([context.recompile_limit, *limits]),
+        unspec_int=context.unspec_int or unspec,
+    )
+
+
+def _stored(project: Project, name: str) -> Iterator[object]:
+    for _, store in project.stores_of(name):
+        if isinstance(store.value, ir.Constant) and _is_config(store.owner):
+            yield store.value.value
+    for call in _patches(project):
+        for keyword, value in call.keywords:
+            if keyword == name and isinstance(value, ir.Constant):
+                yield value.value
+
+
+def _patches(project: Project) -> Iterator[ir.Call]:
+    """`torch._dynamo.config.patch(...)` and `@patch_dynamo_config(...)`, called or as decorators."""
+    for method in ("patch", "patch_dynamo_config"):
+        yield from (site.call for _, site in project.calls_of(method) if _patches_config(site.call.function))
+        for _, decorator in project.decorated_with(method):
+            if isinstance(decorator, ir.Call) and _patches_config(decorator.function):
+                yield decorator
+
+
+def _patches_config(function: ir.Expr) -> bool:
+    match function:
+        case ir.Attribute(_, "patch_dynamo_config") | ir.Name("patch_dynamo_config"):
+            return True
+        case ir.Attribute(owner, "patch"):
+            return _is_config(owner)
+    return False
+
+
+def _is_config(owner: ir.Expr) -> bool:
+    match owner:
+        case ir.Attribute(_, name) | ir.Name(name):
+            return name.endswith("config")
+    return False

@@ -1,0 +1,1 @@
+"""The pipeline of one run: read, resolve, judge, and, where asked for, rewrite."""

@@ -1,0 +1,251 @@
+"""What all rules say of the files, before comments and options have their say; kept until a file changes."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dynamo_lint.cache.codec import BadData, Codec
+from dynamo_lint.cache.keys import key
+from dynamo_lint.config import Settings
+from dynamo_lint.discovery import Discovered
+from dynamo_lint.findings import FileError, Finding, Span
+from dynamo_lint.lintrules import advice, lint_finding
+from dynamo_lint.recursion import with_deep_stack
+from dynamo_lint.report import Compiled
+from dynamo_lint.run.reading import ALONE, Content, Effort, read_facts
+from dynamo_lint.sources import Sources
+
+if TYPE_CHECKING:
+    from dynamo_lint.index.ir import FileFacts
+    from dynamo_lint.program.dependencies import Recorder
+    from dynamo_lint.program.project import Project
+    from dynamo_lint.program.refs import ClassRef, FunctionRef
+    from dynamo_lint.program.tables import FilledTables
+    from dynamo_lint.regions.model import Regions
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict on all files."""
+
+    findings: tuple[Finding, ...]
+    """Those of every rule, with fingerprints."""
+    errors: tuple[FileError, ...]
+    hot_paths: frozenset[str]
+    """Files with compiled code."""
+    compiled: Compiled
+
+
+def judge(
+    settings: Settings, found: Discovered, content: Content, sources: Sources, effort: Effort = ALONE
+) -> Judged:
+    """The verdict on these files, from the cache if nothing has changed."""
+    if effort.store is None:
+        return _judge(settings, found, content, sources, sources, effort)
+    circumstances = (
+        sorted(found.reported),
+        found.errors,
+        settings.region_options,
+        settings.torch_version,
+        settings.pedantic,
+        settings.recompile_limit,
+    )
+    address = key("judged", content.address, *circumstances)
+    latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
+    kept = _decoded(effort.store.load([address]).get(address))
+    if kept is not None:
+        return kept
+    # Late, like all that a cached run never needs.
+    from dynamo_lint.program.dependencies import Recorder
+    from dynamo_lint.run import verdicts
+
+    kept = _decoded(verdicts.reusable(effort.store, latest, address, content, sources))
+    if kept is not None:
+        return kept
+    watched, notes = sources.watched(), Recorder()
+    judged = _judge(settings, found, content, sources, watched, effort, notes)
+    verdict = Codec(Judged).encode(judged)
+    verdicts.keep(effort.store, latest, address, verdict, content, watched, notes)
+    return judged
+
+
+def _decoded(verdict: bytes | None) -> Judged | None:
+    """A verdict that was kept; one that cannot be read is as good as none."""
+    try:
+        return None if verdict is None else Codec(Judged).decode(verdict)
+    except BadData:
+        return None
+
+
+def _judge(
+    settings: Settings,
+    found: Discovered,
+    content: Content,
+    sources: Sources,
+    watched: Sources,
+    effort: Effort,
+    notes: Recorder | None = None,
+) -> Judged:
+    """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
+    # Late, like all that a cached run never needs.
+    from dynamo_lint.program.tables import READINGS, GrowingTables
+
+    gathering = GrowingTables(READINGS)
+    facts = read_facts(content, sources, effort, gathering.add)
+    return with_deep_stack(lambda: _judge_facts(settings, found, facts, gathering.tables, watched, notes))
+
+
+def _judge_facts(
+    settings: Settings,
+    found: Discovered,
+    facts: Mapping[str, FileFacts],
+    gathered: FilledTables,
+    sources: Sources,
+    notes: Recorder | None,
+) -> Judged:
+    from dynamo_lint.regions.resolve import resolve
+
+    project, regions = resolve(facts, settings.region_options, notes, gathered)
+    errors = [*found.errors, *_file_errors(facts, found.reported)]
+    raw = [*_hazards(settings, project, regions, sources)]
+    raw += [_unreadable(error) for error in errors]
+    raw += _unresolved(regions, facts)
+    raw = [finding for finding in raw if finding.span.path in found.reported or finding.code == "DYN901"]
+    return Judged(
+        findings=tuple(with_fingerprints(raw)),
+        errors=tuple(errors),
+        hot_paths=frozenset(hot.function.path for hot in regions.hot),
+        compiled=_compiled(regions, found.reported),
+    )
+
+
+def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:
+    """How much of the reported files is compiled, and by how many entries anywhere."""
+    functions = {hot.function: hot.entries[:1] for hot in regions.hot if hot.function.path in reported}
+    here = {number for number, entry in enumerate(regions.entries) if entry.path in reported}
+    return Compiled(
+        entries=len(here.union(*functions.values())),
+        functions=len(functions),
+        unresolved=sum(not site.path or site.path in reported for site in regions.unresolved),
+    )
+
+
+def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
+    """Number equal findings in line order, so that a fingerprint survives edits elsewhere in the file."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    done = []
+    for finding in sorted(findings, key=position):
+        identity = (finding.code, finding.span.path, finding.symbol, finding.subject)
+        text = "\0".join((*identity, str(seen[identity])))
+        seen[identity] += 1
+        digest = hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=8).hexdigest()
+        done.append(replace(finding, fingerprint=digest))
+    return done
+
+
+def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
+    if not (regions.hot or regions.entries or regions.unresolved):
+        return []
+    # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
+    from dynamo_lint.fixes.attach import attach
+    from dynamo_lint.rules import judge
+    from dynamo_lint.rules.base import Context
+    from dynamo_lint.state.tables import build
+
+    context = Context(
+        torch_version=settings.torch_version,
+        pedantic=settings.pedantic,
+        recompile_limit=settings.recompile_limit,
+    )
+    tables = build(project, regions, sources.text)
+    found = attach(judge(tables, context), tables, sources)
+    return [
+        *found,
+        *(_skipped(project, ref, why) for ref, why in tables.skipped),
+        *(_cut(project, ref) for ref in {h.function: None for h in regions.hot} if project.function(ref).cut),
+        *(_not_compared(project, ref, why) for ref, why in tables.units.skipped),
+    ]
+
+
+def _skipped(project: Project, ref: FunctionRef, why: str) -> Finding:
+    function = project.function(ref)
+    message = f"`{function.qualname}` was not analysed: {why}"
+    return _unfinished(ref, function.line, message, "state that it reads or changes was not linted")
+
+
+def _cut(project: Project, ref: FunctionRef) -> Finding:
+    function = project.function(ref)
+    message = f"`{function.qualname}` was not analysed to the end: it has a chain of too many calls"
+    return _unfinished(
+        ref, function.line, message, "functions that the first calls of the chain run were not linted"
+    )
+
+
+def _not_compared(project: Project, ref: ClassRef | FunctionRef, why: str) -> Finding:
+    from dynamo_lint.program.refs import ClassRef
+
+    if isinstance(ref, ClassRef):
+        line = project.class_(ref).line
+        message = f"the instances of `{ref.name}` were not all compared: {why}"
+    else:
+        line = project.function(ref).line
+        name = project.function(ref).qualname
+        message = f"the modules that `{name}` creates were not all analysed: {why}"
+    return _unfinished(ref, line, message, "some differences between them were not linted")
+
+
+def _unfinished(ref: ClassRef | FunctionRef, line: int, message: str, cost: str) -> Finding:
+    return lint_finding(
+        "DYN906",
+        Span(ref.path, line, 1, line, 1),
+        ref.id,
+        message,
+        cost,
+        "split it into smaller parts, or exclude the file with `exclude`",
+        severity="warning",
+    )
+
+
+def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:
+    return [
+        FileError(path, *fact.error)
+        for path, fact in sorted(facts.items())
+        if path in reported and fact.error is not None
+    ]
+
+
+def _unreadable(error: FileError) -> Finding:
+    return lint_finding(
+        "DYN901",
+        Span(error.path, error.line, 1, error.line, 1),
+        error.path,
+        f"this file was not linted: {error.message}",
+        "nothing in it was linted, and calls into it were not followed",
+        "fix the error, run dynamo-lint under the Python version the file is written for "
+        f"(this is {sys.version_info[0]}.{sys.version_info[1]}), or exclude the file with `exclude`",
+        severity="error",
+    )
+
+
+def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Finding]:
+    return [
+        lint_finding(
+            "DYN902",
+            Span(site.path, site.line, 1, site.line, 1),
+            site.expression,
+            f"the target of `{site.expression}` is unknown: {site.why}",
+            "the code that it compiles was not linted",
+            advice(site, "`"),
+        )
+        for site in regions.unresolved
+    ]
+
+
+def position(finding: Finding) -> tuple[str, int, int, str]:
+    """Findings are listed in this order."""
+    return finding.span.path, finding.span.line, finding.span.column, finding.code

@@ -1,0 +1,209 @@
+"""When the verdict of an earlier run still holds, although files have changed since.
+
+A verdict follows from what judging asked of the facts of all files, and from the text of those files that it
+looked into. It is the same as long as the answers are: what was asked of the facts of a file is asked again
+of those that it has now, and an edit in a file whose text was never asked for changes nothing else. Facts
+name lines; where a file has no place in the verdict, what counts is only their order, so that lines may come
+and go above them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
+from itertools import pairwise
+from json.encoder import encode_basestring_ascii
+from typing import TYPE_CHECKING, Any
+
+from dynamo_lint.recursion import with_deep_stack
+from dynamo_lint.sources import Sources
+
+if TYPE_CHECKING:
+    from dynamo_lint.index.ir import FileFacts
+    from dynamo_lint.program.dependencies import Recorder
+_LINES = frozenset(
+    {"line", "first_line", "end_line", "loops", "branches", "arms", "flags", "eager_lines", "comprehensions"}
+    | {"picked", "filled"},
+)
+"""Fields of facts whose numbers are lines; any other number has to stay what it was."""
+_MOST_CHANGED = 50
+"""Files; beyond these all is judged again at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Which files a verdict was made of, or has come to hold for."""
+
+    keys: tuple[tuple[str, str], ...]
+    """For every file, the address of its facts."""
+    verdict: str
+    """The address of the verdict."""
+    grounds: str
+    """The address of its grounds."""
+
+    @staticmethod
+    def of(keys: Mapping[str, bytes], verdict: bytes, grounds: bytes) -> Basis:
+        """The basis of a verdict for the files as they are now."""
+        return Basis(tuple((path, key.hex()) for path, key in keys.items()), verdict.hex(), grounds.hex())
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a verdict was made from."""
+
+    consulted: frozenset[str]
+    """Files whose text was looked into."""
+    searched: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """Searches that were made in all files, how and for what, and the files that answered."""
+    asked: dict[str, str]
+    """For every file that was asked anything, the address of what that was: an edit needs that of few."""
+    everywhere: dict[str, tuple[str, ...]]
+    """The names that were looked up in the tables of all files."""
+    tested: dict[str, tuple[str, ...]]
+    """All names of tables that were gone through by name."""
+
+    @staticmethod
+    def of(watched: Sources, notes: Recorder, asked: dict[str, str]) -> Grounds:
+        """What sources and facts were asked for while a verdict was made; `asked` says where that is kept."""
+        return Grounds(
+            frozenset(watched.consulted),
+            tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
+            asked,
+            {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
+            {table: tuple(sorted(names)) for table, names in notes.tested.items()},
+        )
+
+
+def asked_of_files(notes: Recorder) -> Iterator[tuple[str, bytes]]:
+    """What was asked of each file, as it is kept.
+
+    The sort of each table, the function or class that it is about, and the names that were asked for.
+    """
+    for path, tables in notes.files.items():
+        rows = [(sort, key, sorted(names)) for (sort, key), names in tables.items() if names]
+        if rows:
+            yield path, json.dumps(rows).encode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """Where the bases of the recent verdicts on some files are."""
+
+    bases: tuple[str, ...]
+    """Their addresses, the latest first."""
+
+
+Facts = Callable[[str, bytes | None], "FileFacts | None"]
+"""The facts of a file, as they are or as they were at an address; None if they cannot be had any more."""
+Asked = Callable[[str], bytes]
+"""What stands at an address that `Grounds.asked` gives; raises KeyError if it cannot be had any more."""
+
+
+def still_holds(
+    basis: Basis,
+    grounds: Grounds,
+    verdict: bytes,
+    keys: Mapping[str, bytes],
+    sources: Sources,
+    facts_of: Facts,
+    asked_at: Asked,
+) -> bool:
+    """Whether the verdict, as the cache keeps it, is what judging the files as they are now would give."""
+    before = {path: bytes.fromhex(key) for path, key in basis.keys}
+    if before.keys() != keys.keys():
+        return False
+    changed = [path for path, key in keys.items() if before[path] != key]
+    if len(changed) > _MOST_CHANGED or not grounds.consulted.isdisjoint(changed):
+        return False
+    for path in changed:
+        if any((path in held) != sources.holds(how, text, path) for how, text, held in grounds.searched):
+            return False
+        old, new = facts_of(path, before[path]), facts_of(path, None)
+        if old is None or new is None or old.error is not None or new.error is not None:
+            return False
+        asked = json.loads(asked_at(grounds.asked[path])) if path in grounds.asked else []
+        named = encode_basestring_ascii(path)[1:-1].encode("ascii") in verdict
+        if not with_deep_stack(partial(_answers_alike, grounds, asked, old, new, named)):
+            return False
+    return True
+
+
+def _answers_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts, exactly: bool) -> bool:
+    """Whether all answers are the same but for lines that keep their order; `exactly` if these count too."""
+    moved: dict[int, int] = {}
+    try:
+        for was, is_, are_lines in _answers(grounds, asked, old, new):
+            for above, below in _lines(was, is_, are_lines):
+                if moved.setdefault(above, below) != below:
+                    return False
+    except (_Different, RecursionError):
+        return False
+    if exactly:
+        return all(was == is_ for was, is_ in moved.items())
+    order = [is_ for _, is_ in sorted(moved.items())]
+    return all(above < below for above, below in pairwise(order))
+
+
+def _answers(
+    grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts
+) -> Iterator[tuple[object, object, bool]]:
+    """What was asked of a file, answered by its old facts and by its new ones; whether numbers are lines."""
+    # Late, like all that a run needs only when something has changed.
+    from dynamo_lint.program.dependencies import ALL
+    from dynamo_lint.program.scopes import TABLES
+    from dynamo_lint.program.tables import READINGS, tables_of
+
+    for name in ("module", "is_package", "is_script", "stars"):
+        yield getattr(old, name), getattr(new, name), False
+    yield old.markers, new.markers, False
+    for sort, key, names in asked:
+        try:
+            was, is_ = TABLES[sort](old, key), TABLES[sort](new, key)
+        except KeyError:  # there is no such function or class any more
+            raise _Different from None
+        if ALL in names:
+            yield was, is_, True
+        elif sort not in ("function", "class"):
+            yield from ((was.get(name), is_.get(name), True) for name in names)
+        elif not was.keys() >= set(names):
+            raise _Different  # something was called, and who knows what that has read
+        else:
+            yield from ((was[name], is_[name], name in _LINES) for name in names)
+    for reading in READINGS:
+        if grounds.everywhere.keys().isdisjoint(reading.tables):
+            continue
+        before, now = tables_of((old,), reading), tables_of((new,), reading)
+        for table in reading.tables:
+            names = grounds.everywhere.get(table, ())
+            if table in grounds.tested and not now[table].keys() <= set(grounds.tested[table]):
+                raise _Different  # nobody knows how a new name would be tested
+            wanted = before[table].keys() | now[table].keys()
+            for name in wanted if ALL in names else wanted.intersection(names):
+                yield before[table].get(name), now[table].get(name), True
+
+
+class _Different(Exception):
+    """Facts differ in something else than lines."""
+
+
+def _lines(old: Any, new: Any, are_lines: bool) -> Iterator[tuple[int, int]]:
+    """The lines of facts beside those of others that are otherwise the same."""
+    if type(old) is not type(new):
+        raise _Different
+    if is_dataclass(old):
+        for field in fields(old):
+            mine, theirs = getattr(old, field.name), getattr(new, field.name)
+            yield from _lines(mine, theirs, field.name in _LINES)
+    elif isinstance(old, tuple | list | dict):
+        if len(old) != len(new) or (isinstance(old, dict) and list(old) != list(new)):
+            raise _Different
+        if isinstance(old, dict):
+            old, new = tuple(old.values()), tuple(new.values())
+        for mine, theirs in zip(old, new, strict=True):
+            yield from _lines(mine, theirs, are_lines)
+    elif are_lines and type(old) is int:
+        yield old, new
+    elif old != new:
+        raise _Different

@@ -1,0 +1,183 @@
+"""Applies fixes in memory, round by round, and keeps only those that do what they promise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from dynamo_lint.baseline import Baseline
+from dynamo_lint.config import Settings
+from dynamo_lint.discovery import Discovered
+from dynamo_lint.findings import Edit, Finding
+from dynamo_lint.fixes.bytes import CannotEdit, apply, parses
+from dynamo_lint.report import Report
+from dynamo_lint.run.check import check
+from dynamo_lint.run.reading import ALONE, Effort
+from dynamo_lint.sources import Sources
+
+Identity = tuple[str, str, str, str]
+"""What a finding is about, wherever in its file it has moved: code, path, symbol, subject."""
+UNUSED = "DYN903"
+"""A fix may leave a suppression idle; the next round removes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What the fixes made of a project; nothing has been written."""
+
+    files: Mapping[str, bytes]
+    """New bytes by path relative to the linted root."""
+    originals: Mapping[str, bytes]
+    """What these files held when they were read."""
+    applied: tuple[Finding, ...]
+    """The findings that are gone, with the fixes that did it."""
+    refused: tuple[tuple[Finding, str], ...]
+    """Fixes that were tried and taken back, and why."""
+    report: Report
+    """What is left."""
+
+    @property
+    def groups(self) -> list[frozenset[str]]:
+        """Files that belong together, because one fix changed all of them."""
+        groups: list[set[str]] = []
+        for finding in self.applied:
+            paths = _paths(finding)
+            joined = [group for group in groups if group & paths]
+            groups = [group for group in groups if not group & paths]
+            groups.append(paths.union(*joined))
+        return [frozenset(group) for group in groups]
+
+
+@dataclass(slots=True)
+class _State:
+    files: dict[str, bytes]
+    report: Report
+    refused: dict[Identity, tuple[Finding, str]] = field(default_factory=dict)
+    applied: list[Finding] = field(default_factory=list)
+
+
+def rewrite(
+    settings: Settings,
+    found: Discovered,
+    catalogue: Mapping[str, str],
+    sources: Sources,
+    unsafe: bool,
+    accepted: Baseline | None = None,
+    effort: Effort = ALONE,
+) -> Rewritten:
+    """The files with all fixes applied that may be; what a baseline accepts stays as it is.
+
+    Every round lints, applies the fixes that do not overlap, lints again, and takes back those whose finding
+    is still there or that brought a new one. Each round leaves fewer findings, so the rounds end.
+    """
+    everywhere = replace(found, reported=frozenset(found.files))
+
+    def lint(files: Mapping[str, bytes]) -> Report:
+        overlaid = Sources(found.root, {**sources.overlay, **files})
+        return check(settings, everywhere, catalogue, overlaid, accepted, effort)
+
+    state = _State({}, lint({}))
+    writable = frozenset(found.given or found.files)
+    while chosen := _choose(state, found.reported, writable, unsafe):
+        # What is taken back is not chosen again, so the inner loop ends as well.
+        while chosen:
+            files, guilty = _try(state, chosen, sources)
+            report = state.report if guilty else lint(files)
+            guilty = guilty or _guilty(state.report, report, chosen)
+            if not guilty:
+                state.files, state.report = files, report
+                state.applied += chosen
+                break
+            for finding, why in guilty:
+                state.refused[_identity(finding)] = (finding, why)
+            chosen = [one for one in chosen if _identity(one) not in state.refused]
+    originals = {path: sources.raw(path) for path in state.files}
+    return Rewritten(
+        files={path: raw for path, raw in state.files.items() if raw != originals[path]},
+        originals=originals,
+        applied=tuple(state.applied),
+        refused=tuple(state.refused.values()),
+        report=state.report,
+    )
+
+
+def _choose(state: _State, reported: frozenset[str], writable: frozenset[str], unsafe: bool) -> list[Finding]:
+    """The fixes of one round, in file order: where two overlap, the second one waits."""
+    allowed = {"safe", "unsafe"} if unsafe else {"safe"}
+    taken: list[Edit] = []
+    chosen: list[Finding] = []
+    for finding in state.report.findings:
+        fix = finding.fix
+        if fix is None or not fix.edits or fix.applicability not in allowed:
+            continue
+        if finding.span.path not in reported or _identity(finding) in state.refused:
+            continue
+        if not _paths(finding) <= writable:
+            continue  # text from stdin is the only file that can be given back
+        if any(_overlap(edit, other) for edit in fix.edits for other in taken):
+            continue
+        taken += fix.edits
+        chosen.append(finding)
+    return chosen
+
+
+def _try(
+    state: _State, chosen: list[Finding], sources: Sources
+) -> tuple[dict[str, bytes], list[tuple[Finding, str]]]:
+    """The files after one round, or the fixes that cannot be made."""
+    edits: dict[str, list[Edit]] = {}
+    for finding in chosen:
+        for edit in finding.fix.edits if finding.fix is not None else ():
+            edits.setdefault(edit.span.path, []).append(edit)
+    files = dict(state.files)
+    for path, changes in edits.items():
+        why = "the file would no longer parse"
+        try:
+            files[path] = apply(state.files.get(path) or sources.raw(path), changes)
+            if parses(files[path]):
+                continue
+        except CannotEdit as error:
+            why = str(error)
+        except OSError as error:
+            why = f"{path} cannot be read: {error.strerror}"
+        return files, [(one, why) for one in chosen if path in _paths(one)][:1]
+    return files, []
+
+
+def _guilty(before: Report, after: Report, chosen: list[Finding]) -> list[tuple[Finding, str]]:
+    """The fixes that did not end their finding, or that brought a new one."""
+    old, new = _count(before.findings), _count(after.findings)
+    ended = _count(chosen)
+    still = {one for one in ended if new[one] > old[one] - ended[one]}
+    if still:
+        return [(one, "the finding would still be there") for one in chosen if _identity(one) in still]
+    worse = [
+        one for one in after.findings if new[_identity(one)] > old[_identity(one)] and one.code != UNUSED
+    ]
+    if not worse:
+        return []
+    path, why = worse[0].span.path, f"it would cause {worse[0].code} on {worse[0].subject}"
+    nearby = [one for one in chosen if path in _paths(one)] or chosen
+    return [(nearby[0], why)]
+
+
+def _identity(finding: Finding) -> Identity:
+    return finding.code, finding.span.path, finding.symbol, finding.subject
+
+
+def _count(findings: Iterable[Finding]) -> Counter[Identity]:
+    return Counter(_identity(finding) for finding in findings)
+
+
+def _paths(finding: Finding) -> set[str]:
+    return {edit.span.path for edit in finding.fix.edits} if finding.fix is not None else set()
+
+
+def _overlap(one: Edit, other: Edit) -> bool:
+    """Two edits touch the same text; two insertions at one place do, since their order matters."""
+    if one.span.path != other.span.path:
+        return False
+    a = (one.span.line, one.span.column), (one.span.end_line, one.span.end_column)
+    b = (other.span.line, other.span.column), (other.span.end_line, other.span.end_column)
+    return a == b or (a[0] < b[1] and b[0] < a[1])

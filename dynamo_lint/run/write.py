@@ -1,0 +1,78 @@
+"""Puts rewritten files in place: each as a whole or not at all, and never over somebody else's change."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from dynamo_lint.fixes.bytes import read
+from dynamo_lint.run.rewrite import Rewritten
+
+
+def write(root: Path, done: Rewritten) -> dict[str, str]:
+    """Replace the files; what could not be replaced, by path, with the reason.
+
+    Files that one fix changed together are replaced together: half of a fix is worse than none.
+    """
+    left: dict[str, str] = {}
+    for group in done.groups:
+        paths = sorted(path for path in group if path in done.files)
+        drafts: dict[Path, Path] = {}
+        try:
+            trouble = _prepare(root, done, paths, drafts)
+            if trouble is None:
+                for target, draft in drafts.items():
+                    draft.replace(target)
+        except OSError as error:
+            trouble = f"cannot be written: {error.strerror}"
+        finally:
+            for draft in drafts.values():
+                draft.unlink(missing_ok=True)
+        if trouble is not None:
+            left |= dict.fromkeys(paths, trouble)
+    return left
+
+
+def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, Path]) -> str | None:
+    """Write a draft beside each file; why the group has to be left alone, if it has to."""
+    for path in paths:
+        target = Path(os.path.realpath(root / path))
+        now = target.read_bytes()
+        if target in drafts or now == done.files[path]:
+            continue  # the same file under another name
+        if now != done.originals[path]:
+            return f"{path} changed on disk during the run; not rewritten"
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        drafts[target] = Path(name)
+        with open(handle, "wb") as stream:
+            stream.write(done.files[path])
+            stream.flush()
+            os.fsync(stream.fileno())
+        shutil.copymode(target, name)
+    return None
+
+
+def diff(done: Rewritten, spell: dict[str, str]) -> str:
+    """What would change, as a unified diff; `spell` says how to write each path."""
+    return "".join(
+        line
+        for path in sorted(done.files)
+        for line in _unified(spell.get(path, path), done.originals[path], done.files[path])
+    )
+
+
+def _unified(path: str, before: bytes, after: bytes) -> Iterator[str]:
+    old, new = _lines(before), _lines(after)
+    for line in difflib.unified_diff(old, new, path, path):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _lines(raw: bytes) -> list[str]:
+    """Lines as a patch counts them: they end at a line feed and nowhere else."""
+    document = read(raw)
+    pieces = (document.mark.decode() + document.text).split("\n")
+    return [piece + "\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])

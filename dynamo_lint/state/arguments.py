@@ -1,0 +1,437 @@
+"""The arguments that driver code passes to compiled functions, and which of its calls may change them."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
+from dynamo_lint.index.walking import itself
+from dynamo_lint.program.literal_arguments import Shape
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
+from dynamo_lint.program.static_bindings import bound_symbols
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
+from dynamo_lint.state import kinds as K
+from dynamo_lint.state.body import body_of
+from dynamo_lint.state.frequency import Drivers
+from dynamo_lint.state.loop_variance import Varying, in_loop
+from dynamo_lint.state.model import Key, Kind
+from dynamo_lint.state.reachable import Reach
+from dynamo_lint.values.model import Context, FunctionValue, Instance
+from dynamo_lint.values.points_to import glimpse
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The parameters of a compiled function, as a call fills them."""
+
+    positional: tuple[str, ...]
+    starred: bool
+    open: bool
+    """It takes any keyword."""
+    names: frozenset[str]
+    needed: frozenset[str]
+    """Those without a default."""
+    defaults: frozenset[str]
+    """Those with a literal default: a call that leaves them out hands that over."""
+
+    @staticmethod
+    def of(project: Project, hot: CompiledFunction) -> Signature:
+        """Of a compiled function, without its instance."""
+        function = project.function(hot.function)
+        parameters = function.parameters
+        bound = int(hot.receiver is not None and function.owner is not None)
+        taken = [p for p in parameters[bound:] if p.kind in ("positional", "keyword")]
+        return Signature(
+            tuple(p.name for p in taken if p.kind == "positional"),
+            any(p.kind == "vararg" for p in parameters),
+            any(p.kind == "kwarg" for p in parameters),
+            frozenset(p.name for p in parameters),
+            frozenset(p.name for p in taken if p.default is None),
+            frozenset(p.name for p in parameters if isinstance(p.default, ir.Constant)),
+        )
+
+    def fits(self, call: ir.Call) -> bool:
+        """Whether a call can be one of the function: it fills what has no default, and nothing else."""
+        words = {name for name, _ in call.keywords}
+        if any(isinstance(argument, ir.Element) for argument in call.arguments) or None in words:
+            return True
+        filled = self.positional[: len(call.arguments)]
+        return (
+            (self.starred or len(filled) == len(call.arguments))
+            and (self.open or words <= self.names)
+            and self.needed <= words.union(filled)
+        )
+
+    def tells(self, shape: Shape) -> bool:
+        """Whether a call of this shape may be one of those that make a parameter change."""
+        by_position, starred, by_keyword = shape
+        if starred is not None and self.starred and len(by_position) >= len(self.positional) and any(starred):
+            return True
+        filled = (*zip(self.positional, by_position, strict=False), *by_keyword)
+        return any(
+            name in self.names and (changes or (known and name in self.defaults))
+            for name, (changes, known) in filled
+        )
+
+
+class ChangingCalls:
+    """Answers for the calls of all functions."""
+
+    def __init__(self, project: Project, signatures: Iterable[Signature]) -> None:
+        self._project = project
+        self._signatures = frozenset(signatures)
+        self._shapes: dict[Shape, bool] = {}
+
+    def calls(
+        self, ref: FunctionRef, may_be_called: Callable[[Expr, str], bool]
+    ) -> Iterator[tuple[CallSite, Shape]]:
+        """The calls in a function that may tell something, with what they hand over."""
+        for site in self._project.calls_in(ref, may_be_called):
+            if not (site.call.arguments or site.call.keywords):
+                continue
+            shape = self._project.told_of(ref, site).shape
+            if shape not in self._shapes:
+                self._shapes[shape] = any(one.tells(shape) for one in self._signatures)
+            if self._shapes[shape]:
+                yield site, shape
+
+
+_GIVES_ITSELF = frozenset(
+    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
+)
+"""Methods of a module that give back the module (torch/nn/modules/module.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handles:
+    """Which targets are compiled only where somebody calls a handle, and which names are surely no handle."""
+
+    project: Project
+    idioms: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """How the entries compile each target."""
+
+    @staticmethod
+    def of(project: Project, entries: Iterable[Entry]) -> Handles:
+        """From all compile entries of a project."""
+        handles = Handles(project)
+        for entry in entries:
+            handles.idioms[entry.target].add(entry.idiom)
+        return handles
+
+    def is_raw(self, callee: Expr, where: FunctionRef, hot: CompiledFunction) -> bool:
+        """Whether a call, in eager code, surely runs the function or module from which a handle was made."""
+        function = self.idioms.get(hot.function.id, set())
+        model = self.idioms.get(hot.receiver.id, set()) if hot.receiver is not None else set()
+        if function | model != {"call"}:
+            return False  # compiled in place: by a decorator, by `model.compile()`, by a declaration
+        if hot.receiver is None:
+            return self._is_defined(callee, where)
+        return not function and self._is_made(callee, where)
+
+    def _is_defined(self, callee: Expr, where: FunctionRef) -> bool:
+        """A name that nothing but a definition binds, here and where it is imported from."""
+        found = bound_symbols(self.project, callee, where) or ()
+        return len(found) == 1 and isinstance(found[0], FunctionRef)
+
+    def _is_made(self, callee: Expr, where: FunctionRef) -> bool:
+        """A name that stands for a module as its class makes it."""
+        bound = self._bound(callee.id, where) if isinstance(callee, ir.Name) else []
+        return bool(bound) and all(
+            value == callee or (isinstance(value, ir.Call) and self._constructs(value, where))
+            for value in (itself(one, _GIVES_ITSELF) for one in bound)
+        )
+
+    def _constructs(self, call: ir.Call, where: FunctionRef) -> bool:
+        found = self.project.symbols(call.function, where.path, where.key)
+        return len(found) == 1 and isinstance(found[0], ClassRef)
+
+    def _bound(self, name: str, where: FunctionRef) -> Sequence[Expr]:
+        """All that a name is bound to in the scope where it is found; nothing for a parameter."""
+        home = self.project.home_of(name, where)
+        if home.key == MODULE_KEY:
+            return self.project.global_bindings(home.path).get(name, [])
+        local = self.project.locals_of(home)[name]
+        return local.bound if local.parameter is None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A field that gets another value with every object."""
+
+    key: Key
+    value: Varying
+    where: FunctionRef
+    """The function that makes the objects."""
+    line: int
+
+
+def filled(
+    project: Project, regions: Regions, drivers: Drivers, read_source: Callable[[str], str]
+) -> tuple[Filled, ...]:
+    """The fields of plain objects that code around the regions fills anew, and that compiled code reads."""
+    loaded = {load.name for hot in regions.hot for load in project.function(hot.function).loads}
+    found: dict[Key, Filled] = {}
+    declared = project.named("annotations")
+    for ref in project.in_order(ref for name in loaded for ref, _ in declared.get(name, ())):
+        names = [name for name, _ in project.class_(ref).annotations]
+        if project.is_module(ref):
+            continue
+        for where, site in project.calls_of(ref.name):
+            told = project.symbols(site.call.function, where.path, where.key)
+            # Most calls tell by the index alone that they matter to nobody; the others are read.
+            if ref not in told or loaded.isdisjoint(_turning(project, names, where, site)):
+                continue
+            if _is_new_per_call(project, drivers, where, site.call.line):
+                for one in _of_call(project, ref, names, where, site.call, read_source(where.path)):
+                    if one.key.attribute in loaded:
+                        found.setdefault(one.key, one)
+    return tuple(found.values())
+
+
+def _turning(project: Project, names: list[str], where: FunctionRef, site: CallSite) -> Iterator[str]:
+    """The fields that a call may fill with something else each time."""
+    told = project.told_of(where, site)
+    if not told.moves:
+        return
+    by_position, starred, by_keyword = told.shape
+    positional = zip(names, by_position, strict=False) if starred is None else ()
+    yield from (name for name, (changes, _) in (*positional, *by_keyword) if changes)
+
+
+def _is_new_per_call(project: Project, drivers: Drivers, where: FunctionRef, line: int) -> bool:
+    """The object is made for each call, as far as anybody can see: not once, while something is set up."""
+    loops = project.function(where).loops
+    if where in drivers.hot or (where.key == MODULE_KEY and not any(a <= line <= b for a, b in loops)):
+        return False
+    if where.key.rpartition(".")[2].startswith("__"):
+        return False
+    return drivers.often(where, line) != "rarely" or not drivers.is_called(where)
+
+
+def _of_call(
+    project: Project,
+    ref: ClassRef,
+    names: list[str],
+    where: FunctionRef,
+    call: ir.Call,
+    source: str,
+) -> Iterator[Filled]:
+    body = body_of(project.function(where), source)
+    node = body.call(call) if body is not None else None
+    if body is None or node is None:
+        return
+    env = in_loop(body, node)
+    annotations = dict(project.class_(ref).annotations)
+    given: dict[str, ast.expr] = {}
+    if not any(isinstance(argument, ast.Starred) for argument in node.args):
+        given |= dict(zip(names, node.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+    for name, argument in given.items():
+        value = env.value(argument)
+        declared = K.of_annotation(annotations[name]) if name in annotations else K.UNKNOWN
+        if value.changes and not value.structure and Kind.TENSOR not in value.kinds | declared:
+            kinds = declared or value.kinds
+            yield Filled(Key(ref, name), Varying(kinds, True, value.constants), where, call.line)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """One parameter of a compiled function, as the calls that can be seen fill it."""
+
+    hot: CompiledFunction
+    name: str
+    value: Varying
+    where: FunctionRef
+    """The function with the call to change."""
+    position: Position
+    starred: bool = False
+    """The parameter is `*args`."""
+    inside: tuple[str, ...] = ()
+    """The items of the tuple, list or dict that change, as `['length']`, where not the whole does."""
+
+
+Compiled = dict[tuple[FunctionRef | None, ClassRef | None], CompiledFunction]
+
+
+@dataclass(slots=True)
+class _Sites:
+    values: list[Varying] = field(default_factory=list)
+    inside: tuple[str, ...] = ()
+    where: FunctionRef | None = None
+    position: Position | None = None
+
+
+def passed(
+    project: Project, regions: Regions, drivers: Drivers, read_source: Callable[[str], str]
+) -> tuple[Passed, ...]:
+    """The parameters of compiled functions whose value changes between calls."""
+    compiled: Compiled = {
+        (hot.function, hot.receiver): hot for hot in regions.hot if hot.compiled and _takes(project, hot)
+    }
+    if not any(len(project.function(hot.function).parameters) > 1 for hot in compiled.values()):
+        return ()
+    found: dict[tuple[CompiledFunction, str], _Sites] = {}
+    handles = Handles.of(project, regions.entries)
+    for ref, call, target in _calls(project, compiled, drivers, handles):
+        _note(project, ref, call, target, read_source(ref.path), found)
+    return tuple(
+        Passed(
+            hot,
+            name,
+            value,
+            sites.where,
+            sites.position,
+            _starred(project.function(hot.function), name),
+            sites.inside,
+        )
+        for (hot, name), sites in found.items()
+        if sites.where is not None and sites.position is not None
+        if (value := Varying.of_all(sites.values)).changes
+    )
+
+
+def _takes(project: Project, hot: CompiledFunction) -> bool:
+    """Something can be passed to it, besides its instance."""
+    function = project.function(hot.function)
+    return len(function.parameters) > int(hot.receiver is not None and function.owner is not None)
+
+
+def _plausible(project: Project, ref: FunctionRef) -> bool:
+    """A driver is a function that somebody may call again and again, or loops."""
+    function = project.function(ref)
+    return bool(function.loops) or ref.key != MODULE_KEY
+
+
+def _reach(project: Project, compiled: Compiled) -> Reach:
+    """Tells the calls that have nothing to do with what is compiled, which are nearly all."""
+    classes = [
+        receiver
+        for function, receiver in compiled
+        if receiver is not None and project.method(receiver, "forward") == function
+    ]
+    return Reach(project, (function for function, _ in compiled if function is not None), classes)
+
+
+def _calls(
+    project: Project, compiled: Compiled, drivers: Drivers, handles: Handles
+) -> Iterator[tuple[FunctionRef, ir.Call, CompiledFunction]]:
+    """The calls of whatever is called with something that may change, all of them.
+
+    Who is called takes long to work out: first it is asked of the calls that may tell of a change, and of
+    the others only if they may be calls of the same functions.
+    """
+    signatures = {hot: Signature.of(project, hot) for hot in compiled.values()}
+    telling = ChangingCalls(project, signatures.values())
+    reach = _reach(project, compiled)
+    callers = project.in_order(ref for ref in _callers(project, reach) if ref not in drivers.hot)
+    refs = [ref for ref in callers if _plausible(project, ref)]
+    asked: dict[int, list[CompiledFunction]] = {}  # by the identity of the call site
+    changed: set[CompiledFunction] = set()
+    for ref in refs:
+        for site, shape in telling.calls(ref, reach.may_be_called):
+            called = asked[id(site)] = _called(project, ref, site.call, compiled, reach, handles)
+            told = [hot for hot in called if hot not in changed and signatures[hot].tells(shape)]
+            if told and drivers.often(ref, site.call.line) != "rarely":
+                changed.update(told)
+    if not changed:
+        return
+    compiled = {pair: hot for pair, hot in compiled.items() if hot in changed}
+    fitting = {signatures[hot] for hot in changed}
+    reach = _reach(project, compiled)
+    for ref in refs:
+        for site in project.calls_in(ref, reach.may_be_called):
+            if id(site) not in asked:
+                if not any(signature.fits(site.call) for signature in fitting):
+                    continue
+                asked[id(site)] = _called(project, ref, site.call, compiled, reach, handles)
+            called = [hot for hot in asked[id(site)] if hot in changed]
+            if called and drivers.often(ref, site.call.line) != "rarely":
+                yield from ((ref, site.call, hot) for hot in called)
+
+
+def _callers(project: Project, reach: Reach) -> Iterator[FunctionRef]:
+    """The functions with a call that may be of something compiled, by the name that it goes by."""
+
+    def is_method(name: str) -> bool:
+        return reach.may_be_called(ir.Attribute(ir.UNKNOWN, name), "")
+
+    def is_function(name: str) -> bool:
+        path, _, called = name.rpartition(":")
+        return reach.may_be_called(ir.Name(called), path)
+
+    yield from project.screened("methods called", is_method)
+    yield from project.screened("names called", is_function)
+    yield from project.named("else called").get("", ())
+
+
+def _called(
+    project: Project, ref: FunctionRef, call: ir.Call, compiled: Compiled, reach: Reach, handles: Handles
+) -> list[CompiledFunction]:
+    callee = call.function
+    if not reach.may_run(callee, ref):
+        return []
+    found = []
+    for value in glimpse(project, callee, Context(ref, project.owner(ref))):
+        match value:
+            case Instance(owner):
+                method = project.method(owner, "forward") if project.is_module(owner) else None
+                target = compiled.get((method, owner))
+            case FunctionValue(function, receiver):
+                target = compiled.get((function, receiver))
+            case _:
+                target = None
+        if target is not None and not handles.is_raw(callee, ref, target):
+            found.append(target)
+    return found
+
+
+def _note(
+    project: Project,
+    ref: FunctionRef,
+    call: ir.Call,
+    hot: CompiledFunction,
+    source: str,
+    found: dict[tuple[CompiledFunction, str], _Sites],
+) -> None:
+    """What one call passes for each parameter, judged by the text of the function around it."""
+    body = body_of(project.function(ref), source)
+    node = body.call(call) if body is not None else None
+    if body is None or node is None:
+        return
+    env = in_loop(body, node)
+    parameters = project.function(hot.function).parameters
+    positional = [p.name for p in parameters if p.kind == "positional"]
+    if hot.receiver is not None and project.function(hot.function).owner is not None:
+        positional = positional[1:]
+    star = next((p.name for p in parameters if p.kind == "vararg"), None)
+    given: dict[str, ast.expr] = {}
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            if star is not None and not positional:
+                given[star] = argument.value
+            break
+        if positional:
+            given[positional.pop(0)] = argument
+    given.update({keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None})
+    for parameter in parameters:
+        sites = found.setdefault((hot, parameter.name), _Sites())
+        if parameter.name in given:
+            items = env.changing_items(given[parameter.name])
+            value = Varying.of_all(items.values()) if items else env.value(given[parameter.name])
+            if sites.where is None or value.changes:
+                sites.where = ref
+                sites.inside = tuple(items)
+                end = (node.end_lineno or node.lineno) + body.shift
+                sites.position = Position(call.line, node.col_offset + 1, end, (node.end_col_offset or 0) + 1)
+            sites.values.append(value)
+        elif isinstance(parameter.default, ir.Constant):
+            sites.values.append(Varying.constant(parameter.default.value))
+
+
+def _starred(function: Function, name: str) -> bool:
+    return any(p.name == name and p.kind == "vararg" for p in function.parameters)

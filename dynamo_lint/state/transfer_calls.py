@@ -1,0 +1,381 @@
+"""Transfer functions of calls: of project functions, torch functions, and methods that mutate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import reduce
+
+import libcst as cst
+
+from dynamo_lint.index.ir import Attribute, Function
+from dynamo_lint.program.hierarchy import only_declares
+from dynamo_lint.program.item_path import ANY_ITEM
+from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.state import kinds as K
+from dynamo_lint.state.abstract_state import INT, STR, TENSOR, computed, join, via
+from dynamo_lint.state.convert import literal_of, to_call, to_expr
+from dynamo_lint.state.free_variables import MUTATORS, REGISTRARS
+from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
+from dynamo_lint.state.transfer import Evaluator
+
+LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
+HOST_MODULES = frozenset({"random", "time", "uuid", "secrets", "datetime", "socket"})
+Arguments = list[tuple[str | None, Value]]
+
+
+def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
+    """The value of a call, with everything it reads and consumes on the way."""
+    match node.func:
+        case cst.Name(value=name) if name not in ev.flow.locals:
+            if name in LOOKUPS and len(node.args) >= 2:
+                return _lookup(ev, name, node)
+            found = _builtin(ev, name, node)
+            if found is not None:
+                return found
+        case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+            found = _method(ev, owner, name, node)
+            if found is not None:
+                return found
+    expr = to_expr(node.func)
+    dotted = ev.linker.external(expr) or ""
+    if dotted == "os.getenv" and ev.linker.function.environment:
+        _environment(ev, node, "getenv")
+        return Value(STR, origins=frozenset({Origin("host")}))
+    callees = () if dotted else ev.linker.callees(to_call(node))
+    if isinstance(node.func, cst.Attribute):
+        base = ev.place(node.func.value)
+        owner_value = ev.value(node.func.value)
+        if base is None or owner_value.kinds == TENSOR:
+            ev.consume(owner_value, Use.RECEIVER)
+    else:
+        owner_value = Value() if isinstance(node.func, cst.Name) else ev.used(node.func, Use.ARGUMENT)
+    arguments = _arguments(ev, node, dotted)
+    if callees:
+        return _project_call(ev, node, callees, arguments, owner_value)
+    # `interface = TABLE[name]; interface(x, window=self.window)`
+    own = ev.flow.locals.get(node.func.value) if isinstance(node.func, cst.Name) else None
+    for _, value in arguments:
+        ev.consume(value, Use.ARGUMENT if own is None or own.pending else Use.HANDED_ON)
+    made = None if dotted else ev.linker.constructed(expr)
+    if made is not None:
+        enum = ev.linker.is_enum(made)
+        result = computed([value for _, value in arguments], frozenset({Kind.ENUM if enum else Kind.OBJECT}))
+        bound = arguments[0][1].bound if enum and arguments else None
+        return replace(result, bound=bound, origins=frozenset({Origin("literal" if enum else "fresh")}))
+    found_kinds = K.of_call(dotted) if dotted else _outside_call(ev, node, owner_value)
+    if dotted.partition(".")[0] in HOST_MODULES:
+        return Value(found_kinds, origins=frozenset({Origin("host")}))
+    result = computed([value for _, value in arguments], found_kinds)
+    if dotted.rpartition(".")[2][:1].isupper():
+        # A constructor: the object is new in every call.
+        return replace(result, origins=frozenset({Origin("fresh")}))
+    if dotted or not any(o.source == "state" for o in owner_value.origins):
+        return replace(result, origins=result.origins | {Origin("unknown")})
+    # The `.to()` of a module gives the module itself.
+    moved = isinstance(node.func, cst.Attribute) and node.func.attr.value in K.MOVES
+    how = "moved" if moved and Kind.OBJECT not in owner_value.kinds else "computed"
+    return replace(result, origins=result.origins | via(owner_value.origins, how))
+
+
+def _arguments(ev: Evaluator, node: cst.Call, dotted: str) -> Arguments:
+    found: Arguments = []
+    for arg in node.args:
+        name = arg.keyword.value if arg.keyword is not None else None
+        value = _joined(ev, arg.value) if dotted in K.JOINS else ev.value(arg.value)
+        found.append((arg.star or name, value))
+    return found
+
+
+def _joined(ev: Evaluator, node: cst.BaseExpression) -> Value:
+    """The list that `torch.cat` and its kin take: its elements are used as tensors, and none can be None."""
+    if not isinstance(node, cst.List):
+        return ev.value(node)
+    values = [ev.used(element.value, Use.ARGUMENT) for element in node.elements]
+    return computed(values, frozenset({Kind.CONTAINER}))
+
+
+def _outside_call(ev: Evaluator, node: cst.Call, owner: Value) -> frozenset[Kind]:
+    """What calling something that is neither ours nor named yields."""
+    match node.func:
+        case cst.Attribute(attr=cst.Name(value=name)) if owner.kinds == TENSOR or (
+            not owner.kinds and name in K.TENSOR_METHODS
+        ):
+            return K.UNKNOWN if name in K.NOT_TENSOR_METHODS else TENSOR
+    return TENSOR if ev.linker.is_tensor_module(to_expr(node.func)) else K.UNKNOWN
+
+
+def _project_call(
+    ev: Evaluator, node: cst.Call, callees: tuple[Callee, ...], arguments: Arguments, owner: Value
+) -> Value:
+    returned: list[frozenset[Kind]] = []
+    leaves: dict[ClassRef | None, frozenset[Key]] = {}
+    given = frozenset(load.place for _, v in arguments if v.kinds != TENSOR for load in v.pending)
+    states = [ev.linker.state_of(callee, given) for callee in callees]
+    users = Counter(name for state in states if state is not None for name in {n for n, _ in state.consumed})
+    for callee, state in zip(callees, states, strict=True):
+        function = ev.linker.project.function(callee.function)
+        bound = _bind(function, callee, arguments, owner)
+        ev.calls.append(CallEvent(callee, bound, ev.flow.written, ev.flow.guards))
+        if state is None or only_declares(function):
+            for _, value in arguments:
+                ev.consume(value, Use.ARGUMENT)
+            returned.append(K.UNKNOWN)
+            leaves[callee.receiver] = frozenset()
+            continue
+        passed = dict(bound)
+        for name, use in state.consumed:
+            if name in passed:
+                # Methods of several classes are one interface; functions from a table may differ in it.
+                sure = callee.receiver is not None or users[name] == len(callees)
+                ev.consume(passed[name], use if sure else Use.HANDED_ON)
+            else:
+                _keyword(ev, function, name, use, passed, arguments)
+        returned.append(state.returns)
+        known = leaves.get(callee.receiver, state.leaves_written)
+        leaves[callee.receiver] = known & state.leaves_written
+    # The object has one of the classes, and only the method of that class ran.
+    ev.flow.written |= frozenset().union(*leaves.values())
+    found = frozenset[Kind]().union(*returned) if all(returned) else K.UNKNOWN
+    return Value(found, origins=frozenset({Origin("unknown")}))
+
+
+def _keyword(
+    ev: Evaluator, function: Function, name: str, use: Use, passed: dict[str, Value], arguments: Arguments
+) -> None:
+    """What a callee uses of its own `**kwargs`, as `kwargs['name']`, or gets through `**kwargs` of ours."""
+    keyword = name
+    if name.endswith("']"):
+        holder, _, keyword = name.removesuffix("']").partition("['")
+        if not any(p.name == holder and p.kind == "kwarg" for p in function.parameters):
+            return
+        if keyword in passed:
+            ev.consume(passed[keyword], use)
+            return
+    for star, value in arguments:
+        for load in value.pending if star == "**" else ():
+            if len(load.place) == 1:
+                ev.consumed.add((f"{load.place[0]}['{keyword}']", use))
+
+
+def _bind(
+    function: Function, callee: Callee, arguments: Arguments, owner: Value
+) -> tuple[tuple[str, Value], ...]:
+    """Arguments by the callee's parameter names."""
+    positional = [p.name for p in function.parameters if p.kind == "positional"]
+    static = any(getattr(d, "id", None) == "staticmethod" for d in function.decorators)
+    bound: dict[str, Value] = {}
+    passed = callee.explicit or static  # `self` is one of the arguments, or there is none
+    if callee.receiver is not None and function.owner is not None and not passed and positional:
+        bound[positional.pop(0)] = owner
+    for name, value in arguments:
+        if name == "*":
+            positional.clear()
+        elif name == "**":
+            continue
+        elif name is not None:
+            bound[name] = value
+        elif positional:
+            bound[positional.pop(0)] = value
+    return tuple(bound.items())
+
+
+def _lookup(ev: Evaluator, function: str, node: cst.Call) -> Value:
+    owner, name = node.args[0].value, node.args[1].value
+    third = node.args[2].value if len(node.args) > 2 else None
+    ev.lookup(function, node, owner, name, default=function == "getattr" and third is not None)
+    literal = literal_of(name)
+    base = ev.place(owner)
+    value = ev.value(third) if third is not None else Value()
+    if base is None or not isinstance(literal, str):
+        ev.consume(value, Use.STORED)
+        base_value = ev.value(owner)
+        return Value(origins=via(base_value.origins, "element"))
+    place = (*base, literal)
+    match function:
+        case "setattr":
+            ev.store(place, value, node)
+            return Value()
+        case "hasattr":
+            return Value(frozenset({Kind.BOOL}), origins=frozenset({Origin("state", ".".join(place))}))
+        case "delattr":
+            return Value()
+        case _:
+            return ev.load_place(place, node)
+
+
+def _environment(ev: Evaluator, node: cst.Call, form: str) -> None:
+    key = cst.Index(value=node.args[0].value) if node.args else None
+    for arg in node.args:
+        ev.used(arg.value, Use.ARGUMENT)
+    ev.add_environment(node, form, key)
+
+
+def _builtin(ev: Evaluator, name: str, node: cst.Call) -> Value | None:
+    args = node.args
+    match name, len(args):
+        case ("len", 1):
+            value = ev.used(args[0].value, Use.ITERATED)
+            return computed([value], INT)
+        case ("int" | "float" | "bool" | "round" | "abs", n) if n >= 1:
+            value = ev.used(args[0].value, Use.ARGUMENT)
+            if value.kinds == TENSOR and name in {"int", "float", "bool"}:
+                return Value(K.BUILTIN_KINDS[name], origins=frozenset({Origin("item")}))
+            found = value.kinds if name == "abs" else INT if name == "round" else K.BUILTIN_KINDS[name]
+            return computed([value], found, value.bound or (2 if name == "bool" else None))
+        case ("str" | "repr", 1):
+            value = ev.used(args[0].value, Use.FORMATTED)
+            kept = value.origins if value.kinds == STR else via(value.origins, "str")
+            return Value(STR, derived=value.pending | value.derived, origins=kept)
+        case ("max" | "min", n) if n >= 2:
+            values = [ev.used(arg.value, Use.COMPARE) for arg in args]
+            known = all(v.kinds for v in values)
+            mixed = frozenset[Kind]().union(*(v.kinds for v in values)) if known else K.UNKNOWN
+            limits = [v.constants for v in values if v.constants is not None and not v.pending]
+            bound = _saturation(limits) if name == "min" else None
+            largest = any(v.pending or v.derived for v in values) and bound is None
+            return replace(computed(values, mixed, bound), largest=largest)
+        case ("next", n) if n >= 1:
+            return _next(ev, args[0].value, node)
+        case ("super", _) if ev.linker.self_name:
+            return ev.value(cst.Name(ev.linker.self_name))  # the same object, seen as one of its bases
+        case ("isinstance" | "callable" | "type" | "id" | "issubclass", _):
+            for arg in args:
+                ev.value(arg.value)
+            return Value(K.of_call(name))
+    return None
+
+
+def _register(ev: Evaluator, owner: cst.BaseExpression, method: str, node: cst.Call) -> Value | None:
+    """`module.register_buffer("name", value)` is `module.name = value`, and a new entry for its guards."""
+    base, name = ev.place(owner), literal_of(node.args[0].value)
+    if base is None or not isinstance(name, str):
+        return None
+    value = ev.value(node.args[1].value)
+    if not value.kinds and method == "register_buffer":
+        value = replace(value, kinds=TENSOR)  # it takes nothing else, but for None
+    ev.store((*base, name), value, node, registers=True)
+    return Value(frozenset({Kind.NONE}))
+
+
+def _mutation(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call) -> Value | None:
+    """A method that changes the length or the keys of a container which outlives the call."""
+    place, base = ev.place(owner), ev.value(owner)
+    if place is None or not ev.linker.keys(place):
+        return None
+    # An element of a container is one itself where it is used like one.
+    element = not base.kinds and place[-1].startswith("[") and name in {"append", "extend", "appendleft"}
+    if base.kinds != {Kind.CONTAINER} and not element:
+        return None
+    arguments = [(arg.keyword, ev.used(arg.value, Use.STORED)) for arg in node.args]
+    first = arguments[0][1] if arguments and arguments[0][0] is None else None
+    match name:
+        case "clear":
+            ev.mutate(place, "clear", node)
+        case "pop" | "popleft" | "popitem" | "remove" | "discard":
+            ev.mutate(place, "shrink", node, first)
+        case "setdefault":
+            ev.mutate(place, "item", node, first)
+        case "add":
+            ev.mutate(place, "element", node, first)
+        case "update":
+            ev.mutate(place, "merge", node, _merged(ev, node))
+        case _:
+            ev.mutate(place, "grow", node)
+    return Value(origins=via(base.origins, "element"))
+
+
+def _item(ev: Evaluator, owner: cst.BaseExpression, node: cst.Call) -> Value | None:
+    """`held.get(key, default)` on a dict that outlives the call is `held[key]`, or the default."""
+    place = ev.place(owner)
+    if place is None or not ev.linker.keys(place):
+        return None
+    kinds = ev.value(owner).kinds
+    if kinds != {Kind.CONTAINER} and (kinds or not place[-1].startswith("[") or ev.linker.classes(place)):
+        return None
+    literal = literal_of(node.args[0].value)
+    ev.used(node.args[0].value, Use.KEY)
+    found = ev.load_place((*place, ANY_ITEM if literal is ... else f"[{literal!r}]"), node)
+    if len(node.args) < 2:
+        return found
+    default = ev.value(node.args[1].value)
+    # The default says what kind of value the key has where nothing else does.
+    return join(found if found.kinds else replace(found, kinds=default.kinds), default)
+
+
+def _merged(ev: Evaluator, node: cst.Call) -> Value | None:
+    """The one key, or all keys if they are literals, that `update` brings along."""
+    keys: list[Value] = []
+    for arg in node.args:
+        match arg:
+            case cst.Arg(keyword=cst.Name(value=name)):
+                keys.append(Value(STR, frozenset({repr(name)})))
+            case cst.Arg(value=cst.Dict(elements=elements), star=""):
+                keys += [ev.value(e.key) if isinstance(e, cst.DictElement) else Value() for e in elements]
+            case _:
+                return None
+    return reduce(join, keys) if keys else None
+
+
+def _saturation(limits: list[frozenset[str]]) -> int | None:
+    for texts in limits:
+        text = next(iter(texts)) if len(texts) == 1 else ""
+        if text.isdigit():
+            return int(text) + 1
+    return None
+
+
+def _next(ev: Evaluator, iterator: cst.BaseExpression, node: cst.Call) -> Value:
+    """`next(self.counter)` changes the counter's state, and Dynamo guards on it."""
+    place = ev.place(iterator)
+    value = ev.used(iterator, Use.ITERATED)
+    if value.kinds == {Kind.COUNT} and place is not None and value.pending:
+        load = Load(place, ev.opened.position(iterator))
+        changed = Value(frozenset({Kind.COUNT}), derived=frozenset({load}))
+        position = ev.opened.position(node)
+        ev.writes.append(Write(place, ev.linker.keys(place), position, changed, ev.flow.guards))
+        return Value(INT, origins=frozenset({Origin("unknown")}))
+    return Value(origins=via(value.origins, "element"))
+
+
+def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call) -> Value | None:
+    """Methods whose meaning is known from their name alone."""
+    if name in {"get", "setdefault", "pop"} and node.args:
+        if ev.environment_read(to_expr(owner), node, name, cst.Index(value=node.args[0].value)):
+            for arg in node.args:
+                ev.used(arg.value, Use.ARGUMENT)
+            return Value(STR, origins=frozenset({Origin("host")}))
+        match owner:
+            case cst.Attribute(attr=cst.Name(value="__dict__")) | cst.Call(func=cst.Name(value="vars")):
+                inner = owner.value if isinstance(owner, cst.Attribute) else owner.args[0].value
+                ev.lookup("__dict__", node, inner, node.args[0].value)
+                return Value()
+        if name == "get" and (found := _item(ev, owner, node)) is not None:
+            return found
+    if name in REGISTRARS and len(node.args) >= 2 and isinstance(literal_of(node.args[0].value), str):
+        return _register(ev, owner, name, node)
+    if name in MUTATORS and (found := _mutation(ev, owner, name, node)) is not None:
+        return found
+    match name, len(node.args):
+        case ("item" | "tolist", 0):
+            ev.used(owner, Use.RECEIVER)
+            return Value(origins=frozenset({Origin("item")}))
+        case ("size" | "stride", 0):
+            ev.used(owner, Use.RECEIVER)
+            return Value(frozenset({Kind.TUPLE}), origins=frozenset({Origin("shape")}))
+        case ("size" | "stride" | "numel" | "nelement" | "dim" | "ndimension", _):
+            if isinstance(to_expr(node.func), Attribute) and not ev.linker.callees(to_call(node)):
+                dotted = ev.linker.external(to_expr(node.func))
+                for arg in node.args:
+                    ev.used(arg.value, Use.ARGUMENT)
+                if not dotted:
+                    ev.used(owner, Use.RECEIVER)
+                return Value(INT, origins=frozenset({Origin("shape")}))
+        case ("format", _) if isinstance(literal_of(owner), str):
+            values = [ev.used(arg.value, Use.FORMATTED) for arg in node.args]
+            # Dynamo breaks the graph here as it does at `str()`, where an f-string gives the frame up.
+            return computed([replace(v, origins=via(v.origins, "str")) for v in values], STR)
+        case ("lower" | "upper" | "strip" | "replace" | "removeprefix" | "removesuffix" | "title", _):
+            values = [ev.used(owner, Use.RECEIVER), *(ev.used(a.value, Use.ARGUMENT) for a in node.args)]
+            return computed(values, STR)
+    return None

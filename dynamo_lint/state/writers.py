@@ -1,0 +1,87 @@
+"""Writes by uncompiled code between two calls of compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from dynamo_lint.program.names import loaded_by
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.regions.model import Regions
+from dynamo_lint.state.free_variables import Names
+from dynamo_lint.state.frequency import Drivers
+from dynamo_lint.state.initial import Initial
+from dynamo_lint.state.model import AttributeState, Key, Outside
+
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__", "__deepcopy__"})
+
+
+@dataclass(slots=True)
+class ExternalWrites:
+    """The rebindings that a training loop, a scheduler or a setter makes."""
+
+    project: Project
+    regions: Regions
+    scopes: Names
+    names: frozenset[str] = field(init=False)
+    """Names of attributes that hot code loads and other code rebinds, however often: that is asked later,
+    of those that turn out to be the same attribute."""
+    drivers: Drivers = field(init=False)
+    answers: dict[Key, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        hot = frozenset(one.function for one in self.regions.hot)
+        compiled = frozenset(one.function for one in self.regions.hot if one.compiled)
+        self.drivers = Drivers(self.project, hot, compiled)
+        loaded = {name for ref in hot for name in loaded_by(self.project.function(ref))}
+        rebound = self.project.named("rebound")
+        self.names = frozenset(
+            name
+            for name in loaded
+            if any(ref not in hot and _name(ref) not in CONSTRUCTORS for ref, _ in rebound.get(name, ()))
+        )
+
+    def often(self, where: FunctionRef, line: int) -> str:
+        """How often a line outside hot code runs, compared with compiled code."""
+        return self.drivers.often(where, line)
+
+    def changes(self, key: Key, initial: Initial) -> bool:
+        """Whether other code rebinds it again and again between calls."""
+        if key not in self.answers:
+            self.answers[key] = self._may_change(key) and (
+                self.scopes.is_scope(key.owner)
+                or any(self._often(outside) != "rarely" for outside in initial.outside(key))
+            )
+        return self.answers[key]
+
+    def _may_change(self, key: Key) -> bool:
+        """The same by its name alone."""
+        name = key.attribute.partition("[")[0].rpartition(".")[2]
+        return name in self.names or (
+            self.scopes.is_scope(key.owner) and name in self.scopes.changed_in(key.owner.path)
+        )
+
+    def _often(self, outside: Outside) -> str:
+        if outside.initial or outside.where is None:
+            return "rarely"
+        return self.often(outside.where, outside.line)
+
+    def annotate(self, state: AttributeState, read_source: Callable[[str], str]) -> AttributeState:
+        """Say of every write outside hot code how often it happens, and where exactly it stands."""
+        # A container may be emptied by other means as well.
+        if not self._may_change(state.key) and not state.mutations:
+            return state
+        done = []
+        for outside in state.outside:
+            often = self._often(outside)
+            if often != "rarely":
+                text = read_source(outside.path).splitlines()[outside.line - 1]
+                first = len(text) - len(text.lstrip()) + 1
+                outside = replace(outside, often=often, column=first, end_column=len(text.rstrip()) + 1)
+            done.append(outside)
+        return replace(state, outside=tuple(done))
+
+
+def _name(ref: FunctionRef) -> str:
+    return ref.key.rpartition(".")[2].partition("#")[0]

@@ -1,1 +1,0 @@
-"""What differs between the instances of one class: the values that constructors are given, block by block."""
