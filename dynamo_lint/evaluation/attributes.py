@@ -13,7 +13,6 @@ from dynamo_lint.program.hierarchy import subclass_confidence
 from dynamo_lint.program.item_path import key_of
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef
-from dynamo_lint.regions.temporary import is_undone
 from dynamo_lint.values import classes, containers, module_tree, patches
 from dynamo_lint.values.annotations import typed
 from dynamo_lint.values.classes import field_arguments, put_into_table, set_on_class
@@ -176,7 +175,7 @@ def _of_instance(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
         parts += [
             arguments.stored(ev, where, s.line, ev.value(s.value, Context(where, ref)))
             for where, s in stores.get(name, ())
-            if not (is_put_back(project, where, s) or (name == "forward" and is_undone(project, where, s)))
+            if not is_put_back(project, where, s)
         ]
         puts = stores.get(name + ITEM, ())
         parts.append(stored((key_of(put), ev.value(put.value, Context(where, ref))) for where, put in puts))
@@ -312,7 +311,7 @@ def _may_hold_code(ev: PointsTo, where: FunctionRef, store: Store) -> bool:
     match store.value:
         case ir.Constant() | ir.Unknown():
             return False
-    return not (is_put_back(ev.project, where, store) or is_undone(ev.project, where, store))
+    return not is_put_back(ev.project, where, store)
 
 
 SOME_MODULE = "torch.nn.Module"

@@ -93,7 +93,6 @@ class Project:
         self.inside = scopes.inside
         self.calls_in = scopes.calls_in
         self.told_of = scopes.told_of
-        self.kept_under = scopes.kept_under
         self.mentioned_in = scopes.mentioned_in
         self.owner = scopes.owner
         self.self_name = scopes.self_name

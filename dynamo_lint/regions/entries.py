@@ -41,7 +41,6 @@ from dynamo_lint.regions.targets import (
     steps_of,
     targets_of,
 )
-from dynamo_lint.regions.temporary import is_stored_later
 from dynamo_lint.regions.unresolved import candidates, describe, examples, reason
 from dynamo_lint.values.model import (
     ClassValue,
@@ -385,9 +384,6 @@ class _Search:
             v: tier
             for v, tier in flattened(values).items()
             if not comes_back(self._project, where, target, v)
-            and not (
-                isinstance(v, FunctionValue) and is_stored_later(self._project, where, target, line, v.ref)
-            )
         }
         ev = points_to_of(self._project)
         count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None

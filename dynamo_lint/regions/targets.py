@@ -15,7 +15,6 @@ from dynamo_lint.program.classes import call_of
 from dynamo_lint.program.hierarchy import subclasses_running
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
-from dynamo_lint.regions.temporary import kept_eager
 from dynamo_lint.values.arguments import ENOUGH, is_settled
 from dynamo_lint.values.model import (
     ClassValue,
@@ -71,10 +70,6 @@ def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
             case Instance(ref) | ClassValue(ref):
                 add(call_of(project, ref), ref, tier)
                 if project.is_module(ref):
-                    if isinstance(value, Instance) and ref in kept_eager(points_to_of(project)):
-                        if points_to_of(project).guesses:  # not all of its instances need be
-                            add(project.method(ref, "forward"), ref, Confidence.ASSUMED)
-                        continue
                     sure = project.is_surely_module(ref)
                     forward = project.method(ref, "forward")
                     add(forward, ref, tier if sure else max(tier, Confidence.LIKELY))

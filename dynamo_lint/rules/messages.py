@@ -1,4 +1,4 @@
-"""Sentences of findings: costs, and why instances differ."""
+"""Costs of findings, as sentences."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymbol, FunctionRef
-from dynamo_lint.regions.temporary import is_undone
 from dynamo_lint.values import module_tree
 from dynamo_lint.values.annotations import typed
 from dynamo_lint.values.classes import is_instance_of
@@ -67,7 +66,7 @@ def _put_there(ev: PointsTo, library: ExternalSymbol, name: str) -> ValueSet:
     for where, store in project.stores_of(name):
         if library not in project.symbols(store.owner, where.path, where.key) or in_tests(where.path):
             continue
-        if not (is_put_back(project, where, store) or is_undone(project, where, store)):
+        if not is_put_back(project, where, store):
             put = union([put, functions_in(ev.value(store.value, Context(where, project.owner(where))))])
     return union([put], Confidence.LIKELY)
 
