@@ -113,12 +113,12 @@ def load(start: Path, file: Path | None = None, isolated: bool = False) -> Setti
         table = _table(file)
         if table is None:
             raise ConfigError(f"{file}: there is no [tool.dynamo-lint] table")
-        return _settings(file, table)
+        return _parsed(file, table)
     for folder in (start, *start.parents):
         for name in FILE_NAMES:
             candidate = folder / name
             if candidate.is_file() and (table := _table(candidate)) is not None:
-                return _settings(candidate, table)
+                return _parsed(candidate, table)
     return Settings()
 
 
@@ -158,7 +158,7 @@ def _table(file: Path) -> Mapping[str, object] | None:
     return table
 
 
-def _settings(file: Path, table: Mapping[str, object]) -> Settings:
+def _parsed(file: Path, table: Mapping[str, object]) -> Settings:
     values: dict[str, Any] = {}
     for key, raw in table.items():
         if key not in KEYS:
@@ -169,7 +169,7 @@ def _settings(file: Path, table: Mapping[str, object]) -> Settings:
         try:
             values[key.replace("-", "_")] = KEYS[key].read(raw)
         except ValueError as expected:
-            raise ConfigError(f"{file}: {key} = {_shown(raw)}: expected {expected}") from None
+            raise ConfigError(f"{file}: {key} = {_quoted(raw)}: expected {expected}") from None
     home = file.absolute().parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
@@ -178,7 +178,7 @@ def _settings(file: Path, table: Mapping[str, object]) -> Settings:
     return Settings(**values, source=file.absolute())
 
 
-def _shown(raw: object) -> str:
+def _quoted(raw: object) -> str:
     match raw:
         case bool():
             return str(raw).lower()

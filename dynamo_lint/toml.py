@@ -1,4 +1,4 @@
-"""TOML from the standard library, or from its forerunner where Python has none; imported only to be used."""
+"""TOML from the standard library, or from its backport where Python has none; imported only to be used."""
 
 from __future__ import annotations
 

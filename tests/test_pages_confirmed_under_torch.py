@@ -13,7 +13,7 @@ from dynamo_lint.config import Settings
 from dynamo_lint.confirm.child.testimony import reply_to
 from dynamo_lint.confirm.discover import probes_of
 from dynamo_lint.confirm.messages import Reply
-from dynamo_lint.confirm.run import asked, report
+from dynamo_lint.confirm.run import report, request
 from dynamo_lint.confirm.verdicts import TRACELESS, ProbeReport
 from dynamo_lint.discovery import discover
 from dynamo_lint.pages import load_pages
@@ -37,7 +37,7 @@ def confirmed(text: str, folder: Path) -> ProbeReport:
         replies.append(reply)
         return reply
 
-    reply_to(asked(probe, findings, found.root), write, separate=lambda step: step())
+    reply_to(request(probe, findings, found.root), write, separate=lambda step: step())
     return report(probe, replies[-1], findings, found.root)
 
 

@@ -97,7 +97,7 @@ def chain(questions: Solver, asked: list[int], length: int = 20) -> Callable[[in
 def test_what_was_given_up_nearby_is_asked_again_where_there_is_room() -> None:
     questions, asked = Solver(), list[int]()
     answer = chain(questions, asked)
-    near = questions.ask_nearby("near", lambda: answer(0), frozenset(), 4)
+    near = questions.ask_within("near", lambda: answer(0), frozenset(), 4)
     assert near == {0, 1, 2}
     assert answer(1) == set(range(1, 21))
 
@@ -105,15 +105,15 @@ def test_what_was_given_up_nearby_is_asked_again_where_there_is_room() -> None:
 def test_an_answer_that_leans_on_one_that_was_given_up_is_asked_again_as_well() -> None:
     questions, asked = Solver(), list[int]()
     answer = chain(questions, asked)
-    questions.ask_nearby("near", lambda: answer(3), frozenset(), 4)
-    questions.ask_nearby("nearer", lambda: answer(2), frozenset(), 4)
+    questions.ask_within("near", lambda: answer(3), frozenset(), 4)
+    questions.ask_within("nearer", lambda: answer(2), frozenset(), 4)
     assert answer(2) == set(range(2, 21))
 
 
 def test_an_answer_that_is_whole_is_asked_once_however_near() -> None:
     questions, asked = Solver(), list[int]()
     answer = chain(questions, asked, length=2)
-    questions.ask_nearby("near", lambda: answer(0), frozenset(), 8)
+    questions.ask_within("near", lambda: answer(0), frozenset(), 8)
     assert answer(0) == {0, 1, 2}
     assert asked == [0, 1, 2]
 
@@ -121,7 +121,7 @@ def test_an_answer_that_is_whole_is_asked_once_however_near() -> None:
 def test_who_has_little_more_room_makes_do_with_what_is_known() -> None:
     questions, asked = Solver(), list[int]()
     answer = chain(questions, asked)
-    questions.ask_nearby("near", lambda: answer(0), frozenset(), 4)
+    questions.ask_within("near", lambda: answer(0), frozenset(), 4)
     before = list(asked)
-    questions.ask_nearby("again", lambda: answer(0), frozenset(), 6)
+    questions.ask_within("again", lambda: answer(0), frozenset(), 6)
     assert asked == before

@@ -190,7 +190,7 @@ def test_a_name_that_definitions_alone_bind_is_known_however_little_may_be_asked
 ) -> None:
     project, _ = resolve(facts_of({"m.py": SETTLED, "other.py": "class Part: pass"}), RegionOptions())
     ev, scope = points_to_of(project), Context(FunctionRef("m.py", MODULE_KEY))
-    found = ev.ask_nearby("one question", lambda: ev.value(Name(name), scope), EMPTY, within=1)
+    found = ev.ask_within("one question", lambda: ev.value(Name(name), scope), EMPTY, within=1)
     assert bool(found) is known
 
 

@@ -69,7 +69,7 @@ class Codec(Generic[T]):
             name = kind.__name__
             self._names[name] = kind
             if all((write, each) == _TEXT for _, write, each in parts):
-                self._names[name] = cache(partial(_of_texts, kind))
+                self._names[name] = cache(partial(_of_strings, kind))
                 read = [f"row[{i}]" for i, _ in enumerate(parts, len(tag))]
             write_all, read_all = f"({', '.join(written)},)", f"{name}({', '.join(read)})"
             usual = _usual(kind)
@@ -78,7 +78,7 @@ class Codec(Generic[T]):
                 write_all = f"({', '.join(written[:few])},) if {' and '.join(usual)} else {write_all}"
                 short = f"{name}({', '.join(read[:few])})"
                 if all((write, each) == _TEXT for _, write, each in parts[:few]):
-                    self._names[f"few_{name}"] = cache(partial(_of_texts, kind))
+                    self._names[f"few_{name}"] = cache(partial(_of_strings, kind))
                     short = f"few_{name}({', '.join(f'row[{i}]' for i in range(few))})"
                 read_all = f"{short} if len(row) == {few} else {read_all}"
             writers.append(f"write_{name} = lambda item: {write_all}")
@@ -192,7 +192,7 @@ class Codec(Generic[T]):
         return made
 
 
-def _of_texts(kind: type[T], *texts: str) -> T:
+def _of_strings(kind: type[T], *texts: str) -> T:
     """What holds texts alone, a name say, stands in many files as well: it is made once."""
     return kind(*map(sys.intern, texts))
 

@@ -12,7 +12,7 @@ from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.program import names
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef
-from dynamo_lint.values.arguments import argument_for, as_given, is_bound_beforehand, is_settled
+from dynamo_lint.values.arguments import argument_for, as_given, is_partial_call, is_settled
 from dynamo_lint.values.model import (
     EMPTY,
     Arguments,
@@ -236,7 +236,7 @@ def _origins(
     for caller, site in sites_passing(ev, parameter, where):
         values = ev.passed_by(parameter, where, caller, site)
         later = kept and not _is_called_at_once(ev.project.function(caller.function), site)
-        if later or is_bound_beforehand(ev.project, caller, site):
+        if later or is_partial_call(ev.project, caller, site):
             bound.update(values)
             continue
         given = argument_for(parameter, ev.project.function(where), site.call)
@@ -279,7 +279,7 @@ def givers(
         function = ev.project.function(asked)
         for caller, site in sites:
             given = argument_for(wanted, function, site.call)
-            if given not in (None, _NONE) and is_bound_beforehand(ev.project, caller, site):
+            if given not in (None, _NONE) and is_partial_call(ev.project, caller, site):
                 return None
             if site.eager or given == _NONE or (given is None and _is_plain(site.call)):
                 continue

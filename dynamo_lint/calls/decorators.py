@@ -95,13 +95,13 @@ def decorator_objects(ev: PointsTo, ref: FunctionRef) -> Iterator[tuple[Function
     if not function.decorators or "__call__" not in ev.project.named("methods"):
         return
     for decorator in function.decorators:
-        for made in _classes_made(ev.project, decorator, ref.path, function.outer or MODULE_KEY):
+        for made in _classes_returned(ev.project, decorator, ref.path, function.outer or MODULE_KEY):
             method = None if ev.project.is_module(made) else ev.project.method(made, "__call__")
             if method is not None:
                 yield method, made
 
 
-def _classes_made(
+def _classes_returned(
     project: Project, decorator: Expr, path: str, where: str, depth: int = 0
 ) -> Iterator[ClassRef]:
     """The classes that a decorator makes an instance of, read off as it is written."""
@@ -109,10 +109,10 @@ def _classes_made(
         case ir.Call(callee, arguments):
             for symbol in project.symbols(callee, path, where):
                 if symbol == ExternalSymbol("functools.partial") and arguments:
-                    yield from _classes_made(project, arguments[0], path, where, depth)
+                    yield from _classes_returned(project, arguments[0], path, where, depth)
                 elif isinstance(symbol, FunctionRef) and depth < _DEEPEST:
                     for value in project.function(symbol).returns:
-                        yield from _classes_made(project, value, symbol.path, symbol.key, depth + 1)
+                        yield from _classes_returned(project, value, symbol.path, symbol.key, depth + 1)
         case _:
             for symbol in project.symbols(decorator, path, where):
                 if isinstance(symbol, ClassRef):

@@ -23,7 +23,7 @@ FORWARD_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 def hooks_of(ev: PointsTo, ref: ClassRef) -> ValueSet:
     """The forward hooks that some code registers on instances of a class."""
-    table: dict[ClassRef, ValueSet] = ev.ask_nearby(("hooks",), lambda: _table(ev), {})
+    table: dict[ClassRef, ValueSet] = ev.ask_within(("hooks",), lambda: _table(ev), {})
     return table.get(ref, EMPTY)
 
 

@@ -13,7 +13,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.program.scopes import Local
 from dynamo_lint.values import model
-from dynamo_lint.values.arguments import argument_for, as_given, is_bound_beforehand
+from dynamo_lint.values.arguments import argument_for, as_given, is_partial_call
 from dynamo_lint.values.model import Context, FunctionValue, ValueSet, at_best, union
 from dynamo_lint.values.points_to import PointsTo
 
@@ -216,7 +216,7 @@ def _in_rest(ev: PointsTo, ref: FunctionRef, name: str) -> Written | None:
     found: set[object] = set()
     for caller, site in ev.call_sites(ref):
         value = next((value for keyword, value in site.call.keywords if keyword == name), None)
-        if value is None or is_bound_beforehand(ev.project, caller, site):
+        if value is None or is_partial_call(ev.project, caller, site):
             return None
         if not is_own_use(ev.project, caller.function, site.call.line, ref.path):
             return None
@@ -232,7 +232,7 @@ def _may_pass_more(ev: PointsTo, caller: Context, site: CallSite) -> bool:
     unpacks = any(keyword is None for keyword, _ in site.call.keywords)
     unpacks = unpacks or any(isinstance(argument, Element) for argument in site.call.arguments)
     is_code = ev.project.files[caller.function.path].is_code
-    return unpacks or not is_code or is_bound_beforehand(ev.project, caller, site)
+    return unpacks or not is_code or is_partial_call(ev.project, caller, site)
 
 
 def choice_values(ev: PointsTo, options: Sequence[ValueSet], asks: str | None, scope: Context) -> ValueSet:

@@ -240,7 +240,7 @@ class Judge:
         if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
             return OPEN
         if node not in self._found:
-            told = self._told(node.id) if isinstance(node, ast.Name) else OPEN
+            told = self._strings_of(node.id) if isinstance(node, ast.Name) else OPEN
             self._found[node] = _plain(self._ev.value(_fact(node), self._scope)) if told is OPEN else told
         return self._found[node]
 
@@ -263,7 +263,7 @@ class Judge:
             return OPEN
         return _plain(self._ev.attributes({owner: Confidence.CERTAIN}, name))
 
-    def _told(self, name: str) -> Any:
+    def _strings_of(self, name: str) -> Any:
         """What a name holds that a function gave which only tells: `names = names_of_blocks(model)`."""
         local = self._ev.project.locals_of(self._scope.function).get(name)
         match local:

@@ -72,8 +72,8 @@ def chosen(ev: PointsTo, narrowed: Narrowed, scope: Context) -> ValueSet:
             if not _has_parts(left) and (doubtful or not _has_parts(values)):
                 asked = ("below", scope, test, holds)
                 more = ev.ask(asked, lambda: _of_each(ev, iterable, choice, scope), EMPTY)
-            if ev.hanging:
-                plain, key = ev.aside(), ("declared", scope.function, test, holds)
+            if ev.by_name:
+                plain, key = ev.far(), ("declared", scope.function, test, holds)
                 if key not in plain.project.memo:
                     plain.project.memo[key] = _declared(plain, iterable, choice, scope)
                 more = union([more, plain.project.memo[key]])  # type: ignore[list-item]

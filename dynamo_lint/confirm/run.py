@@ -39,14 +39,14 @@ def confirm(
     reports = []
     for number, probe in enumerate(probes):
         progress(number, len(probes), probe.name)
-        request = asked(probe, findings, root, settings, backend, calls, recompile_limit)
+        request = requested(probe, findings, root, settings, backend, calls, recompile_limit)
         request = replace(request, shadows=shadows)
         reports.append(report(probe, run(request, timeout, python or sys.executable), findings, root))
     progress(len(probes), len(probes), "")
     return reports
 
 
-def asked(
+def requested(
     probe: ProbeRef,
     findings: Sequence[Finding],
     root: Path,

@@ -271,7 +271,7 @@ def _foreign_stores(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     """`model.mixer = Mixer()` in other code, where `model` may be an instance of this class."""
     if name.startswith("__"):
         return EMPTY  # Python looks special methods up on the class
-    found = ev.ask_nearby(("foreign", name), lambda: _stored_elsewhere(ev, name), NOTHING_STORED)
+    found = ev.ask_within(("foreign", name), lambda: _stored_elsewhere(ev, name), NOTHING_STORED)
     if not found:
         return EMPTY
     order = ev.project.mro(ref)

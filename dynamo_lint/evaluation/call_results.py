@@ -133,7 +133,7 @@ def _of_callee(ev: PointsTo, callee: Value, call: Call, scope: Context) -> Value
         case ExternalSymbol(dotted) | Compiled(dotted):
             return _of_external(ev, dotted, call, scope)
         case Container(records.CLASS, _, names):
-            return records.named_tuple_made(ev, names, call, scope)
+            return records.named_tuple(ev, names, call, scope)
         case Instance(ref) if not ev.project.is_module(ref):  # what a module gives is no module
             method = ev.project.method(ref, "__call__")
             return _of_callee(ev, FunctionValue(method, ref), call, scope) if method is not None else EMPTY
@@ -222,7 +222,7 @@ def _of_builtin(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet
         case "vars", (owner,):
             return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
         case "type", (_, ir.Display("tuple", bases), _):
-            return classes.made_by_type(ev, bases, scope)
+            return classes.class_from_type(ev, bases, scope)
         case "type", (value,):
             instances = ev.value(value, scope).items()
             return {ClassValue(v.ref): tier for v, tier in instances if isinstance(v, Instance)}
@@ -242,7 +242,9 @@ def named_attribute(
         written = arguments.written_out(ev, scope.function, name.id, strict=False) or ()
         texts = {text: Confidence.LIKELY for text in written if isinstance(text, str)}
     if isinstance(name, ir.Attribute):  # a configuration field: any text it is given anywhere
-        texts |= {text: Confidence.LIKELY for text in ev.project.texts_of(name.name) if text not in texts}
+        texts |= {
+            text: Confidence.LIKELY for text in ev.project.strings_passed_as(name.name) if text not in texts
+        }
     if not texts and any(isinstance(owner, File) for owner in owners):
         texts = {
             word.value: tier
@@ -255,7 +257,7 @@ def named_attribute(
         return ev.capped(found or by_class_name(ev, owner, texts, scope))
     if not owners and is_imported_by_name(ev, owner, scope):
         return classes_in_config(ev, name, scope)
-    within = module_tree.children if ev.hanging else module_tree.contents
+    within = module_tree.children if ev.by_name else module_tree.contents
     inside = [within(ev, v.ref) for v in owners if isinstance(v, Instance)]
     files = [v.path for v in owners if isinstance(v, File)]
     here = scope.function.path  # `globals()[name]` asks for what is imported, too

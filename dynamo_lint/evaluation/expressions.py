@@ -56,7 +56,7 @@ def value_of(ev: PointsTo, expr: Expr, scope: Context) -> ValueSet:
         case ir.Attribute(owner, name):
             owners = ev.value(owner, scope)
             found = ev.attributes(owners, name)
-            if not ev.hanging or any(not isinstance(value, ExternalInstance) for value in found):
+            if not ev.by_name or any(not isinstance(value, ExternalInstance) for value in found):
                 return found
             return only_module_stored_as(ev, owners, name) or block_lists.identified(ev, expr, scope) or found
         case ir.Call():

@@ -10,7 +10,7 @@ from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.attribute_uses import Family, Mention, Unclear, family_of
 from dynamo_lint.fixes.construction import declaration_of, init_of, torch_name
 from dynamo_lint.fixes.edit_session import OpenFile, Workbench
-from dynamo_lint.fixes.hazards import mentions_ranks
+from dynamo_lint.fixes.hazards import trains_on_ranks
 from dynamo_lint.fixes.scalar_buffer import module_attribute
 from dynamo_lint.fixes.tensors import Judge
 
@@ -40,7 +40,7 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("`__init__` starts it with something else")
     sums = {one.statement: one for one in _sums(bench, family)}
     grows = _keeps_gradient(family, declaration.statement, sums)
-    if grows and mentions_ranks(bench):
+    if grows and trains_on_ranks(bench):
         raise Unclear("DistributedDataParallel would overwrite the sum, and its gradient, with rank 0's")
     torch, imports = torch_name(init.file)
     start = f"{torch}.zeros((), requires_grad=True)" if grows else f"{torch}.zeros(())"
@@ -98,7 +98,7 @@ def _plain(file: OpenFile, statement: ast.AST, name: str) -> Sum | None:
     """`a = a + t`, `a += t`, and `a = t if a is None else a + t`."""
     match statement:
         case ast.AugAssign(ast.Attribute(attr=attr) as target, ast.Add(), term) if attr == name:
-            return None if _mentions(term, target) else Sum(file, statement, target, term)
+            return None if _uses_of(term, target) else Sum(file, statement, target, term)
         case ast.Assign(targets=[ast.Attribute(attr=attr) as target], value=value) if attr == name:
             added = _chosen(value, target) if isinstance(value, ast.IfExp) else _term(value, target)
             return Sum(file, statement, target, added) if added is not None else None
@@ -137,7 +137,7 @@ def _term(value: ast.expr, target: ast.Attribute) -> ast.expr | None:
     match value:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             for own, other in ((left, right), (right, left)):
-                if _same(own, target) and not _mentions(other, target):
+                if _same(own, target) and not _uses_of(other, target):
                     return other
     return None
 
@@ -157,7 +157,7 @@ def _same(node: ast.expr, target: ast.Attribute) -> bool:
     return False
 
 
-def _mentions(node: ast.expr, target: ast.Attribute) -> bool:
+def _uses_of(node: ast.expr, target: ast.Attribute) -> bool:
     return any(isinstance(inner, ast.Attribute) and _same(inner, target) for inner in ast.walk(node))
 
 
@@ -178,7 +178,7 @@ def _keeps_gradient(family: Family, declaration: ast.stmt, sums: dict[ast.stmt, 
     eager = [m for m in family.mentions if not m.hot and m.file.statement(m.node) is not declaration]
     reset = any(isinstance(mention.node.ctx, ast.Store) for mention in eager)
     reads = [m for m in eager if isinstance(m.node.ctx, ast.Load)]
-    shown = all(_only_shown(mention) for mention in reads)
+    shown = all(_only_displayed(mention) for mention in reads)
     if reads and not shown and not reset:
         raise Unclear("it is never reset, and the uses of its value are unknown")
     return reset and not (reads and shown)
@@ -191,7 +191,7 @@ def _detached(node: ast.expr) -> bool:
     return False
 
 
-def _only_shown(mention: Mention) -> bool:
+def _only_displayed(mention: Mention) -> bool:
     """It is turned into a number, formatted or printed: nothing that needs a gradient."""
     match mention.file.parents[mention.node]:
         case ast.FormattedValue() | ast.Compare(comparators=[ast.Constant(value=None)]):

@@ -26,7 +26,7 @@ PROJECT_WORDS = (
 """A text that occurs somewhere in the project, and what it means for a buffer that was a number."""
 
 
-def mentions_ranks(bench: Workbench) -> bool:
+def trains_on_ranks(bench: Workbench) -> bool:
     """The project trains with DistributedDataParallel, as far as its text shows."""
     return any(bench.files_with(text) for text, why in PROJECT_WORDS if why == _RANKS)
 

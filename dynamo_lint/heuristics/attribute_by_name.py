@@ -28,7 +28,7 @@ def only_module_stored_as(ev: PointsTo, owners: ValueSet, name: str) -> ValueSet
     homes = {owner.path for owner in owners if isinstance(owner, AnonymousModule)}
     if homes and any(where.path in homes for where, _ in ev.project.stores_of(name)):
         return EMPTY  # what the file that makes it hangs there is known
-    return ev.ask_nearby(("hung on unknown", name), lambda: _only(ev, name), EMPTY)
+    return ev.ask_within(("hung on unknown", name), lambda: _only(ev, name), EMPTY)
 
 
 def _only(ev: PointsTo, name: str) -> ValueSet:

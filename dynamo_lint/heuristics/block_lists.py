@@ -24,7 +24,7 @@ def identified(ev: PointsTo, attribute: Attribute, scope: Context) -> ValueSet:
     if not _is_parameter(ev, attribute.value, scope):
         return EMPTY
     nothing: ValueSet = EMPTY
-    return ev.aside().ask(("identified", attribute.name), lambda: _lists(ev.aside(), attribute.name), nothing)
+    return ev.far().ask(("identified", attribute.name), lambda: _lists(ev.far(), attribute.name), nothing)
 
 
 def _lists(ev: PointsTo, name: str) -> ValueSet:
@@ -71,7 +71,7 @@ def _is_parameter(ev: PointsTo, owner: Expr, scope: Context, depth: int = 0) -> 
         return False
     return not any(
         given is not None and _is_of_library(ev, given, caller.function)
-        for caller, site in ev.aside().call_sites(scope.function)
+        for caller, site in ev.far().call_sites(scope.function)
         for given in (argument_for(local.parameter, function, site.call),)
     )
 

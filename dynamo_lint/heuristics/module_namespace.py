@@ -21,7 +21,7 @@ def offered(ev: PointsTo, path: str, *, imported: bool = False) -> ValueSet:
     What it imports it offers to its own code (`imported`), and to others if it is a package.
     """
     nothing: ValueSet = EMPTY
-    return ev.ask_nearby(("offered", path, imported), lambda: _offered(ev, path, imported), nothing)
+    return ev.ask_within(("offered", path, imported), lambda: _offered(ev, path, imported), nothing)
 
 
 def _offered(ev: PointsTo, path: str, imported: bool) -> ValueSet:

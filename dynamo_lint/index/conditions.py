@@ -411,7 +411,7 @@ def _narrowings(
                 yield Narrowed(found[0].value, _any_of([fact.types for fact in found]))
 
 
-def strings_meant(test: ast.expr) -> Iterator[tuple[str, tuple[str, ...]]]:
+def matched_strings(test: ast.expr) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The names that are one of some texts where a test is true, and these."""
     for fact in narrowings(test, lambda _: None):
         match fact:
@@ -532,7 +532,7 @@ def note_loop(loops: Loops, target: ast.expr, iterable: Expr) -> None:
                     loops[module] = iterable, name
 
 
-def loop_choices(test: ast.expr, loops: Loops, holds: bool) -> Iterator[Narrowed]:
+def loop_selections(test: ast.expr, loops: Loops, holds: bool) -> Iterator[Narrowed]:
     """What a test leaves of the modules of the loops around it."""
     used = {node.id for node in _nodes(test) if isinstance(node, ast.Name)}
     for module, (iterable, name) in loops.items():

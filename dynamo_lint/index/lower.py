@@ -14,7 +14,7 @@ from dynamo_lint.index.conditions import (
     compiled_where,
     condition_of,
     leading_facts,
-    loop_choices,
+    loop_selections,
     narrowings,
     note_keys,
     note_loop,
@@ -242,11 +242,11 @@ class Expressions:
             found = narrowings(test, self.annotation, holds, self.scope.answered())
             self.scope.narrowed += leading_facts(found, self.scope.keys)
         if self.scope.modules:
-            self.scope.narrowed += loop_choices(test, self.scope.modules, holds)
+            self.scope.narrowed += loop_selections(test, self.scope.modules, holds)
 
     def _narrow(self, name: ir.Name) -> Expr:
         result: Expr = name
-        for fact in self.scope.types_shown():
+        for fact in self.scope.tested_types():
             # What `self` is tested for says nothing about its attributes.
             if fact.value == name and name.id != "self":
                 result = ir.Narrowed(result, fact.types, fact.holds)
@@ -297,7 +297,7 @@ class Expressions:
             call = compiled_if(call, scope.tests(), scope.bindings, scope.answered())
             site = replace(site, call=call, condition=condition, loops=tuple(scope.loops))
         elif name in _SWAPPERS and scope.narrowed:
-            site = replace(site, narrowed=tuple(scope.types_shown()))
+            site = replace(site, narrowed=tuple(scope.tested_types()))
         scope.calls.append(site)
         if name in STORING:
             scope.stores += stores(call)

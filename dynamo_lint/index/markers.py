@@ -42,7 +42,7 @@ def find_markers(
             continue
         if kind == "region-end":
             begin = begins.pop() if begins else None
-            inside = _between(begin, line, (fact for fact, _ in bodies)) if begin is not None else []
+            inside = _enclosed(begin, line, (fact for fact, _ in bodies)) if begin is not None else []
             found += [Marker(begin or line, "region", key) for key in inside]
             if begin is None or not inside:
                 found.append(Marker(begin or line, kind if begin is None else "region", None))
@@ -54,7 +54,7 @@ def find_markers(
     return tuple(sorted(found, key=lambda marker: marker.line))
 
 
-def _between(begin: int, end: int, facts: Iterable[Function | Class]) -> list[str]:
+def _enclosed(begin: int, end: int, facts: Iterable[Function | Class]) -> list[str]:
     """The definitions that lie whole between two lines, less those inside another of them."""
     whole = [fact for fact in facts if begin < fact.first_line and fact.end_line < end]
     return [

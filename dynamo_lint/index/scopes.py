@@ -18,9 +18,9 @@ from dynamo_lint.index.conditions import (
     filled_in,
     is_switch,
     last_line,
+    matched_strings,
     may_be_off,
     ranges,
-    strings_meant,
     switched,
     tested,
     tests_attributes,
@@ -126,8 +126,8 @@ class FunctionScope:
         Those that are no parameters may be switches, which are tested for themselves, and left by early.
         """
         parameters = [parameter.name for parameter in self.parameters]
-        around = [self._asked(test, holds) for test, holds in self.conditions]
-        before = [self._asked(one.test, False) for one in self.passed]
+        around = [self._facts(test, holds) for test, holds in self.conditions]
+        before = [self._facts(one.test, False) for one in self.passed]
         shown = [name for one in (*around, *before) for name in one.on if name not in parameters]
         return (*(name for one in around for name in one.filled), *shown)
 
@@ -138,9 +138,9 @@ class FunctionScope:
         What is refused (`if bias is not None: raise`) is shown of no call that matters.
         """
         left = [
-            self._asked(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)
+            self._facts(one.test, False) for one in self.passed if not isinstance(one.body[-1], ast.Raise)
         ]
-        around = [*(self._asked(test, holds) for test, holds in self.conditions), *left]
+        around = [*(self._facts(test, holds) for test, holds in self.conditions), *left]
         if any(one.in_doubt for one in around):
             return True
         shown = {name for one in around for name in (*one.empty, *one.judged)}
@@ -150,7 +150,7 @@ class FunctionScope:
         on = {name for one in around for name in one.on}
         return bool(on) and any(one.name in on and may_be_off(one.value) for one in self.bindings)
 
-    def _asked(self, test: ast.expr, holds: bool) -> TestFacts:
+    def _facts(self, test: ast.expr, holds: bool) -> TestFacts:
         """What a test around says, which is the same of every call in its branch."""
         known = self.said.get((test, holds))
         if known is None:
@@ -211,12 +211,12 @@ class FunctionScope:
                 if sum(binding.name == name for binding in self.bindings) == 1:
                     self.answers[name] = value, len(self.loops)
 
-    def note_texts(self, test: ast.expr, body: list[ast.stmt]) -> None:
+    def note_strings(self, test: ast.expr, body: list[ast.stmt]) -> None:
         """What runs only where a parameter is one of some texts."""
         if not isinstance(test, ast.Compare | ast.BoolOp):
             return
         names = {parameter.name for parameter in self.parameters}
-        for name, texts in strings_meant(test):
+        for name, texts in matched_strings(test):
             if name in names:
                 self.picked.append((body[0].lineno, last_line(body), name, texts))
 
@@ -224,7 +224,7 @@ class FunctionScope:
         """The names that hold the answer of a test: in another loop its subject may be another by now."""
         return {name: test for name, (test, loops) in self.answers.items() if loops == len(self.loops)}
 
-    def types_shown(self) -> Iterator[Narrowed]:
+    def tested_types(self) -> Iterator[Narrowed]:
         """What tests have shown of the types of names."""
         return (fact for fact in self.narrowed if fact is not None and not tests_attributes(fact.types))
 

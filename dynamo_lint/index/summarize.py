@@ -170,7 +170,7 @@ class _Reader:
             scope.conditions.append((node.test, True))
             before = len(scope.narrowed)
             self._expressions.establish(node.test)
-            scope.note_texts(node.test, node.body)
+            scope.note_strings(node.test, node.body)
             self._branch(node.body, eager=truth is False)
             scope.note_leaving(node.body)
             del scope.narrowed[before:]

@@ -91,7 +91,7 @@ class Given:
         """The value for every instance, also for those without a row; None if it is the same for all."""
         return (self.root or self).values(term)
 
-    def reaching(self, term: Term) -> Iterator[tuple[Term, Given]]:
+    def outcomes(self, term: Term) -> Iterator[tuple[Term, Given]]:
         """Each outcome of a choice, with the rows that can come out there."""
         if term.kind != "ite":
             yield term, self
@@ -101,7 +101,7 @@ class Given:
         for branch, wanted in ((then, True), (other, False)):
             those = self._where(tests, wanted)
             if those is not None:
-                yield from those.reaching(branch)
+                yield from those.outcomes(branch)
 
     def _where(self, tests: tuple[Term, ...], wanted: bool) -> Given | None:
         kept = [

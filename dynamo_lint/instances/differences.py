@@ -116,7 +116,7 @@ class _Comparison:
                     self.test = term.parts[0]
                     report(DifferenceKind.VARIANT, tuple(self._variant(value) for value in values), "")
                     self.test = None
-                    for leaf, those in given.reaching(term):
+                    for leaf, those in given.outcomes(term):
                         if leaf.kind in {"new", "part"}:
                             with self.shapes.passing(term.parts[0]):
                                 self._compare(owner, name, leaf, those, roots, depth)

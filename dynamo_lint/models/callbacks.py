@@ -55,7 +55,7 @@ def masks_for(ev: PointsTo, dotted: str, call: ir.Call) -> ValueSet:
     """What a call of flex_attention runs of the BlockMask that it is given: some mask function of ours."""
     masked = len(call.arguments) > 4 or any(name == "block_mask" for name, _ in call.keywords)
     nothing: ValueSet = {}
-    return ev.ask_nearby(("masks",), lambda: _masks(ev), nothing) if dotted == _FLEX and masked else nothing
+    return ev.ask_within(("masks",), lambda: _masks(ev), nothing) if dotted == _FLEX and masked else nothing
 
 
 def _given(ev: PointsTo, call: ir.Call, scope: Context) -> ValueSet:

@@ -44,7 +44,7 @@ def models_of(ev: PointsTo, ref: ClassRef, scope: Context) -> ValueSet:
 
 def _given(ev: PointsTo) -> _Given:
     """The classes and functions that command lines are made for."""
-    return ev.ask_nearby(("commands",), lambda: _of_command_lines(ev), _NOTHING)
+    return ev.ask_within(("commands",), lambda: _of_command_lines(ev), _NOTHING)
 
 
 def _of_command_lines(ev: PointsTo) -> _Given:

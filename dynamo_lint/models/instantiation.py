@@ -79,7 +79,7 @@ def built(ev: PointsTo, description: Expr, scope: Context) -> ValueSet:
     if not found:
         found.append(described(ev, description, scope))
     if not any(found):
-        texts: ValueSet = {Text(text): Confidence.LIKELY for text in ev.project.texts_of(TARGET)}
+        texts: ValueSet = {Text(text): Confidence.LIKELY for text in ev.project.strings_passed_as(TARGET)}
         found.append(ev.capped(_instances(ev, union([texts, _structured(ev)]), path)))
     return union(found)
 

@@ -32,7 +32,7 @@ class Recorder:
 
     def noted(self, table: Mapping[str, V], path: str, sort: str, key: str = "") -> RecordingTable[V]:
         """The same for a table whose names are noted by who uses it, wanted or not."""
-        return RecordingTable(table, self._asked(path, sort, key))
+        return RecordingTable(table, self._record(path, sort, key))
 
     def definitions(self, table: Mapping[str, V], path: str, sort: str, each: str) -> Mapping[str, V]:
         """The functions or classes of a file, each of which notes what is read of it."""
@@ -41,9 +41,9 @@ class Recorder:
         def put(key: str, read: Collection[str]) -> None:
             files[each, key] = read
 
-        return Definitions(table, self._asked(path, sort), put)
+        return Definitions(table, self._record(path, sort), put)
 
-    def _asked(self, path: str, sort: str, key: str = "") -> Asked:
+    def _record(self, path: str, sort: str, key: str = "") -> Asked:
         asked: Asked = {}
         self.files.setdefault(path, {})[sort, key] = asked
         return asked
@@ -56,35 +56,35 @@ class Recorder:
 class RecordingTable(Mapping[str, V]):
     """A table that notes each name it is asked for, also those that it does not hold."""
 
-    __slots__ = ("_asked", "_table")
+    __slots__ = ("_record", "_table")
 
     def __init__(self, table: Mapping[str, V], asked: Asked) -> None:
         self._table = table
-        self._asked = asked
+        self._record = asked
 
     def note(self, name: str) -> None:
         """Note a name without looking it up."""
-        self._asked[name] = None
+        self._record[name] = None
 
     def __getitem__(self, name: str) -> V:
-        self._asked[name] = None
+        self._record[name] = None
         return self._table[name]
 
     def get(self, name: str, default: Any = None) -> Any:
         """What the table holds under a name."""
-        self._asked[name] = None
+        self._record[name] = None
         return self._table.get(name, default)
 
     def __contains__(self, name: object) -> bool:
-        self._asked[str(name)] = None
+        self._record[str(name)] = None
         return name in self._table
 
     def __iter__(self) -> Iterator[str]:
-        self._asked[ALL] = None
+        self._record[ALL] = None
         return iter(self._table)
 
     def __len__(self) -> int:
-        self._asked[ALL] = None
+        self._record[ALL] = None
         return len(self._table)
 
 

@@ -50,7 +50,7 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
         """All calls in a function."""
         return self._file.functions[key].calls
 
-    def told(self, key: str, site: CallSite) -> PassedArguments:
+    def arguments_of(self, key: str, site: CallSite) -> PassedArguments:
         """What one call in a function hands over."""
         function = self._file.functions[key]
         if self._last[0] != key:
@@ -61,7 +61,7 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
     def __getitem__(self, question: str) -> tuple[PassedArguments, ...]:
         key = question.rpartition(" ")[0]
         return tuple(
-            self.told(key, site)
+            self.arguments_of(key, site)
             for site in self.sites(key)
             if self.question(key, site.call.function) == question
         )

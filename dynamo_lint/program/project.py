@@ -78,7 +78,7 @@ class Project:
         self.other_names = tables.other_names
         self.passed_on = tables.passed_on
         self.decorated_with = tables.decorated_with
-        self.texts_of = tables.texts_of
+        self.strings_passed_as = tables.strings_passed_as
         self.derived_from = tables.derived_from
         self.is_known = tables.is_known
         self.times_defined = tables.times_defined
@@ -92,7 +92,7 @@ class Project:
         self.own_names = scopes.own_names
         self.inside = scopes.inside
         self.calls_in = scopes.calls_in
-        self.told_of = scopes.told_of
+        self.arguments_in = scopes.arguments_in
         self.mentioned_in = scopes.mentioned_in
         self.owner = scopes.owner
         self.self_name = scopes.self_name
@@ -366,7 +366,7 @@ class Project:
             bases = self._module_bases(ref)
             named = any(base.startswith(("torch.nn.", *ZOOS)) or base.endswith(_NAMES) for base in bases)
             self.memo[key] = named or (
-                (any("." in base for base in bases) or self._is_made_of_parameter(ref))
+                (any("." in base for base in bases) or self._derives_from_parameter(ref))
                 and self._runs_forward(ref)
             )
         return bool(self.memo[key])
@@ -378,7 +378,7 @@ class Project:
     def _module_bases(self, ref: ClassRef) -> tuple[str, ...]:
         return tuple(base for base in self.external_bases(ref) if not base.startswith(_NO_MODULES))
 
-    def _is_made_of_parameter(self, ref: ClassRef) -> bool:
+    def _derives_from_parameter(self, ref: ClassRef) -> bool:
         """Whether a function makes a class of a base that it is given: `def make(base): class A(base): …`."""
         class_ = self.class_(ref)
         if class_.outer in (None, MODULE_KEY):

@@ -157,11 +157,11 @@ class Scopes:
         noted.note(table.question(ref.key, ir.UNKNOWN))  # whose names say nothing of what they are
         return found
 
-    def told_of(self, ref: FunctionRef, site: CallSite) -> PassedArguments:
+    def arguments_in(self, ref: FunctionRef, site: CallSite) -> PassedArguments:
         """What one call in a function hands over."""
         table, noted = self._shapes_in(ref.path)
         noted.note(table.question(ref.key, site.call.function))
-        return table.told(ref.key, site)
+        return table.arguments_of(ref.key, site)
 
     def _shapes_in(self, path: str) -> tuple[Shapes, RecordingTable[tuple[PassedArguments, ...]]]:
         known = self._shapes.get(path)

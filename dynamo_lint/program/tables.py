@@ -485,7 +485,7 @@ class Tables:
         """Classes that list a base called `name`, under that name or another that it is imported as."""
         return self.named("derived").get(name, [])
 
-    def texts_of(self, name: str) -> list[str]:
+    def strings_passed_as(self, name: str) -> list[str]:
         """The literal strings passed anywhere as keyword `name`: what a configuration field may say."""
         return sorted(set(self.named("texts").get(name, ())))
 

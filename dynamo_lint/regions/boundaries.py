@@ -36,12 +36,12 @@ class Disabling:
                 keywords = decorator.keywords if isinstance(decorator, ir.Call) else ()
                 return "skip" if ("recursive", ir.Constant(False)) in keywords else "stop"
             if isinstance(symbol, FunctionRef) and depth < _DEEPEST:
-                kind = self._made_by(symbol, depth, left_out(self._project, symbol, decorator))
+                kind = self._kind_returned(symbol, depth, left_out(self._project, symbol, decorator))
                 if kind:
                     return kind
         return ""
 
-    def _made_by(self, ref: FunctionRef, depth: int, absent: Absent) -> str:
+    def _kind_returned(self, ref: FunctionRef, depth: int, absent: Absent) -> str:
         """Whether a function of the project gives back a disabled function: what its closures agree on."""
         function = self._project.function(ref)
         kinds: set[str] = set()
@@ -74,7 +74,7 @@ class Disabling:
                 return kind
         if depth >= _DEEPEST:
             return ""
-        return self._made_by(closure, depth + 1, absent) or self._hands_over(closure, depth)
+        return self._kind_returned(closure, depth + 1, absent) or self._hands_over(closure, depth)
 
     def _hands_over(self, closure: FunctionRef, depth: int) -> str:
         """What a closure does to the function that it stands for: `return disabled(*args)`, or as it is."""

@@ -8,7 +8,7 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, MODULE_KEY, CallSite, Expr
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.values.arguments import argument_for, is_bound_beforehand
+from dynamo_lint.values.arguments import argument_for, is_partial_call
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import PointsTo
 
@@ -45,7 +45,7 @@ def constructed(ev: PointsTo, ref: ClassRef, depth: int = 3) -> int | None:
 def _at(ev: PointsTo, site: CallSite, scope: Context) -> int | None:
     """How many instances one construction makes: one, or as many as the comprehension around it has items."""
     function = ev.project.function(scope.function)
-    if is_bound_beforehand(ev.project, scope, site):  # called who knows how often
+    if is_partial_call(ev.project, scope, site):  # called who knows how often
         return None
     if not site.repeated:
         return 1

@@ -210,14 +210,14 @@ class _Search:
         found = self._compiled(Context(where, self._project.owner(where)), site, name)
         more = merged_roots(self._elsewhere(where, site, name))
         if is_chosen(self._project, where, site.call):
-            more |= merged_roots(self._hanging(where, site, name))
+            more |= merged_roots(self._attached(where, site, name))
         if isinstance(found, Unresolved):
-            ways = (way(where, site, name) for way in (self._around, self._hanging, self._inlaid))
+            ways = (way(where, site, name) for way in (self._around, self._attached, self._put_in))
             return list(more.values()) or next(filter(None, ways), found)
         if not (found or more):
-            more = merged_roots(self._inlaid(where, site, name))
+            more = merged_roots(self._put_in(where, site, name))
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
-            return self._hanging(where, site, name)  # blocks of a model that nothing says the class of
+            return self._attached(where, site, name)  # blocks of a model that nothing says the class of
         varying = more and varies(points_to_of(self._project), where, site.call.line)
         if varying and self._is_given(where, self._deciding(where, site.call, name)):
             return list(more.values())
@@ -233,13 +233,13 @@ class _Search:
         wrapped = self._wrapped_argument(call.function, where) is not None
         return wrapped or self.compiles(call.function, where.path, where.key)
 
-    def _hanging(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
+    def _attached(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a site compiles of what the project hangs on objects that it does not know."""
-        ev = points_to_of(self._project).with_hanging()
+        ev = points_to_of(self._project).with_names()
         found = self._compiled(Context(where, self._project.owner(where)), site, name, ev)
         return found if isinstance(found, list) else []
 
-    def _inlaid(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
+    def _put_in(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a site compiles of ours that code puts into a module of a library."""
         compiled = self.compiles(site.call.function, where.path, where.key)
         target = compiled_argument(site.call, 0) if compiled else getattr(site.call.function, "value", None)
@@ -289,7 +289,7 @@ class _Search:
                 yield from map(at_best_likely, inherited if isinstance(inherited, list) else ())
         if self._is_given(where, deciding):
             ev = points_to_of(self._project)
-            fresh, roots = ev.anew(), []
+            fresh, roots = ev.fresh(), []
             for scope in by_call(ev, where, self._project.owner(where), deciding, site.call.line):
                 told = self._compiled(scope, site, name, fresh)
                 roots += told if isinstance(told, list) else []

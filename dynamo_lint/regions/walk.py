@@ -177,7 +177,7 @@ class _Walk:
             expand(node, visit, self._outgoing(node), rehearsal)
             for caller, edge in self._waiting.pop(node.function, ()):
                 expand(caller, self._visits[caller], [edge], rehearsal)
-        self._spread_entries()
+        self._propagate_entries()
 
     def hot(self) -> tuple[CompiledFunction, ...]:
         found = []
@@ -215,7 +215,7 @@ class _Walk:
         disabled = edge.target not in self._visits and self._boundaries.disables(edge.target.function)
         return Call(edge.target, edge.tier, edge.line, edge.callee, disabled)
 
-    def _spread_entries(self) -> None:
+    def _propagate_entries(self) -> None:
         """Let every entry that reaches a node know it, not just the first."""
         pending = deque(self._visits)
         while pending:
@@ -296,7 +296,7 @@ class _Walk:
                     for bound in context.bound(points_to_of(self._project), value, call, scope):
                         edges = self._leaving(self._runs(bound, tier, call.line, callee=callee), call)
                         if isinstance(bound, Instance):
-                            edges = self._handing(edges, call, scope)
+                            edges = self._callbacks(edges, call, scope)
                         yield from self._passed(call.function, scope, bound, edges)
 
     def _leaving(self, edges: Iterator[Edge], call: ir.Call) -> Iterator[Edge]:
@@ -308,7 +308,7 @@ class _Walk:
             )
             yield replace(edge, off=off) if off else edge
 
-    def _handing(self, edges: Iterator[Edge], call: ir.Call, scope: Context) -> Iterator[Edge]:
+    def _callbacks(self, edges: Iterator[Edge], call: ir.Call, scope: Context) -> Iterator[Edge]:
         ev = points_to_of(self._project)
         for edge in edges:
             yield replace(edge, given=callback_arguments(ev, edge.target.function, call, scope))

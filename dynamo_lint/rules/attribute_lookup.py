@@ -65,10 +65,10 @@ def appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
         return False
     # A configuration is filled before anything runs; only hot code gives it something later.
     module = tables.project.is_module(key.owner)
-    return key in written or (module and any(_meant_for(tables, key, one) for one in outside))
+    return key in written or (module and any(_is_late(tables, key, one) for one in outside))
 
 
-def _meant_for(tables: Tables, key: Key, write: Outside) -> bool:
+def _is_late(tables: Tables, key: Key, write: Outside) -> bool:
     """Whether a write comes late: not the constructor of what holds it.
 
     What a base sets is meant for its heirs that have it from construction, where there are any.

@@ -44,7 +44,7 @@ def latches(states: Iterable[AttributeState]) -> frozenset[Key]:
     )
 
 
-def told(site: WriteSite, state: AttributeState, latched: frozenset[Key]) -> bool:
+def reported_by_latch(site: WriteSite, state: AttributeState, latched: frozenset[Key]) -> bool:
     """The write happens together with that of a latch, which is reported instead: one cause, one finding."""
     others = latched - site.write.keys - {state.key}
     return bool(site.ways) and all(way & others and state.key not in way for way in site.ways)
@@ -224,7 +224,7 @@ def _of_data(
     kind = Kind.INT if Kind.INT in kinds else sorted(kinds, key=str)[0]
     # What starts as None and is only used in ways that None does not allow is set before its first use.
     unseen = start == {Kind.NONE} and not any(read.use in ALLOWS_NONE for read in state.reads)
-    if told(site, state, latched):
+    if reported_by_latch(site, state, latched):
         return None
     if _first_value(write) or unseen or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)

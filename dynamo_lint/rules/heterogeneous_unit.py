@@ -9,7 +9,7 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import line_of
 from dynamo_lint.rules.instance_causes import causes, name_of, subjects
-from dynamo_lint.rules.instances import broken_apart, made_here, versions, without_break
+from dynamo_lint.rules.instances import broken_apart, construction_site, versions, without_break
 from dynamo_lint.rules.sharing import claim, shared_code
 from dynamo_lint.state.instance_uses import Consumed
 from dynamo_lint.state.provenance import Tables
@@ -75,7 +75,7 @@ def _related(group: list[Consumed]) -> tuple[Related, ...]:
         text = f"`self.{one.difference.attribute}` differs for the same reason"
         place = one.position
         found.setdefault((one.path, place.line), Related(one.path, place.line, place.column, text))
-    found.setdefault(*made_here(main.difference))
+    found.setdefault(*construction_site(main.difference))
     found.pop((main.path, main.position.line), None)
     return tuple(found.values())
 

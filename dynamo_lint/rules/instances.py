@@ -37,7 +37,7 @@ def isolated(tables: Tables, context: Context, found: Consumed) -> bool:
     )
 
 
-def made_here(difference: Difference) -> tuple[tuple[str, int], Related]:
+def construction_site(difference: Difference) -> tuple[tuple[str, int], Related]:
     """Where the instances are made."""
     text = f"instances of `{difference.unit.name}` are made here"
     return (difference.path, difference.line), Related(difference.path, difference.line, 1, text)

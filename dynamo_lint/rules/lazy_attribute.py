@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.changes import latches, told
+from dynamo_lint.rules.changes import latches, reported_by_latch
 from dynamo_lint.rules.none_or_tensor_attribute import accumulates, flip, moves
 from dynamo_lint.state.model import SCALARS, AttributeState, Key, Kind, WriteSite
 from dynamo_lint.state.provenance import Tables
@@ -32,7 +32,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     latched = latches(tables.attributes)
     for state in tables.attributes:
         found = created(state)
-        if found is None or flip(state) is not None or told(found[0], state, latched):
+        if found is None or flip(state) is not None or reported_by_latch(found[0], state, latched):
             continue
         site, how = found
         name, where = spell(site.write.place), region(tables, site.hot)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.changes import ALLOWS_NONE, closed, latches, told
+from dynamo_lint.rules.changes import ALLOWS_NONE, closed, latches, reported_by_latch
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Use, Write, WriteSite
 from dynamo_lint.state.provenance import Tables
 
@@ -19,7 +19,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for state in tables.attributes:
         found = flip(state)
         first = _first_tensors(state) if found is not None else []
-        unsaid = [site for site in first if not told(site, state, latched)]
+        unsaid = [site for site in first if not reported_by_latch(site, state, latched)]
         unsaid = [site for site in unsaid if not closed(site, first, latched)]
         if found is None or not unsaid:
             continue

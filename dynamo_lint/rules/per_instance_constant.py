@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.instances.model import DifferenceKind
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.instance_causes import causes, subjects
-from dynamo_lint.rules.instances import broken_apart, cost_of, made_here, price, without_break
+from dynamo_lint.rules.instances import broken_apart, construction_site, cost_of, price, without_break
 from dynamo_lint.state.instance_uses import Consumed
 from dynamo_lint.state.model import Use
 from dynamo_lint.state.provenance import Tables
@@ -21,7 +21,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for cause in causes(tables, context):
         if not cause.variants or cause.rate:
             group = sorted(cause.numbers, key=lambda one: _weight(tables, context, one), reverse=True)
-            if _handed_on(group[0]) and not context.pedantic:
+            if _only_passed_on(group[0]) and not context.pedantic:
                 continue  # most functions that may get it ignore it, or were never chosen
             places[group[0].path, group[0].position].append([*group, *cause.variants])
     for groups in places.values():
@@ -31,10 +31,10 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 def _weight(tables: Tables, context: Context, found: Consumed) -> tuple[bool, bool, int]:
     effect, entries = cost_of(tables, context, found)
-    return not _handed_on(found), effect != "once", entries if entries is not None else 1000
+    return not _only_passed_on(found), effect != "once", entries if entries is not None else 1000
 
 
-def _handed_on(found: Consumed) -> bool:
+def _only_passed_on(found: Consumed) -> bool:
     """Only a function that was picked elsewhere may use it."""
     return found.difference.sort == DifferenceKind.SCALAR and found.uses <= {Use.HANDED_ON}
 
@@ -53,7 +53,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
         what = name = f"`self.{difference.attribute}`"
     unit = difference.unit.name
     use = "that uses it, and Dynamo guards on its value"
-    if _handed_on(main):
+    if _only_passed_on(main):
         use = "that passes it on, and Dynamo guards on its value where the called function uses it"
     message = (
         f"{what} differs between the instances of `{unit}`{more}, which share one compiled `forward` {use}"
@@ -64,7 +64,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
         cost=price(effect, entries, context),
         effect=effect,
         entries=entries,
-        severity="note" if _handed_on(main) else None,
+        severity="note" if _only_passed_on(main) else None,
         subject=f"{difference.owner.name}.{difference.attribute}",
         advice=without_break(tables, difference.unit) + _advice(main, name, context),
         step=f"uses {name}" if difference.sort == DifferenceKind.SCALAR else f"gives {name} its settings",
@@ -97,7 +97,7 @@ def _related(groups: list[list[Consumed]]) -> tuple[Related, ...]:
             found.setdefault(
                 (one.path, one.position.line), Related(one.path, one.position.line, one.position.column, text)
             )
-        found.setdefault(*made_here(first))
+        found.setdefault(*construction_site(first))
     found.pop((main.path, main.position.line), None)
     return tuple(found.values())
 

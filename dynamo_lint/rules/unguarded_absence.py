@@ -69,7 +69,7 @@ def _caught(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterato
                     else set()
                 )
                 for caught in names & CATCHES.keys():
-                    for asked, path in _asked(node.body, own, CATCHES[caught]):
+                    for asked, path in _tested(node.body, own, CATCHES[caught]):
                         if _comes_later(tables, Key(hot.receiver, path), handler, written):
                             yield asked, CATCHES[caught]
 
@@ -81,7 +81,7 @@ def _may_catch(tables: Tables, hot: CompiledFunction) -> bool:
     return any("except" in line and any(name in line for name in CATCHES) for line in lines)
 
 
-def _asked(body: list[ast.stmt], own: str, what: str) -> Iterator[tuple[ast.expr, str]]:
+def _tested(body: list[ast.stmt], own: str, what: str) -> Iterator[tuple[ast.expr, str]]:
     for statement in body:
         for node in ast.walk(statement):
             match node:

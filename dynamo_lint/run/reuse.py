@@ -76,7 +76,7 @@ class Grounds:
         )
 
 
-def asked_of_files(notes: Recorder) -> Iterator[tuple[str, bytes]]:
+def recorded_of_files(notes: Recorder) -> Iterator[tuple[str, bytes]]:
     """What was asked of each file, as it is kept.
 
     The sort of each table, the function or class that it is about, and the names that were asked for.

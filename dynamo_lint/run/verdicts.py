@@ -10,7 +10,7 @@ from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.run.reading import Content, facts_at
-from dynamo_lint.run.reuse import Basis, Grounds, Recent, asked_of_files, still_holds
+from dynamo_lint.run.reuse import Basis, Grounds, Recent, recorded_of_files, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ def keep(
 ) -> None:
     """Keep a new verdict, and what it was made from."""
     grounds = key("grounds", address)
-    asked = _keep_asked(store, notes)
+    asked = _keep_recorded(store, notes)
     store.save({grounds: Codec(Grounds).encode(Grounds.of(watched, notes, asked))})
     _remember(store, latest, address, verdict, content, grounds)
 
 
-def _keep_asked(store: Store, notes: Recorder) -> dict[str, str]:
+def _keep_recorded(store: Store, notes: Recorder) -> dict[str, str]:
     """Keep what was asked of each file, on its own, and give the addresses."""
     addresses: dict[str, str] = {}
 
     def entries() -> Iterator[tuple[bytes, bytes]]:
-        for path, asked in asked_of_files(notes):
+        for path, asked in recorded_of_files(notes):
             address = key("asked", asked)
             addresses[path] = address.hex()
             yield address, asked

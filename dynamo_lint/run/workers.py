@@ -29,7 +29,7 @@ def summaries(missing: Iterable[Job], jobs: int) -> Iterator[Result]:
     """The packed facts of each file, in any order."""
     left = {place.path: (place, source) for place, source in missing}
     try:
-        for place, packed in _spread(_batches(left.values()), jobs):
+        for place, packed in _distributed(_batches(left.values()), jobs):
             del left[place.path]
             yield place, packed
         return
@@ -43,7 +43,7 @@ def summaries(missing: Iterable[Job], jobs: int) -> Iterator[Result]:
         yield summarize(*job)
 
 
-def _spread(batches: Iterator[list[Job]], jobs: int) -> Iterator[Result]:
+def _distributed(batches: Iterator[list[Job]], jobs: int) -> Iterator[Result]:
     with _pool(jobs) as pool:
         running: set[Future[list[Result]]] = set()
         while True:

@@ -94,7 +94,7 @@ class ChangingCalls:
         for site in self._project.calls_in(ref, may_be_called):
             if not (site.call.arguments or site.call.keywords):
                 continue
-            shape = self._project.told_of(ref, site).shape
+            shape = self._project.arguments_in(ref, site).shape
             if shape not in self._shapes:
                 self._shapes[shape] = any(one.tells(shape) for one in self._signatures)
             if self._shapes[shape]:
@@ -131,14 +131,14 @@ class Handles:
             return False  # compiled in place: by a decorator, by `model.compile()`, by a declaration
         if hot.receiver is None:
             return self._is_defined(callee, where)
-        return not function and self._is_made(callee, where)
+        return not function and self._is_constructed(callee, where)
 
     def _is_defined(self, callee: Expr, where: FunctionRef) -> bool:
         """A name that nothing but a definition binds, here and where it is imported from."""
         found = bound_symbols(self.project, callee, where) or ()
         return len(found) == 1 and isinstance(found[0], FunctionRef)
 
-    def _is_made(self, callee: Expr, where: FunctionRef) -> bool:
+    def _is_constructed(self, callee: Expr, where: FunctionRef) -> bool:
         """A name that stands for a module as its class makes it."""
         bound = self._bound(callee.id, where) if isinstance(callee, ir.Name) else []
         return bool(bound) and all(
@@ -195,7 +195,7 @@ def filled(
 
 def _turning(project: Project, names: list[str], where: FunctionRef, site: CallSite) -> Iterator[str]:
     """The fields that a call may fill with something else each time."""
-    told = project.told_of(where, site)
+    told = project.arguments_in(where, site)
     if not told.moves:
         return
     by_position, starred, by_keyword = told.shape

@@ -81,7 +81,10 @@ class Drivers:
     def _makes_model(self, where: FunctionRef) -> bool:
         """It makes the compiled model itself: a program from its start, not a step that somebody repeats."""
         calls = (site.call for site in self.project.function(where).calls)
-        return any(not self.models.isdisjoint(self.project.mro(ref)) for ref in self._made(where, calls))
+        return any(
+            not self.models.isdisjoint(self.project.mro(ref))
+            for ref in self._classes_constructed(where, calls)
+        )
 
     def _configures(self, where: FunctionRef, line: int) -> bool:
         """The line sets up what a module is made with further down: nothing runs with it before that."""
@@ -95,9 +98,11 @@ class Drivers:
             for site in function.calls
             if site.call.line > line and any(p in owners for g in arguments_of(site.call) for p in walk(g))
         )
-        return bool(owners) and any(self.project.is_module(ref) for ref in self._made(where, given_one))
+        return bool(owners) and any(
+            self.project.is_module(ref) for ref in self._classes_constructed(where, given_one)
+        )
 
-    def _made(self, where: FunctionRef, calls: Iterable[Call]) -> Iterator[ClassRef]:
+    def _classes_constructed(self, where: FunctionRef, calls: Iterable[Call]) -> Iterator[ClassRef]:
         """The classes of the objects that calls in a function give."""
         scope = Context(where, self.project.owner(where))
         for call in calls:

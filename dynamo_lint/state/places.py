@@ -150,9 +150,9 @@ class Linker:
                 case ClassValue(ref=ref):
                     own = self.receiver is not None and ref in self.project.mro(self.receiver)
                     owners.append(self.receiver if own and self.receiver is not None else ref)
-        return tuple(dict.fromkeys(owners or self._asked_for(place)))
+        return tuple(dict.fromkeys(owners or self._tested_classes(place)))
 
-    def _asked_for(self, place: Place) -> Iterator[ClassRef]:
+    def _tested_classes(self, place: Place) -> Iterator[ClassRef]:
         """The classes of which a test asks whether a parameter is one: `isinstance(cache, Pair)`."""
         if len(place) != 1 or all(parameter.name != place[0] for parameter in self.function.parameters):
             return

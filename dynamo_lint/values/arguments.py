@@ -46,7 +46,7 @@ def argument_for(parameter: Parameter, function: Function, call: ir.Call) -> Exp
     return call.arguments[position]
 
 
-def is_bound_beforehand(project: Project, caller: Context, site: CallSite) -> bool:
+def is_partial_call(project: Project, caller: Context, site: CallSite) -> bool:
     """Whether a call stands for a `partial`, which is called who knows where, and how often."""
     return any(
         one.call.line == site.call.line

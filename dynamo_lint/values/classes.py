@@ -28,7 +28,7 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.points_to import PointsTo
 
 
-def made_by_type(ev: PointsTo, bases: Sequence[Expr], scope: Context) -> ValueSet:
+def class_from_type(ev: PointsTo, bases: Sequence[Expr], scope: Context) -> ValueSet:
     """What `type(name, (Mixin, base), {})` makes, by its first base that has a `forward`."""
     where = scope.function
     for base in bases:

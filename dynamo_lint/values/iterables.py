@@ -111,7 +111,7 @@ def _kept(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet | None:
                 return EMPTY
             case Call(Attribute(owner)) if owner == itself:
                 return EMPTY
-    given = ev.ask_nearby(("kept", method, ref), lambda: ev.returns(method, ref), EMPTY, FARTHER)
+    given = ev.ask_within(("kept", method, ref), lambda: ev.returns(method, ref), EMPTY, FARTHER)
     return {value: tier for value, tier in given.items() if _is_ours(value)}
 
 

@@ -73,7 +73,7 @@ class PointsTo:
     """One project's answers so far.
 
     `swaps` says whether modules put in the place of others count, `guesses` whether to follow what would
-    only be assumed, `hanging` whether what code hangs on objects of libraries is looked for by its name.
+    only be assumed, `by_name` whether what code stores on objects of libraries is looked for by its name.
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class PointsTo:
         *,
         swaps: bool = True,
         guesses: bool = False,
-        hanging: bool = False,
+        by_name: bool = False,
     ) -> None:
         self.project = project
         self.swaps = swaps
         self.guesses = guesses
-        self.hanging = hanging
+        self.by_name = by_name
         self._answers = answers
         self._questions = Solver()
         self._holding: dict[Value, bool] = {}
@@ -127,9 +127,9 @@ class PointsTo:
         """The remembered answer to a question that may depend on itself."""
         return self._questions.ask(key, compute, unknown)
 
-    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T, within: int = NEARBY) -> T:
+    def ask_within(self, key: object, compute: Callable[[], T], unknown: T, within: int = NEARBY) -> T:
         """Like `ask`, for what is only worth knowing if it is easy to see."""
-        return self._questions.ask_nearby(key, compute, unknown, within)
+        return self._questions.ask_within(key, compute, unknown, within)
 
     def part(self, key: object, compute: Callable[[], T]) -> T:
         """What is the same for several questions: remembered once it leans on none that is open."""
@@ -147,23 +147,23 @@ class PointsTo:
             self._plain = PointsTo(self.project, self._answers, swaps=False, guesses=self.guesses)
         return self._plain
 
-    def with_hanging(self) -> PointsTo:
+    def with_names(self) -> PointsTo:
         """An evaluation apart for what would otherwise stay unknown: names say more there than they prove."""
         if self._named is None:
-            self._named = PointsTo(self.project, self._answers, guesses=self.guesses, hanging=True)
+            self._named = PointsTo(self.project, self._answers, guesses=self.guesses, by_name=True)
         return self._named
 
-    def aside(self) -> PointsTo:
+    def far(self) -> PointsTo:
         """One evaluation for what is only looked for where nothing is known otherwise.
 
         Its questions reach far: what they give up at their depth must not stay unknown to all others.
         """
         main = points_to_of(self.project)
         if main._aside is None:
-            main._aside = main.anew()
+            main._aside = main.fresh()
         return main._aside
 
-    def anew(self) -> PointsTo:
+    def fresh(self) -> PointsTo:
         """An evaluation without answers: what was given up deep inside another question can be known here."""
         return PointsTo(self.project, self._answers, swaps=self.swaps, guesses=self.guesses)
 
@@ -258,7 +258,7 @@ def glimpse(project: Project, expr: Expr, scope: Context) -> ValueSet:
     For code around the regions: there is far more of it than of compiled code.
     """
     ev = points_to_of(project)
-    return ev.ask_nearby(("glimpse", expr, scope), lambda: ev.value(expr, scope), EMPTY, _WITHIN)
+    return ev.ask_within(("glimpse", expr, scope), lambda: ev.value(expr, scope), EMPTY, _WITHIN)
 
 
 _WITHIN = 5

@@ -102,7 +102,7 @@ def _named_tuple(call: Call) -> ValueSet:
     return {Container(CLASS, (), tuple(name for name in names if isinstance(name, str))): Confidence.CERTAIN}
 
 
-def named_tuple_made(ev: PointsTo, names: tuple[str | None, ...], call: Call, scope: Context) -> ValueSet:
+def named_tuple(ev: PointsTo, names: tuple[str | None, ...], call: Call, scope: Context) -> ValueSet:
     """The named tuple that a call of its class makes."""
     given = dict(zip(names, call.arguments, strict=False)) | dict(call.keywords)
     parts = (ev.value(given.get(name, ir.UNKNOWN), scope) for name in names)

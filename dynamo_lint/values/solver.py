@@ -58,7 +58,7 @@ class Solver:
         self._limit = _MAX_DEPTH
         """Depth at which questions are given up."""
 
-    def ask_nearby(self, key: object, compute: Callable[[], T], unknown: T, within: int) -> T:
+    def ask_within(self, key: object, compute: Callable[[], T], unknown: T, within: int) -> T:
         """Like `ask`, but give up early: for what is only worth knowing if it is easy to see."""
         before = self._limit
         self._limit = min(before, len(self._open) + within)
@@ -84,7 +84,7 @@ class Solver:
         self._cut = False
         self._open[key] = depth
         if depth == 0:
-            computed = _with_room(lambda: self._settle(key, depth, compute, unknown))
+            computed = _with_deep_stack(lambda: self._settle(key, depth, compute, unknown))
         else:
             computed = self._settle(key, depth, compute, unknown)
         del self._open[key]
@@ -153,7 +153,7 @@ class Solver:
             return answer
 
 
-def _with_room(compute: Callable[[], T]) -> T:
+def _with_deep_stack(compute: Callable[[], T]) -> T:
     """Run with a recursion limit that fits the deepest question, and put the old one back."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _FRAMES))

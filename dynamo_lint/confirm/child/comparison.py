@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dynamo_lint.confirm.child.values import shown, tensor_shown
+from dynamo_lint.confirm.child.values import displayed, displayed_tensor
 
 CHECK_TENSOR = re.compile(
     r", (\w+), DispatchKeySet\(.*?\), (torch\.\w+).*?"
@@ -28,18 +28,18 @@ def compared(kind: str, code: str, value: Any, absent: bool | None) -> tuple[str
         case "LENGTH_CHECK" | "SEQUENCE_LENGTH":
             return _after(code) or "0", _length(value), ""
         case "NONE_MATCH":
-            return "None", shown(value), ""
+            return "None", displayed(value), ""
         case "NOT_NONE":
-            return "not None", shown(value), ""
+            return "not None", displayed(value), ""
         case _:
-            return _after(code) or code, shown(value), ""
+            return _after(code) or code, displayed(value), ""
 
 
 def _objects(by_type: bool, expected: str, value: Any) -> tuple[str, str, str]:
     cls = type(value)
     if by_type:
         return expected, f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins."), ""
-    return f"the same {expected}", shown(value), ""
+    return f"the same {expected}", displayed(value), ""
 
 
 def _after(code: str) -> str:
@@ -50,14 +50,14 @@ def _length(value: Any) -> str:
     try:
         return str(len(value))
     except TypeError:
-        return shown(value)
+        return displayed(value)
 
 
 def _tensors(code: str, value: Any) -> tuple[str, str, str]:
     listed = CHECK_TENSOR.search(code)
     if not isinstance(value, torch.Tensor):
-        return (listed[1] if listed else "a tensor"), shown(value), "class"
-    actual = tensor_shown(value)
+        return (listed[1] if listed else "a tensor"), displayed(value), "class"
+    actual = displayed_tensor(value)
     if listed is None:
         return code, actual, ""
     cls, dtype, grad, size, stride = listed.groups()

@@ -18,7 +18,7 @@ from typing import Any
 from dynamo_lint.confirm.child.comparison import compared
 from dynamo_lint.confirm.child.sources import Place, place_of, readable
 from dynamo_lint.confirm.child.stacks import Stacks, stack_of, user_frame
-from dynamo_lint.confirm.child.values import shown
+from dynamo_lint.confirm.child.values import displayed
 from dynamo_lint.confirm.receipt import Cause
 
 STATEFUL = ("NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING")
@@ -74,7 +74,7 @@ def _visit(walk: _Walk, manager: Any, value: Any) -> None:
     pairs = manager.get_key_value_managers() if hasattr(manager, "get_key_value_managers") else None
     if pairs is not None and not ends and isinstance(value, dict) and len(value) != len(pairs):
         # A manager of a whole dict checks its length in C++, without a leaf to ask.
-        near = next((text for text in _texts(pairs) if text in walk.stacks), "")
+        near = next((text for text in _strings(pairs) if text in walk.stacks), "")
         text = f"len({source}) == {len(pairs)}"
         walk.found.append(
             replace(
@@ -105,7 +105,7 @@ def _children(manager: Any, pairs: Mapping[int, tuple[Any, Any]] | None) -> Iter
         yield from (one for one in pair if one is not None)
 
 
-def _texts(pairs: Mapping[int, tuple[Any, Any]]) -> Iterator[str]:
+def _strings(pairs: Mapping[int, tuple[Any, Any]]) -> Iterator[str]:
     for pair in pairs.values():
         for manager in pair:
             for leaf in manager.get_leaf_guards() if manager is not None else ():
@@ -132,7 +132,7 @@ def _bound(code: str, scope: dict[str, Any]) -> str:
     """The values of the calls and names in a relation between sizes."""
     parts = dict.fromkeys(re.findall(r"[LG]\[[^\]]*\](?:\.\w+(?:\(\))?|\[[^\]]*\])*", code))
     with suppress(Exception):
-        return ", ".join(f"{readable(part)} = {shown(eval(part, scope))}" for part in parts)
+        return ", ".join(f"{readable(part)} = {displayed(eval(part, scope))}" for part in parts)
     return ""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.confirm.child.values import shown
+from dynamo_lint.confirm.child.values import displayed
 from dynamo_lint.confirm.child.watch import owners_of
 from dynamo_lint.confirm.messages import Setting
 from dynamo_lint.confirm.subjects import Subject, read_subject
@@ -74,7 +74,7 @@ class Schedule:
             setattr(owner, name, values[index])
         elif not values:
             self.problems.append(
-                f"no other values are known for {name} = {shown(original)}; give some with --set"
+                f"no other values are known for {name} = {displayed(original)}; give some with --set"
             )
 
 

@@ -55,9 +55,11 @@ def place_of(source: str) -> Place:
         default=None,
     )
     if last is None:
-        return Place("", root.key, "".join(_shown(step) for step in steps), root.kind)
+        return Place("", root.key, "".join(_displayed(step) for step in steps), root.kind)
     owner = steps[last - 1] if last else root
-    return Place(owner.text, steps[last].key, "".join(_shown(step) for step in steps[last + 1 :]), root.kind)
+    return Place(
+        owner.text, steps[last].key, "".join(_displayed(step) for step in steps[last + 1 :]), root.kind
+    )
 
 
 def readable(text: str) -> str:
@@ -126,7 +128,7 @@ def _root(steps: list[_Step]) -> tuple[_Step, list[_Step]]:
             return _Step("other", "", ""), []
 
 
-def _shown(step: _Step) -> str:
+def _displayed(step: _Step) -> str:
     match step.kind:
         case "item":
             return f"[{step.key}]"

@@ -101,7 +101,7 @@ class _Case:
     def watched(self, known: Reply, timeline: Sequence[dict[str, str]]) -> Reply:
         """The program without the compiler once more, for the values that its guards would have met."""
         watch = Watch(self.subjects, self.root, _roots(known))
-        with lines_run(self.root, watch.entered):
+        with lines_run(self.root, watch.on_enter):
             eager(self.program, Hooks((self.schedule().before, watch.before), (watch.after,)))
         pairs = list(zip(timeline, watch.timeline, strict=False))
         return replace(

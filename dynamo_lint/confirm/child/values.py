@@ -17,10 +17,10 @@ _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 80
 
 
-def shown(value: Any) -> str:
+def displayed(value: Any) -> str:
     """A value in one short line; never fails, whatever its `__repr__` does."""
     if isinstance(value, torch.Tensor):
-        return tensor_shown(value)
+        return displayed_tensor(value)
     if isinstance(value, torch.nn.Module):
         return type(value).__qualname__
     try:
@@ -30,7 +30,7 @@ def shown(value: Any) -> str:
     return " ".join(text.split())
 
 
-def tensor_shown(value: torch.Tensor) -> str:
+def displayed_tensor(value: torch.Tensor) -> str:
     """`Tensor float32[2, 4]`."""
     try:
         return f"{type(value).__name__} {str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
@@ -50,7 +50,7 @@ def frozen(value: Any, depth: int = 0) -> Any:
         case Mapping():
             return {key: frozen(item, depth + 1) for key, item in value.items()} if depth < DEEPEST else "..."
         case set() | frozenset():
-            return {"set": sorted(map(shown, value))}
+            return {"set": sorted(map(displayed, value))}
         case torch.nn.Module() | type():
             return {"object": f"{type(value).__qualname__}"}
     names = (
@@ -91,20 +91,20 @@ def difference(ours: Any, theirs: Any, backend: str, where: str = "output") -> s
             pairs = ((f"{where}[{i}]", *pair) for i, pair in enumerate(zip(ours, theirs, strict=True)))
         case dict(), dict():
             if ours.keys() != theirs.keys():
-                return f"{where} has the keys {shown(list(ours))} instead of {shown(list(theirs))}"
+                return f"{where} has the keys {displayed(list(ours))} instead of {displayed(list(theirs))}"
             pairs = ((f"{where}[{key!r}]", ours[key], theirs[key]) for key in ours)
         case float(), float():
             one, other = (torch.tensor(value, dtype=torch.float64) for value in (ours, theirs))
             return _tensors_differ(one, other, backend, where) and f"{where} is {ours} instead of {theirs}"
         case _:
             same = type(ours) is type(theirs) and ours == theirs
-            return "" if same else f"{where} is {shown(ours)} instead of {shown(theirs)}"
+            return "" if same else f"{where} is {displayed(ours)} instead of {displayed(theirs)}"
     return next((text for name, one, other in pairs if (text := difference(one, other, backend, name))), "")
 
 
 def _tensors_differ(ours: torch.Tensor, theirs: torch.Tensor, backend: str, where: str) -> str:
     if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype):
-        return f"{where} is {tensor_shown(ours)} instead of {tensor_shown(theirs)}"
+        return f"{where} is {displayed_tensor(ours)} instead of {displayed_tensor(theirs)}"
     relative, absolute = TOLERANCE.get(backend, (1e-5, 1e-7))
     try:
         if torch.allclose(ours, theirs, relative, absolute, equal_nan=True):

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from dynamo_lint.confirm.child.values import shown, tensor_shown
+from dynamo_lint.confirm.child.values import displayed, displayed_tensor
 from dynamo_lint.confirm.subjects import Subject
 
 ABSENT = "absent"
@@ -64,7 +64,7 @@ class Watch:
         now = self._now(self._scanned)
         self.timeline.append({text: " ".join(sorted(values.values())) for text, values in now})
 
-    def entered(self, frame: FrameType) -> None:
+    def on_enter(self, frame: FrameType) -> None:
         """A function of the project starts; its first argument may be an owner."""
         code = frame.f_code
         if not self._started:
@@ -147,9 +147,9 @@ def owners_of(subject: Subject, root: Path) -> list[Any]:
 def token(value: Any, depth: int = 0) -> str:
     """A value as far as a guard could tell it from another."""
     if value is None or isinstance(value, Scalar):
-        return shown(value)
+        return displayed(value)
     if isinstance(value, torch.Tensor):
-        return tensor_shown(value)
+        return displayed_tensor(value)
     if isinstance(value, (list, tuple, set, frozenset, dict)) and depth < 2:
         items = list(value.items()) if isinstance(value, dict) else list(value)
         parts = ", ".join(token(item, depth + 1) for item in items[:8])
