@@ -104,9 +104,9 @@ class Values:
                 return self._configured(holder, field, Context(where, owner))
         return MISSING
 
-    def _configured(self, holder: Expr, name: str, scope: Context) -> object:
+    def _configured(self, holder: Expr, name: str, context: Context) -> object:
         """What the class of a configuration gives a field."""
-        found = [*evaluate(self.project, holder, scope)]
+        found = [*evaluate(self.project, holder, context)]
         classes = [one.ref for one in found if isinstance(one, Instance)]
         known = {repr(value): value for value in (self._in_class(ref, name) for ref in classes)}
         return next(iter(known.values())) if len(known) == 1 and len(classes) == len(found) else MISSING

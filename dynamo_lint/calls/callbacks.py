@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynamo_lint.calls.context import depends_on
+from dynamo_lint.calls.contexts import depends_on
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Call, CallSite, Expr, Function
 from dynamo_lint.index.walking import parts
@@ -14,20 +14,20 @@ from dynamo_lint.values.model import Arguments, Context, FunctionValue, Value, V
 from dynamo_lint.values.points_to import PointsTo
 
 
-def callback_arguments(ev: PointsTo, callee: FunctionRef, call: Call, scope: Context) -> Arguments:
+def callback_arguments(pts: PointsTo, callee: FunctionRef, call: Call, context: Context) -> Arguments:
     """What one call passes for those parameters of a method that the method calls, or passes on by name."""
     nothing: frozenset[str] = frozenset()
-    names = ev.ask(("called parameters", callee), lambda: _called(ev, callee), nothing)
+    names = pts.ask(("called parameters", callee), lambda: _called(pts, callee), nothing)
     if not names:
         return ()
-    function = ev.project.function(callee)
+    function = pts.project.function(callee)
     found = []
     for parameter in function.parameters:
         argument = argument_for(parameter, function, call) if parameter.name in names else None
         if argument is None or isinstance(argument, ir.Constant | ir.Unknown):
             continue
-        values: ValueSet = {v: t for v, t in ev.value(argument, scope).items() if _runs(ev, v)}
-        if values := ev.capped(values):
+        values: ValueSet = {v: t for v, t in pts.value(argument, context).items() if _runs(pts, v)}
+        if values := pts.capped(values):
             found.append((parameter.name, freeze(union([values], Confidence.LIKELY))))
     return tuple(found)
 
@@ -40,12 +40,12 @@ def using(function: Function, given: Arguments) -> list[CallSite]:
     ]
 
 
-def _called(ev: PointsTo, callee: FunctionRef) -> frozenset[str]:
-    function = ev.project.function(callee)
+def _called(pts: PointsTo, callee: FunctionRef) -> frozenset[str]:
+    function = pts.project.function(callee)
     calls = [site.call for site in function.calls if not site.eager]
-    handed_on = set(_forwarded_names(ev, calls))
+    handed_on = set(_forwarded_names(pts, calls))
     open_ones = (
-        p for p in function.parameters[is_bound(function) :] if not is_settled(ev.project, p, callee)
+        p for p in function.parameters[is_bound(function) :] if not is_settled(pts.project, p, callee)
     )
     return frozenset(
         parameter.name
@@ -65,9 +65,9 @@ def _root(callee: Expr) -> Expr:
     return ir.UNKNOWN
 
 
-def _forwarded_names(ev: PointsTo, calls: list[Call]) -> Iterator[str]:
+def _forwarded_names(pts: PointsTo, calls: list[Call]) -> Iterator[str]:
     """The names that calls hand on to be called: as they were, or by a name that some forward calls."""
-    called = {name for _, _, name in ev.project.named("calling given").get("forward", ())}
+    called = {name for _, _, name in pts.project.named("calling given").get("forward", ())}
     for call in calls:
         for name, value in call.keywords:
             if name is not None and isinstance(value, ir.Name) and (name == value.id or name in called):
@@ -77,5 +77,5 @@ def _forwarded_names(ev: PointsTo, calls: list[Call]) -> Iterator[str]:
                 yield value.id
 
 
-def _runs(ev: PointsTo, value: Value) -> bool:
-    return isinstance(value, FunctionValue) or ev.holds_module(value)
+def _runs(pts: PointsTo, value: Value) -> bool:
+    return isinstance(value, FunctionValue) or pts.holds_module(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynamo_lint.calls import context
+from dynamo_lint.calls import contexts
 from dynamo_lint.index.ir import Attribute, Call, Constant, Definition, Element, Expr, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import untested
@@ -17,15 +17,15 @@ from dynamo_lint.values.points_to import PointsTo
 _NEW = "__new__"
 
 
-def constructed_values(ev: PointsTo, ref: ClassRef, call: Call, scope: Context) -> ValueSet:
+def constructed_values(pts: PointsTo, ref: ClassRef, call: Call, context: Context) -> ValueSet:
     """What a call of a class gives: an instance of it, or the modules that its `__new__` returns instead."""
     own: ValueSet = {Instance(ref): Confidence.CERTAIN}
-    new = ev.project.method(ref, _NEW)
+    new = pts.project.method(ref, _NEW)
     if new is None:
         return own
-    returned = ev.returns(new, ref, context.given(ev, new, call, scope))
-    others = {v: tier for v, tier in returned.items() if v not in own and ev.holds_module(v)}
-    calls = ev.project.function(new).calls
+    returned = pts.returns(new, ref, contexts.bind_arguments(pts, new, call, context))
+    others = {v: tier for v, tier in returned.items() if v not in own and pts.holds_module(v)}
+    calls = pts.project.function(new).calls
     itself = not others or any(terminal_name(site.call.function) == _NEW for site in calls)
     return union([own if itself else EMPTY, union([others], Confidence.LIKELY)])
 
@@ -95,19 +95,19 @@ def _factory(value: Expr) -> Expr | None:
     return next((given for word, given in value.keywords if word in words), None)
 
 
-def partial_object(ev: PointsTo, ref: ClassRef, call: Call, scope: Context) -> ValueSet:
+def partial_object(pts: PointsTo, ref: ClassRef, call: Call, context: Context) -> ValueSet:
     """The functions and classes that an object calls when it is called: what its constructor is given first.
 
     It stands for them as a `functools.partial` does: all objects of the class together would call anything.
     """
-    if not _calls_first(ev.project, ref):
+    if not _calls_first(pts.project, ref):
         return EMPTY
-    init = ev.project.method(ref, "__init__")
+    init = pts.project.method(ref, "__init__")
     if init is None:
         return EMPTY
-    function = ev.project.function(init)
+    function = pts.project.function(init)
     given = argument_for(function.parameters[1], function, call)
-    found = ev.value(given, scope) if given is not None else EMPTY
+    found = pts.value(given, context) if given is not None else EMPTY
     return {value: tier for value, tier in found.items() if isinstance(value, ClassValue | FunctionValue)}
 
 

@@ -45,18 +45,18 @@ _MOST = 200
 """Decorators of one name that are evaluated to see what they call."""
 
 
-def decorated_by(ev: PointsTo, function: Function, scope: Context) -> ValueSet:
+def decorated_by(pts: PointsTo, function: Function, context: Context) -> ValueSet:
     """The functions and classes that the function decorates: it is called with each of them."""
     names = {function.qualname.rpartition(".")[2]}
     if LAMBDA in names:  # `fuse = lambda f: torch.compile(f)`
-        around = ev.project.function(FunctionRef(scope.function.path, function.outer or MODULE_KEY))
-        names = set(names_for(Definition(scope.function.key), around))
+        around = pts.project.function(FunctionRef(context.function.path, function.outer or MODULE_KEY))
+        names = set(names_for(Definition(context.function.key), around))
     if function.outer not in (None, MODULE_KEY):  # `@factory(…)` calls the function that it returns
-        outer = ev.project.files[scope.function.path].functions[function.outer or MODULE_KEY]
+        outer = pts.project.files[context.function.path].functions[function.outer or MODULE_KEY]
         names.add(outer.qualname.rpartition(".")[2])
-    runs: set[object] = {scope.function}
+    runs: set[object] = {context.function}
     if function.owner is not None:  # a class that decorates is given it, or an instance of the class is
-        owner = ClassRef(scope.function.path, function.owner)
+        owner = ClassRef(context.function.path, function.owner)
         called = (
             ClassValue(owner) if "__init__" in names else Instance(owner) if "__call__" in names else None
         )
@@ -64,12 +64,12 @@ def decorated_by(ev: PointsTo, function: Function, scope: Context) -> ValueSet:
             names.add(owner.name)
             runs.add(called)
     found: dict[Value, Confidence] = {}
-    for name in _decorating(ev.project, frozenset(names)):
-        for ref, decorator in ev.project.decorated_with(name)[:_MOST]:
-            project = ev.project
+    for name in _decorating(pts.project, frozenset(names)):
+        for ref, decorator in pts.project.decorated_with(name)[:_MOST]:
+            project = pts.project
             definition = project.function(ref) if isinstance(ref, FunctionRef) else project.class_(ref)
             where = Context(FunctionRef(ref.path, definition.outer or MODULE_KEY))
-            decorators = ev.value(decorator, where)
+            decorators = pts.value(decorator, where)
             if any(v in runs or getattr(v, "ref", None) in runs for v in decorators):
                 # `fuse = plain` and, on a condition, `fuse = compiled`: only a run can say which it is.
                 tier = Confidence.CERTAIN if len(decorators) == 1 else Confidence.LIKELY
@@ -89,14 +89,14 @@ _DEEPEST = 2
 """Functions that give back what another makes: further than this nobody nests them."""
 
 
-def decorator_objects(ev: PointsTo, ref: FunctionRef) -> Iterator[tuple[FunctionRef, ClassRef]]:
+def decorator_objects(pts: PointsTo, ref: FunctionRef) -> Iterator[tuple[FunctionRef, ClassRef]]:
     """The `__call__`s, with their classes, that run around a function because classes decorate it."""
-    function = ev.project.function(ref)
-    if not function.decorators or "__call__" not in ev.project.named("methods"):
+    function = pts.project.function(ref)
+    if not function.decorators or "__call__" not in pts.project.named("methods"):
         return
     for decorator in function.decorators:
-        for made in _classes_returned(ev.project, decorator, ref.path, function.outer or MODULE_KEY):
-            method = None if ev.project.is_module(made) else ev.project.method(made, "__call__")
+        for made in _classes_returned(pts.project, decorator, ref.path, function.outer or MODULE_KEY):
+            method = None if pts.project.is_module(made) else pts.project.method(made, "__call__")
             if method is not None:
                 yield method, made
 
@@ -124,13 +124,13 @@ def _classes_returned(
                         yield from (one for one in classes if isinstance(one, ClassRef))
 
 
-def keeps_function(project: Project, callee: Expr, scope: Context) -> bool:
+def keeps_function(project: Project, callee: Expr, context: Context) -> bool:
     """Whether a method of such an object calls what the object was put around: its constructor's first."""
-    if scope.receiver is None or not isinstance(callee, ir.Attribute):
+    if context.receiver is None or not isinstance(callee, ir.Attribute):
         return False
-    if not project.is_self(callee.value, scope.function):
+    if not project.is_self(callee.value, context.function):
         return False
-    for part in project.mro(scope.receiver):
+    for part in project.mro(context.receiver):
         for where, store in project.own_stores(part).get(callee.name, ()):
             given = project.function(where).parameters[1:2]
             if where.key.endswith(".__init__") and any(store.value == ir.Name(p.name) for p in given):
@@ -150,12 +150,12 @@ def wrappers(project: Project, ref: FunctionRef) -> list[FunctionRef]:
         callee = decorator.function if isinstance(decorator, ir.Call) else decorator
         if terminal_name(callee) in _PLAIN_DECORATORS:
             continue
-        scope = Context(FunctionRef(ref.path, function.outer or MODULE_KEY))
-        for value in evaluate(project, decorator, scope):
+        context = Context(FunctionRef(ref.path, function.outer or MODULE_KEY))
+        for value in evaluate(project, decorator, context):
             if not isinstance(value, FunctionValue):
                 continue
             inner = points_to_of(project).returns(value.ref, None)
-            made_by = project.symbols(callee, ref.path, scope.function.key)
+            made_by = project.symbols(callee, ref.path, context.function.key)
             absent = frozenset().union(
                 *(left_out(project, one, decorator) for one in made_by if isinstance(one, FunctionRef))
             )

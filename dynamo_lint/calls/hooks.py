@@ -21,48 +21,48 @@ from dynamo_lint.values.points_to import PointsTo
 FORWARD_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 
-def hooks_of(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def hooks_of(pts: PointsTo, ref: ClassRef) -> ValueSet:
     """The forward hooks that some code registers on instances of a class."""
-    table: dict[ClassRef, ValueSet] = ev.ask_within(("hooks",), lambda: _table(ev), {})
+    table: dict[ClassRef, ValueSet] = pts.ask_within(("hooks",), lambda: _table(pts), {})
     return table.get(ref, EMPTY)
 
 
-def _table(ev: PointsTo) -> dict[ClassRef, ValueSet]:
+def _table(pts: PointsTo) -> dict[ClassRef, ValueSet]:
     found: dict[ClassRef, ValueSet] = {}
     for name in FORWARD_HOOKS:
-        for where, site in ev.project.calls_of(name):
+        for where, site in pts.project.calls_of(name):
             function = site.call.function
             if not isinstance(function, ir.Attribute) or not site.call.arguments or site.eager:
                 continue
-            if _is_compiled_already(ev, where, function.value, site.call.line) or _is_for_now(ev, where):
+            if _is_compiled_already(pts, where, function.value, site.call.line) or _is_for_now(pts, where):
                 continue
-            scope = Context(where, ev.project.owner(where))
-            owners = ev.value(function.value, scope)
+            context = Context(where, pts.project.owner(where))
+            owners = pts.value(function.value, context)
             modules: ValueSet = {
-                v: t for v, t in owners.items() if isinstance(v, Instance) and ev.project.is_module(v.ref)
+                v: t for v, t in owners.items() if isinstance(v, Instance) and pts.project.is_module(v.ref)
             }
             if not modules:
                 continue
-            given = ev.value(site.call.arguments[0], scope)
+            given = pts.value(site.call.arguments[0], context)
             hooks = functions_in(given)
-            once: ValueSet = {hook: tier for hook, tier in hooks.items() if _takes_itself_off(ev, hook)}
-            hooks = union([{v: t for v, t in hooks.items() if v not in once}, ev.guessed(once)])
-            for module, tier in ev.capped(modules).items():
+            once: ValueSet = {hook: tier for hook, tier in hooks.items() if _takes_itself_off(pts, hook)}
+            hooks = union([{v: t for v, t in hooks.items() if v not in once}, pts.guessed(once)])
+            for module, tier in pts.capped(modules).items():
                 if isinstance(module, Instance):
                     known = found.get(module.ref, EMPTY)
                     found[module.ref] = union([known, union([hooks], max(tier, Confidence.LIKELY))])
     return found
 
 
-def _is_for_now(ev: PointsTo, where: FunctionRef) -> bool:
+def _is_for_now(pts: PointsTo, where: FunctionRef) -> bool:
     """Whether a function that compiles nothing takes its hooks off again: it looks into a model, once."""
-    function = ev.project.function(where)
+    function = pts.project.function(where)
     return _removes(function) and "compile" not in {terminal_name(c.call.function) for c in function.calls}
 
 
-def _takes_itself_off(ev: PointsTo, hook: Value) -> bool:
+def _takes_itself_off(pts: PointsTo, hook: Value) -> bool:
     """Whether a hook runs once: it is compiled only if nobody calls the module before that is compiled."""
-    return isinstance(hook, FunctionValue) and _removes(ev.project.function(hook.ref))
+    return isinstance(hook, FunctionValue) and _removes(pts.project.function(hook.ref))
 
 
 def _removes(function: ir.Function) -> bool:
@@ -75,13 +75,13 @@ def _removes(function: ir.Function) -> bool:
     )
 
 
-def _is_compiled_already(ev: PointsTo, where: FunctionRef, module: ir.Expr, line: int) -> bool:
+def _is_compiled_already(pts: PointsTo, where: FunctionRef, module: ir.Expr, line: int) -> bool:
     """Whether a function got a module from torch.compile before it registers the hook.
 
     A hook of what torch.compile gives back runs around the region, not in it: the compiled code is that of
     the module inside (torch/_dynamo/eval_frame.py: OptimizedModule).
     """
-    function = ev.project.function(where)
+    function = pts.project.function(where)
     before: list[tuple[int, ir.Expr]] = []
     match module:
         case ir.Name(name):
@@ -92,4 +92,4 @@ def _is_compiled_already(ev: PointsTo, where: FunctionRef, module: ir.Expr, line
     value = max(before, key=lambda one: one[0])[1] if before else None
     if not isinstance(value, ir.Call):
         return False
-    return ExternalSymbol(COMPILE) in ev.project.symbols(value.function, where.path, where.key)
+    return ExternalSymbol(COMPILE) in pts.project.symbols(value.function, where.path, where.key)

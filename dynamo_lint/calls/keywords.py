@@ -13,101 +13,101 @@ TAKING = frozenset({"get", "pop", "__getitem__"})
 """Methods of containers that give one item of them."""
 
 
-def unpacked(ev: PointsTo, name: str, caller: Context, call: ir.Call) -> ValueSet:
+def unpacked(pts: PointsTo, name: str, caller: Context, call: ir.Call) -> ValueSet:
     """What a call passes under a name by `**mapping`."""
     found = []
     for keyword, value in call.keywords:
         if keyword is not None:
             continue
-        own = under(ev, value, name, caller)
+        own = under(pts, value, name, caller)
         if own is not None:
             found.append(own)
             continue
-        for held, tier in ev.value(value, caller).items():
+        for held, tier in pts.value(value, caller).items():
             if isinstance(held, Container):
                 rows = zip(held.keys, held.items, strict=False)
                 found.append(union([dict(item) for key, item in rows if key == name], tier))
     return union(found)
 
 
-def under(ev: PointsTo, mapping: Expr, name: str, scope: Context) -> ValueSet | None:
+def under(pts: PointsTo, mapping: Expr, name: str, context: Context) -> ValueSet | None:
     """What the `**rest` of a function holds under one name, if that is what a mapping is.
 
     Only this name is followed: what all callers pass under all names is a thousand times as much.
     """
-    if not _is_own_rest(ev, mapping, scope):
+    if not _is_own_rest(pts, mapping, context):
         return None
-    where = scope.function
-    return ev.ask(("under", where, name), lambda: _under(ev, name, where), EMPTY)
+    where = context.function
+    return pts.ask(("under", where, name), lambda: _under(pts, name, where), EMPTY)
 
 
-def taken(ev: PointsTo, call: ir.Call, scope: Context) -> ValueSet | None:
+def taken(pts: PointsTo, call: ir.Call, context: Context) -> ValueSet | None:
     """What `rest.pop("name")` takes out of the `**rest` of a function, if a call is of that sort."""
     match call:
         case ir.Call(ir.Attribute(mapping, method), (ir.Constant(str() as name), *default)):
-            found = under(ev, mapping, name, scope) if method in TAKING else None
+            found = under(pts, mapping, name, context) if method in TAKING else None
             if found is None or found:
                 return found
             # Nobody passes it. What is made for that case is followed where it is a class or a function.
-            where = scope.function
-            named = (ev.project.symbols(one, where.path, where.key) for one in default)
-            return union([ev.of_symbols(one) for one in named], Confidence.LIKELY)
+            where = context.function
+            named = (pts.project.symbols(one, where.path, where.key) for one in default)
+            return union([pts.of_symbols(one) for one in named], Confidence.LIKELY)
     return None
 
 
-def _is_own_rest(ev: PointsTo, value: Expr, caller: Context) -> bool:
+def _is_own_rest(pts: PointsTo, value: Expr, caller: Context) -> bool:
     """Whether an expression is the `**rest` of the calling function as its own callers filled it."""
     if not isinstance(value, ir.Name) or caller.passed(value.id) is not None:
         return False
-    local = ev.project.locals_of(caller.function).get(value.id)
+    local = pts.project.locals_of(caller.function).get(value.id)
     if local is None or local.parameter is None or local.bound:
         return False
-    return local.parameter.kind == "kwarg" and not ev.project.items_of(caller.function).get(value.id)
+    return local.parameter.kind == "kwarg" and not pts.project.items_of(caller.function).get(value.id)
 
 
-def _under(ev: PointsTo, name: str, where: FunctionRef) -> ValueSet:
+def _under(pts: PointsTo, name: str, where: FunctionRef) -> ValueSet:
     """What the callers of a function pass under one name that its `**rest` takes."""
-    if any(parameter.name == name for parameter in ev.project.function(where).parameters):
+    if any(parameter.name == name for parameter in pts.project.function(where).parameters):
         return EMPTY
     found: ValueSet = EMPTY
-    for caller, site in ev.call_sites(where):
+    for caller, site in pts.call_sites(where):
         given = next((value for keyword, value in site.call.keywords if keyword == name), None)
-        more = unpacked(ev, name, caller, site.call) if given is None else ev.value(given, caller)
+        more = unpacked(pts, name, caller, site.call) if given is None else pts.value(given, caller)
         found = union([found, more])
         if len(found) > ENOUGH:
             break
-    return ev.capped(at_best(found, Confidence.LIKELY))
+    return pts.capped(at_best(found, Confidence.LIKELY))
 
 
-def rest(ev: PointsTo, parameter: Parameter, function: Function, caller: Context, call: ir.Call) -> ValueSet:
+def rest(pts: PointsTo, parameter: Parameter, function: Function, caller: Context, call: ir.Call) -> ValueSet:
     """What `*rest` or `**rest` holds in one call: what no other parameter takes."""
     if parameter.kind == "vararg":
         first = sum(p.kind == "positional" for p in function.parameters) - is_bound(function)
-        items = [ev.before(argument, caller, call) for argument in call.arguments[max(first, 0) :]]
+        items = [pts.before(argument, caller, call) for argument in call.arguments[max(first, 0) :]]
         return {Container("each", (freeze(union(items)),)): Confidence.CERTAIN} if any(items) else EMPTY
     named = {p.name for p in function.parameters}
-    given = [(key, ev.value(value, caller)) for key, value in call.keywords if key and key not in named]
+    given = [(key, pts.value(value, caller)) for key, value in call.keywords if key and key not in named]
     found = [stored(given)]
     for key, value in call.keywords:
         if key is None:
-            mapping = ev.value(value, caller)
+            mapping = pts.value(value, caller)
             found.append({v: tier for v, tier in mapping.items() if isinstance(v, Container) and any(v.keys)})
     return union(found)
 
 
-def named_by_keyword(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+def named_by_keyword(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     """What constructions pass by the keyword `name`, for a class that keeps each keyword under its name."""
-    init = ev.project.method(ref, "__init__")
+    init = pts.project.method(ref, "__init__")
     if init is None:
         return EMPTY
-    function = ev.project.function(init)
-    itself = Name(ev.project.self_name(init) or "")
+    function = pts.project.function(init)
+    itself = Name(pts.project.self_name(init) or "")
     if not function.lookups or not any(_keeps_all(site.call, itself) for site in function.calls):
         return EMPTY
     rest = next((parameter.name for parameter in function.parameters if parameter.kind == "kwarg"), None)
     if rest is None:
         return EMPTY
-    return under(ev, Name(rest), name, Context(init, ref)) or EMPTY
+    return under(pts, Name(rest), name, Context(init, ref)) or EMPTY
 
 
 def _keeps_all(call: Call, itself: Expr) -> bool:

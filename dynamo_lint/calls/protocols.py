@@ -37,15 +37,15 @@ def defined(project: Project) -> frozenset[str]:
     return frozenset(name for name in every if name in project.named("methods"))
 
 
-def runs(ev: PointsTo, function: Function, scope: Context, names: frozenset[str]) -> Iterator[Run]:
+def runs(pts: PointsTo, function: Function, context: Context, names: frozenset[str]) -> Iterator[Run]:
     """The special methods, of those named, that a function runs outside eager code."""
     for value, line, wanted in _uses(function, names):
         if function.runs_eagerly(line):
             continue
-        for one, tier in ev.value(value, scope).items():
+        for one, tier in pts.value(value, context).items():
             if isinstance(one, Instance):
                 for name in wanted:
-                    method = ev.project.method(one.ref, name)
+                    method = pts.project.method(one.ref, name)
                     if method is not None:
                         yield Run(method, one.ref, tier, line)
 

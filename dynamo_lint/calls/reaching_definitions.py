@@ -15,33 +15,33 @@ from dynamo_lint.values.model import EMPTY, Context, ValueSet, union
 from dynamo_lint.values.points_to import PointsTo
 
 
-def reaching_definitions(ev: PointsTo, expr: Expr, scope: Context, call: Call) -> ValueSet:
+def reaching_definitions(pts: PointsTo, expr: Expr, context: Context, call: Call) -> ValueSet:
     """What a call is given: not what it gives itself, in `f = wrap(f)`, nor what another branch binds."""
-    local = ev.project.locals_of(scope.function).get(expr.id) if isinstance(expr, Name) else None
+    local = pts.project.locals_of(context.function).get(expr.id) if isinstance(expr, Name) else None
     if local is None or not isinstance(expr, Name):
-        return ev.value(expr, scope)
+        return pts.value(expr, context)
     name, parameter = expr.id, local.parameter
-    apart = _apart(ev.project, name, scope.function, call)
+    apart = _apart(pts.project, name, context.function, call)
     if not apart and (parameter is not None or call not in local.bound):
-        return ev.value(expr, scope)
+        return pts.value(expr, context)
     others = [value for value in local.bound if value != call and value not in apart]
     if apart:  # `model = model.to(device)` would bring back what was told apart
         others = [value for value in others if value == expr or itself(value, SELF_RETURNING) != expr]
 
     def compute() -> ValueSet:
-        return with_passed(ev, ev.assigned(name, others, scope), name, parameter, scope, direct=True)
+        return with_passed(pts, pts.assigned(name, others, context), name, parameter, context, direct=True)
 
-    return ev.ask(("before", scope, expr, call.line), compute, EMPTY)
+    return pts.ask(("before", context, expr, call.line), compute, EMPTY)
 
 
 def with_passed(
-    ev: PointsTo, assigned: ValueSet, name: str, parameter: Parameter | None, scope: Context, direct: bool
+    pts: PointsTo, assigned: ValueSet, name: str, parameter: Parameter | None, context: Context, direct: bool
 ) -> ValueSet:
     """What is assigned to a name and, if it is a parameter, what the call in question or all calls pass."""
     if parameter is None:
         return assigned
-    given = scope.passed(name)
-    passed = ev.parameter(parameter, scope, direct) if given is None else dict(given)
+    given = context.passed(name)
+    passed = pts.parameter(parameter, context, direct) if given is None else dict(given)
     return union([assigned, passed])
 
 

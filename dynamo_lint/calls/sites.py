@@ -23,10 +23,10 @@ _FEW = 8
 """A class method of more classes than this is a library's: it says little of each of them."""
 
 
-def running(ev: PointsTo, wanted: Collection[ClassRef | FunctionRef]) -> Iterator[tuple[Context, CallSite]]:
+def running(pts: PointsTo, wanted: Collection[ClassRef | FunctionRef]) -> Iterator[tuple[Context, CallSite]]:
     """The unnamed calls of functions, and those that construct classes."""
-    for caller, site, fixed in unnamed_calls(ev.project):
-        if not (fixed or _given(ev, caller, site)).isdisjoint(wanted):
+    for caller, site, fixed in unnamed_calls(pts.project):
+        if not (fixed or _given(pts, caller, site)).isdisjoint(wanted):
             yield caller, site
 
 
@@ -78,14 +78,14 @@ def _finds(project: Project, maker: Symbol) -> bool:
     )
 
 
-def _given(ev: PointsTo, caller: Context, site: CallSite) -> frozenset[Symbol]:
+def _given(pts: PointsTo, caller: Context, site: CallSite) -> frozenset[Symbol]:
     """The functions and classes that are called; an instance that is called runs no constructor."""
 
     def compute() -> tuple[CallSite, frozenset[Symbol]]:
-        values = ev.value(site.call.function, caller)
+        values = pts.value(site.call.function, caller)
         return site, frozenset(value.ref for value in values if isinstance(value, ClassValue | FunctionValue))
 
-    return ev.part(("given", caller, id(site)), compute)[1]  # which keeps the site, and with it the identity
+    return pts.part(("given", caller, id(site)), compute)[1]  # which keeps the site, and with it the identity
 
 
 def compiled_as(project: Project, name: str) -> set[str]:
@@ -157,31 +157,31 @@ _MOST_SITES = 200
 """Calls that may be of a module which are evaluated to see what they call."""
 
 
-def sites_passing(ev: PointsTo, parameter: Parameter, where: FunctionRef) -> Sites:
+def sites_passing(pts: PointsTo, parameter: Parameter, where: FunctionRef) -> Sites:
     """The calls that say what a parameter of a function may hold; of a forward also those of its module."""
-    return (*ev.call_sites(where), *forward_sites(ev, parameter, where))
+    return (*pts.call_sites(where), *forward_sites(pts, parameter, where))
 
 
-def forward_sites(ev: PointsTo, parameter: Parameter, where: FunctionRef) -> Sites:
+def forward_sites(pts: PointsTo, parameter: Parameter, where: FunctionRef) -> Sites:
     """The calls of modules that hand something to a forward under a name by which functions are called."""
-    if not where.key.endswith((".forward", ".__call__")) or parameter.name not in _called(ev.project):
+    if not where.key.endswith((".forward", ".__call__")) or parameter.name not in _called(pts.project):
         return ()
     nothing: Sites = ()
-    return ev.ask(
-        ("handing", where, parameter.name), lambda: tuple(_forward_sites(ev, parameter, where)), nothing
+    return pts.ask(
+        ("handing", where, parameter.name), lambda: tuple(_forward_sites(pts, parameter, where)), nothing
     )
 
 
 def _forward_sites(
-    ev: PointsTo, parameter: Parameter, where: FunctionRef
+    pts: PointsTo, parameter: Parameter, where: FunctionRef
 ) -> Iterator[tuple[Context, CallSite]]:
     name = where.key.rpartition(".")[2]
-    place = ev.project.function(where).parameters.index(parameter) - 1
-    for caller, site in islice(_sites(ev.project, parameter.name, place), _MOST_SITES):
-        scope = Context(caller, ev.project.owner(caller))
-        called = (v.ref for v in ev.value(site.call.function, scope) if isinstance(v, Instance))
-        if any(ev.project.method(ref, name) == where for ref in called):
-            yield scope, site
+    place = pts.project.function(where).parameters.index(parameter) - 1
+    for caller, site in islice(_sites(pts.project, parameter.name, place), _MOST_SITES):
+        context = Context(caller, pts.project.owner(caller))
+        called = (v.ref for v in pts.value(site.call.function, context) if isinstance(v, Instance))
+        if any(pts.project.method(ref, name) == where for ref in called):
+            yield context, site
 
 
 def _called(project: Project) -> frozenset[str]:

@@ -20,17 +20,17 @@ from dynamo_lint.values.points_to import PointsTo
 Written = frozenset[object]
 
 
-def returned_values(ev: PointsTo, scope: Context) -> Iterator[ValueSet]:
+def returned_values(pts: PointsTo, context: Context) -> Iterator[ValueSet]:
     """What each `return` of a function gives; no more than a guess where no call asks for it."""
-    function = ev.project.function(scope.function)
-    given = [ev.value(value, scope) for value in function.returns]
-    weakest = Confidence.LIKELY if _differ(given) or _is_open(ev, scope) else Confidence.CERTAIN
+    function = pts.project.function(context.function)
+    given = [pts.value(value, context) for value in function.returns]
+    weakest = Confidence.LIKELY if _differ(given) or _is_open(pts, context) else Confidence.CERTAIN
     for value, one in zip(function.returns, given, strict=True):
         found = at_best(one, weakest)
         # Of what is no module it would cost questions for nothing.
-        told = bool(function.picked) and any(map(ev.holds_module, found))
+        told = bool(function.picked) and any(map(pts.holds_module, found))
         line = value.line if isinstance(value, Call) else 0
-        yield found if not told or _may_run_line(ev, scope.function, line) else ev.guessed(found)
+        yield found if not told or _may_run_line(pts, context.function, line) else pts.guessed(found)
 
 
 def _differ(given: list[ValueSet]) -> bool:
@@ -41,59 +41,59 @@ def _differ(given: list[ValueSet]) -> bool:
     return len({one for one in functions if one}) > 1
 
 
-def _is_open(ev: PointsTo, scope: Context) -> bool:
+def _is_open(pts: PointsTo, context: Context) -> bool:
     """Whether a function gives one of several by a text that only the run knows."""
-    rows = ev.project.function(scope.function).picked
+    rows = pts.project.function(context.function).picked
     names = [name for _, _, name, wanted in rows if not isinstance(wanted[0], bool)]
     return len(names) > 1 and any(
-        written_out(ev, scope.function, n, strict=False) is None for n in set(names)
+        written_out(pts, context.function, n, strict=False) is None for n in set(names)
     )
 
 
-def assigned_values(ev: PointsTo, name: str, local: Local, scope: Context) -> ValueSet:
+def assigned_values(pts: PointsTo, name: str, local: Local, context: Context) -> ValueSet:
     """What is assigned to a name; no more than a guess of what no call asks for by a flag."""
-    found = ev.assigned(name, local.bound, scope)
+    found = pts.assigned(name, local.bound, context)
     if len(local.lines) < 2 or not found:
         return found
-    asked = [_may_run_line(ev, scope.function, line, strict=True) for line in local.lines]
+    asked = [_may_run_line(pts, context.function, line, strict=True) for line in local.lines]
     if all(asked):
-        rows = ev.project.function(scope.function).picked
+        rows = pts.project.function(context.function).picked
         open_ = any(first <= line <= last for first, last, _, _ in rows for line in local.lines)
         return at_best(found, Confidence.LIKELY) if open_ else found
     left = [value for value, wanted in zip(local.bound, asked, strict=True) if wanted]
-    return union([ev.assigned(name, left, scope), ev.guessed(found)])
+    return union([pts.assigned(name, left, context), pts.guessed(found)])
 
 
-def stored(ev: PointsTo, where: FunctionRef, line: int, found: ValueSet) -> ValueSet:
+def stored(pts: PointsTo, where: FunctionRef, line: int, found: ValueSet) -> ValueSet:
     """What a line stores in an attribute; likely at best where that depends on a text passed to its function.
 
     Some of the instances were made with another. Where it depends on a flag that no call of the function
     passes, nor its default, it is a guess.
     """
-    rows = ev.project.function(where).picked if found else ()
+    rows = pts.project.function(where).picked if found else ()
     for _, _, name, wanted in [row for row in rows if row[0] <= line <= row[1]]:
         if not isinstance(wanted[0], bool):
             return at_best(found, Confidence.LIKELY)
-        given = passed(ev, where, name) if any(map(ev.holds_module, found)) else None
+        given = passed(pts, where, name) if any(map(pts.holds_module, found)) else None
         if given is not None and not any(is_met(one, wanted) for one in given):
-            return ev.guessed(found)
+            return pts.guessed(found)
     return found
 
 
-def passed(ev: PointsTo, ref: FunctionRef, name: str) -> Written | None:
+def passed(pts: PointsTo, ref: FunctionRef, name: str) -> Written | None:
     """All that calls pass for a parameter, or leave it at; None if there are none, or not all can be seen."""
-    if not ev.call_sites(ref) or _is_bound_elsewhere(ev, ref, name):
+    if not pts.call_sites(ref) or _is_bound_elsewhere(pts, ref, name):
         return None
-    return written_out(ev, ref, name, strict=False)
+    return written_out(pts, ref, name, strict=False)
 
 
-def _is_bound_elsewhere(ev: PointsTo, ref: FunctionRef, name: str) -> bool:
+def _is_bound_elsewhere(pts: PointsTo, ref: FunctionRef, name: str) -> bool:
     """Whether a function that a parameter comes through may be called by another name: `Net = bind(Net)`."""
-    return ev.ask(("bound elsewhere", ref, name), lambda: _is_bound(ev, ref, name), False)
+    return pts.ask(("bound elsewhere", ref, name), lambda: _is_bound(pts, ref, name), False)
 
 
-def _is_bound(ev: PointsTo, ref: FunctionRef, name: str) -> bool:
-    project, function = ev.project, ev.project.function(ref)
+def _is_bound(pts: PointsTo, ref: FunctionRef, name: str) -> bool:
+    project, function = pts.project, pts.project.function(ref)
     owner = project.owner(ref)
     own = ref.key.rpartition(".")[2] if owner is None else owner.name
     decorators = () if owner is None else project.class_(owner).decorators
@@ -102,16 +102,16 @@ def _is_bound(ev: PointsTo, ref: FunctionRef, name: str) -> bool:
     parameter = as_given(function, Name(name))
     if parameter is None:
         return False
-    given = ((c.function, argument_for(parameter, function, site.call)) for c, site in ev.call_sites(ref))
-    return any(isinstance(v, Name) and _is_bound_elsewhere(ev, where, v.id) for where, v in given)
+    given = ((c.function, argument_for(parameter, function, site.call)) for c, site in pts.call_sites(ref))
+    return any(isinstance(v, Name) and _is_bound_elsewhere(pts, where, v.id) for where, v in given)
 
 
-def _may_run_line(ev: PointsTo, ref: FunctionRef, line: int, strict: bool = False) -> bool:
+def _may_run_line(pts: PointsTo, ref: FunctionRef, line: int, strict: bool = False) -> bool:
     """Whether calls may ask for a line; `strict`: by a flag, for a text may come by a call nobody sees."""
-    for first, last, name, wanted in ev.project.function(ref).picked:
+    for first, last, name, wanted in pts.project.function(ref).picked:
         is_flag = isinstance(wanted[0], bool)
         if first <= line <= last and (is_flag or not strict):
-            given = written_out(ev, ref, name, is_flag)
+            given = written_out(pts, ref, name, is_flag)
             if given is not None and not any(is_met(one, wanted) for one in given):
                 return False
     return True
@@ -122,35 +122,35 @@ def is_met(given: object, wanted: tuple[str | bool, ...]) -> bool:
     return any(bool(given) is one if isinstance(one, bool) else given == one for one in wanted)
 
 
-def written_out(ev: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written | None:
+def written_out(pts: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written | None:
     """All that a parameter may be, if calls write it out; None if they do not, or nobody knows.
 
     `strict`: neither a default nor a call from elsewhere says what others pass.
     """
     nothing: Written | None = None
-    return ev.ask(("texts given", ref, name, strict), lambda: _given(ev, ref, name, strict), nothing)
+    return pts.ask(("texts given", ref, name, strict), lambda: _given(pts, ref, name, strict), nothing)
 
 
-def _given(ev: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written | None:
-    local = ev.project.locals_of(ref).get(name)
+def _given(pts: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written | None:
+    local = pts.project.locals_of(ref).get(name)
     if local is None or local.parameter is None or local.bound:
         return None
     found: set[object] = set()
     default = local.parameter.default
-    function = ev.project.function(ref)
-    sites = ev.call_sites(ref)
-    if strict and is_kept(ev.project, ref.key.rpartition(".")[2], function.decorators):
+    function = pts.project.function(ref)
+    sites = pts.call_sites(ref)
+    if strict and is_kept(pts.project, ref.key.rpartition(".")[2], function.decorators):
         return None
     for caller, site in sites:
-        if strict and not is_own_use(ev.project, caller.function, site.call.line, ref.path):
+        if strict and not is_own_use(pts.project, caller.function, site.call.line, ref.path):
             return None
         value = argument_for(local.parameter, function, site.call)
-        if value is None and not strict and not _may_pass_more(ev, caller, site):
+        if value is None and not strict and not _may_pass_more(pts, caller, site):
             value = default
         if value is None:
-            texts = _unpacked(ev, name, caller, site.call)
+            texts = _unpacked(pts, name, caller, site.call)
         else:
-            texts = _written(ev, value, caller, strict)
+            texts = _written(pts, value, caller, strict)
         if texts is None:
             return None
         found |= texts
@@ -159,17 +159,17 @@ def _given(ev: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written |
     return frozenset(found) if found else None
 
 
-def _written(ev: PointsTo, value: Expr, caller: Context, strict: bool) -> Written | None:
+def _written(pts: PointsTo, value: Expr, caller: Context, strict: bool) -> Written | None:
     """What a call passes by one expression, if that is written out."""
     match untested(value):
         case Constant(text):
             return frozenset({text})
         case Name(other):
-            return written_out(ev, caller.function, other, strict)
+            return written_out(pts, caller.function, other, strict)
     return None
 
 
-def _unpacked(ev: PointsTo, name: str, caller: Context, call: Call) -> Written | None:
+def _unpacked(pts: PointsTo, name: str, caller: Context, call: Call) -> Written | None:
     """What a call passes under a name by `**options`, which takes in what all callers write out in turn.
 
     `options` is the `**rest` of the calling function, or a `dict(...)` that is completed by it at last.
@@ -178,10 +178,10 @@ def _unpacked(ev: PointsTo, name: str, caller: Context, call: Call) -> Written |
     if len(mappings) != 1 or any(isinstance(argument, Element) for argument in call.arguments):
         return None
     where, mapping = caller.function, mappings[0]
-    local = ev.project.locals_of(where).get(mapping.id) if isinstance(mapping, Name) else None
-    if local is None or not isinstance(mapping, Name) or mapping.id in ev.project.items_of(where):
+    local = pts.project.locals_of(where).get(mapping.id) if isinstance(mapping, Name) else None
+    if local is None or not isinstance(mapping, Name) or mapping.id in pts.project.items_of(where):
         return None
-    function = ev.project.function(where)
+    function = pts.project.function(where)
     rest = next((one.name for one in function.parameters if one.kind == "kwarg"), None)
     if mapping.id != rest:
         if local.parameter is not None or not _is_dictionary(local.bound):
@@ -193,7 +193,7 @@ def _unpacked(ev: PointsTo, name: str, caller: Context, call: Call) -> Written |
     elif local.bound:
         return None
     nothing: Written | None = None
-    return ev.ask(("texts in rest", where, name), lambda: _in_rest(ev, where, name), nothing)
+    return pts.ask(("texts in rest", where, name), lambda: _in_rest(pts, where, name), nothing)
 
 
 def _is_dictionary(bound: tuple[Expr, ...]) -> bool:
@@ -207,47 +207,47 @@ def _owner(call: Call) -> Expr | None:
     return call.function.value if isinstance(call.function, Attribute) else None
 
 
-def _in_rest(ev: PointsTo, ref: FunctionRef, name: str) -> Written | None:
+def _in_rest(pts: PointsTo, ref: FunctionRef, name: str) -> Written | None:
     """What all callers of a function write out under a name that its `**rest` takes; None if one does not."""
-    if any(parameter.name == name for parameter in ev.project.function(ref).parameters):
+    if any(parameter.name == name for parameter in pts.project.function(ref).parameters):
         return None
-    if is_kept(ev.project, ref.key.rpartition(".")[2], ev.project.function(ref).decorators):
+    if is_kept(pts.project, ref.key.rpartition(".")[2], pts.project.function(ref).decorators):
         return None
     found: set[object] = set()
-    for caller, site in ev.call_sites(ref):
+    for caller, site in pts.call_sites(ref):
         value = next((value for keyword, value in site.call.keywords if keyword == name), None)
-        if value is None or is_partial_call(ev.project, caller, site):
+        if value is None or is_partial_call(pts.project, caller, site):
             return None
-        if not is_own_use(ev.project, caller.function, site.call.line, ref.path):
+        if not is_own_use(pts.project, caller.function, site.call.line, ref.path):
             return None
-        texts = _written(ev, value, caller, strict=True)
+        texts = _written(pts, value, caller, strict=True)
         if texts is None:
             return None
         found |= texts
     return frozenset(found) if found else None
 
 
-def _may_pass_more(ev: PointsTo, caller: Context, site: CallSite) -> bool:
+def _may_pass_more(pts: PointsTo, caller: Context, site: CallSite) -> bool:
     """Whether a call may give more than it says: it unpacks something, is a `partial`, or stands in YAML."""
     unpacks = any(keyword is None for keyword, _ in site.call.keywords)
     unpacks = unpacks or any(isinstance(argument, Element) for argument in site.call.arguments)
-    is_code = ev.project.files[caller.function.path].is_code
-    return unpacks or not is_code or is_partial_call(ev.project, caller, site)
+    is_code = pts.project.files[caller.function.path].is_code
+    return unpacks or not is_code or is_partial_call(pts.project, caller, site)
 
 
-def choice_values(ev: PointsTo, options: Sequence[ValueSet], asks: str | None, scope: Context) -> ValueSet:
+def choice_values(pts: PointsTo, options: Sequence[ValueSet], asks: str | None, context: Context) -> ValueSet:
     """The values of what a test chooses between; a mere guess, those of the end that nobody asks for."""
-    if asks is not None and any(map(ev.holds_module, union(options))):
-        on = _is_on(ev, asks, scope)
+    if asks is not None and any(map(pts.holds_module, union(options))):
+        on = _is_on(pts, asks, context)
         if on is not None:
             taken, left = options if on else reversed(options)
-            return union([taken, ev.guessed(left)])
+            return union([taken, pts.guessed(left)])
     return model.one_of(options)
 
 
-def _is_on(ev: PointsTo, name: str, scope: Context) -> bool | None:
+def _is_on(pts: PointsTo, name: str, context: Context) -> bool | None:
     """Whether all calls of a constructor leave a parameter on, or off; None if they do not say."""
-    given = passed(ev, scope.function, name) or ()
+    given = passed(pts, context.function, name) or ()
     if any(isinstance(one, int | float) and one < 0 for one in given):
         return None  # on, but not more than nothing
     truths = set(map(bool, given))
@@ -295,10 +295,10 @@ def off_with(project: Project, where: FunctionRef, call: Call, target: FunctionR
     return frozenset(name for name, given in passed.items() if all(value in flags for value in given))
 
 
-def varies(ev: PointsTo, where: FunctionRef, line: int) -> bool:
+def varies(pts: PointsTo, where: FunctionRef, line: int) -> bool:
     """Whether some call of a function leaves out a line: `prepare(net)` where others have `compile=True`."""
-    calls = ev.call_sites(where) if ev.project.function(where).picked else ()
-    return any(leaves_out(ev.project, where, site.call, line) for _, site in calls)
+    calls = pts.call_sites(where) if pts.project.function(where).picked else ()
+    return any(leaves_out(pts.project, where, site.call, line) for _, site in calls)
 
 
 def leaves_out(project: Project, target: FunctionRef, call: Call, line: int) -> bool:

@@ -46,13 +46,13 @@ KnownAttributes = tuple[tuple[str, bool], ...]
 """Attributes of a module that are on, or off, wherever a site compiles it."""
 
 
-def by_flag(ev: PointsTo, values: ValueSet, types: Expr, holds: bool) -> ValueSet:
+def by_flag(pts: PointsTo, values: ValueSet, types: Expr, holds: bool) -> ValueSet:
     """The values whose attribute is on, or off: likely where several may pass and nothing tells."""
-    verdicts = {value: _truth_by_class(ev, value, types) for value in values}
+    verdicts = {value: _truth_by_class(pts, value, types) for value in values}
     left = {value for value in values if verdicts[value] in (None, holds)}
     several = sum(isinstance(value, Instance) for value in values) > 1
     return {
-        _inside(ev, value, types, holds): max(tier, Confidence.LIKELY)
+        _inside(pts, value, types, holds): max(tier, Confidence.LIKELY)
         if several and verdicts[value] is None
         else tier
         for value, tier in values.items()
@@ -60,11 +60,11 @@ def by_flag(ev: PointsTo, values: ValueSet, types: Expr, holds: bool) -> ValueSe
     }
 
 
-def _inside(ev: PointsTo, value: Value, types: Expr, holds: bool) -> Value:
+def _inside(pts: PointsTo, value: Value, types: Expr, holds: bool) -> Value:
     """A container of those that pass of what it holds: it has no such attribute itself."""
     if not isinstance(value, Container):
         return value
-    return value._replace(items=tuple(freeze(by_flag(ev, dict(one), types, holds)) for one in value.items))
+    return value._replace(items=tuple(freeze(by_flag(pts, dict(one), types, holds)) for one in value.items))
 
 
 def attributes_tested(compiled: Expr) -> KnownAttributes:
@@ -88,11 +88,11 @@ def contradicts(
     )
 
 
-def _truth_by_class(ev: PointsTo, value: Value, types: Expr) -> bool | None:
+def _truth_by_class(pts: PointsTo, value: Value, types: Expr) -> bool | None:
     """Whether an attribute of an instance is on, as far as its class tells."""
     if not isinstance(value, Instance):
         return None
-    project, name = ev.project, _name(types)
+    project, name = pts.project, _name(types)
     order = project.mro(value.ref)
     if any(key == name for part in order for key, _ in project.class_(part).annotations):
         return None
@@ -108,16 +108,16 @@ def _truth_by_class(ev: PointsTo, value: Value, types: Expr) -> bool | None:
     truths = {_is_on(one) for one in held}
     for where, store in stores:
         on = _is_on(store.value)
-        truths.add(_is_given(ev, Context(where, value.ref), store.value) if on is None else on)
+        truths.add(_is_given(pts, Context(where, value.ref), store.value) if on is None else on)
     return truths.pop() if len(truths) == 1 else None
 
 
-def _is_given(ev: PointsTo, scope: Context, value: Expr) -> bool | None:
+def _is_given(pts: PointsTo, context: Context, value: Expr) -> bool | None:
     """True for what a constructor cannot be called without, where all that it is given are objects."""
-    local = ev.project.locals_of(scope.function).get(value.id) if isinstance(value, Name) else None
+    local = pts.project.locals_of(context.function).get(value.id) if isinstance(value, Name) else None
     if local is None or local.parameter is None or local.parameter.default is not None or local.bound:
         return None
-    found = ev.value(value, scope)
+    found = pts.value(value, context)
     return True if found and all(isinstance(one, Instance) for one in found) else None
 
 
@@ -160,7 +160,7 @@ _DEEPEST = 4
 
 
 def reach_confidence(
-    ev: PointsTo, method: FunctionRef, ref: ClassRef | None, site: CallSite
+    pts: PointsTo, method: FunctionRef, ref: ClassRef | None, site: CallSite
 ) -> Confidence | None:
     """How sure a method gets to a call for an instance of a class; None if no code of the project makes it.
 
@@ -168,15 +168,15 @@ def reach_confidence(
     a default that keeps the call from running: only a user turns that on. Nor where an attribute has to be on
     that the constructor sets off, for another method to turn on.
     """
-    if site.eager or (ref is not None and _contradicts(ev, ref, method, site.call.line, defaults=False)):
+    if site.eager or (ref is not None and _contradicts(pts, ref, method, site.call.line, defaults=False)):
         return None
-    if site.optional or (ref is not None and _contradicts(ev, ref, method, site.call.line, defaults=True)):
+    if site.optional or (ref is not None and _contradicts(pts, ref, method, site.call.line, defaults=True)):
         return Confidence.LIKELY
-    if ref is not None and _awaits(ev, ref, method, site.call.line):
+    if ref is not None and _awaits(pts, ref, method, site.call.line):
         return Confidence.LIKELY
     return (
         Confidence.LIKELY
-        if _is_for_evaluation(ev.project.function(method), site.call.line)
+        if _is_for_evaluation(pts.project.function(method), site.call.line)
         else Confidence.CERTAIN
     )
 
@@ -186,12 +186,12 @@ def _is_for_evaluation(function: Function, line: int) -> bool:
     return any(first <= line <= last and flag == MODE and not on for first, last, flag, on in function.flags)
 
 
-def _awaits(ev: PointsTo, ref: ClassRef, method: FunctionRef, line: int) -> bool:
+def _awaits(pts: PointsTo, ref: ClassRef, method: FunctionRef, line: int) -> bool:
     """Whether a line waits for a method to turn on, or to fill, what the constructor leaves off."""
-    function = ev.project.function(method)
+    function = pts.project.function(method)
     named = {flag for first, last, flag, on in function.flags if on and first <= line <= last}
     named.update(name for first, last, name in function.filled if first <= line <= last)
-    return any(_starts_off(ev.project, ref, name) for name in named)
+    return any(_starts_off(pts.project, ref, name) for name in named)
 
 
 def _starts_off(project: Project, ref: ClassRef, name: str) -> bool:
@@ -202,68 +202,68 @@ def _starts_off(project: Project, ref: ClassRef, name: str) -> bool:
     return bool(held) and all(isinstance(one, Constant) and not one.value for one in held)
 
 
-def _contradicts(ev: PointsTo, ref: ClassRef, method: FunctionRef, line: int, *, defaults: bool) -> bool:
+def _contradicts(pts: PointsTo, ref: ClassRef, method: FunctionRef, line: int, *, defaults: bool) -> bool:
     return any(
-        first <= line <= last and _truth_by_constructions(ev, ref, flag, defaults=defaults) is (not holds)
-        for first, last, flag, holds in ev.project.function(method).flags
+        first <= line <= last and _truth_by_constructions(pts, ref, flag, defaults=defaults) is (not holds)
+        for first, last, flag, holds in pts.project.function(method).flags
     )
 
 
-def _truth_by_constructions(ev: PointsTo, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
+def _truth_by_constructions(pts: PointsTo, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
     """What a flag is that the constructor only keeps: known where all who construct the class say the same.
 
     Of a class with heirs nothing is known: theirs are instances of it too.
     """
     key = ("flag", ref, flag, defaults)
-    if key not in ev.project.memo:
-        ev.project.memo[key] = _kept(ev, ref, flag, defaults=defaults)
-    return ev.project.memo[key]  # type: ignore[return-value]
+    if key not in pts.project.memo:
+        pts.project.memo[key] = _kept(pts, ref, flag, defaults=defaults)
+    return pts.project.memo[key]  # type: ignore[return-value]
 
 
-def _kept(ev: PointsTo, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
-    held, stores = bound_and_stored(ev.project, ref, flag)
-    if len(stores) + len(held) != 1 or not stays(ev.project, ref, flag) or subclasses(ev.project, ref):
+def _kept(pts: PointsTo, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
+    held, stores = bound_and_stored(pts.project, ref, flag)
+    if len(stores) + len(held) != 1 or not stays(pts.project, ref, flag) or subclasses(pts.project, ref):
         return None  # what the body of the class says holds where the constructor stores nothing
-    if stores and stores[0][0] != ev.project.method(ref, "__init__"):
+    if stores and stores[0][0] != pts.project.method(ref, "__init__"):
         return None
     value = stores[0][1].value if stores else held[0].value
     if isinstance(value, Constant) and defaults:
         return _amount(value)  # only a user turns that on, from outside
-    truths = _given(ev, ref, value.id, 0, defaults=defaults) if isinstance(value, Name) else frozenset()
+    truths = _given(pts, ref, value.id, 0, defaults=defaults) if isinstance(value, Name) else frozenset()
     return next(iter(truths)) if len(truths) == 1 else None
 
 
-def _given(ev: PointsTo, ref: ClassRef, name: str, depth: int, *, defaults: bool) -> frozenset[bool | None]:
+def _given(pts: PointsTo, ref: ClassRef, name: str, depth: int, *, defaults: bool) -> frozenset[bool | None]:
     """What constructions of a class say for a parameter; None of one that says nothing, or nothing known.
 
     With `defaults`, who says nothing says what the default does, and so does whoever is not seen.
     """
-    init = ev.project.method(ref, "__init__")
-    parameter = as_given(ev.project.function(init), Name(name)) if init is not None else None
-    kept = is_kept(ev.project, ref.name, ev.project.class_(ref).decorators)
+    init = pts.project.method(ref, "__init__")
+    parameter = as_given(pts.project.function(init), Name(name)) if init is not None else None
+    kept = is_kept(pts.project, ref.name, pts.project.class_(ref).decorators)
     if init is None or parameter is None or depth > _DEEPEST or (kept and not defaults):
         return frozenset({None})
     found: set[bool | None] = set()
-    for caller, site in ev.constructions(ref):
-        owner = ev.project.owner(caller.function)
-        if not is_own_use(ev.project, caller.function, site.call.line, init.path):
+    for caller, site in pts.constructions(ref):
+        owner = pts.project.owner(caller.function)
+        if not is_own_use(pts.project, caller.function, site.call.line, init.path):
             return frozenset({None})
-        given = argument_for(parameter, ev.project.function(init), site.call)
+        given = argument_for(parameter, pts.project.function(init), site.call)
         if given is None and defaults:  # what `**rest` may hold, only users know
             given = parameter.default
         if isinstance(given, Name) and owner is None:
-            found |= _written_out(ev, caller.function, given.id, defaults=defaults)
+            found |= _written_out(pts, caller.function, given.id, defaults=defaults)
         elif isinstance(given, Name) and owner is not None:
-            passed_on = caller.function == ev.project.method(owner, "__init__")
-            found |= _given(ev, owner, given.id, depth + 1, defaults=defaults) if passed_on else {None}
+            passed_on = caller.function == pts.project.method(owner, "__init__")
+            found |= _given(pts, owner, given.id, depth + 1, defaults=defaults) if passed_on else {None}
         else:
             found.add(_amount(given))
     return frozenset(found or ({_amount(parameter.default)} if defaults else ()))
 
 
-def _written_out(ev: PointsTo, factory: FunctionRef, name: str, *, defaults: bool) -> frozenset[bool | None]:
+def _written_out(pts: PointsTo, factory: FunctionRef, name: str, *, defaults: bool) -> frozenset[bool | None]:
     """What the calls of a function write out for a parameter that it hands to the constructor."""
-    written = arguments.written_out(ev, factory, name, strict=not defaults)
+    written = arguments.written_out(pts, factory, name, strict=not defaults)
     numbers = (Constant(one) if isinstance(one, int | float) else None for one in written or (None,))
     return frozenset(map(_amount, numbers))
 

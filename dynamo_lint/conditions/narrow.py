@@ -27,48 +27,48 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.points_to import PointsTo
 
 
-def narrow(ev: PointsTo, values: ValueSet, types: Expr, holds: bool, scope: Context) -> ValueSet:
+def narrow(pts: PointsTo, values: ValueSet, types: Expr, holds: bool, context: Context) -> ValueSet:
     """The values that are instances of the types, or those that are not; types may be given by name."""
     if tests_attributes(types):
-        return by_attributes(ev.project, values, attributes_in(types), holds)
+        return by_attributes(pts.project, values, attributes_in(types), holds)
     if tests_flag(types):
-        return by_flag(ev, values, types, holds)
+        return by_flag(pts, values, types, holds)
     if compares_strings(types):
         return _of_text(values, types, holds)
     match types:
         case Subscript(container, index) if compares_strings(index):
-            return _beside(ev, values, ev.value(container, scope), compared_strings(index), holds)
+            return _beside(pts, values, pts.value(container, context), compared_strings(index), holds)
         case Name("type"):
             return {v: tier for v, tier in values.items() if not isinstance(v, ClassValue) or holds}
         case Name("tuple"):
-            return {v: tier for v, tier in values.items() if _may_be_tuple(ev, v, holds)}
+            return {v: tier for v, tier in values.items() if _may_be_tuple(pts, v, holds)}
     names = _class_names(types)
     if names:
-        return _by_name(ev, values, names, holds)
-    wanted = typed(ev.project, types, scope) or _listed(ev, types, scope)
+        return _by_name(pts, values, names, holds)
+    wanted = typed(pts.project, types, context) or _listed(pts, types, context)
     if not wanted:
         return values
     if not holds:
-        return {value: tier for value, tier in values.items() if not is_instance_of(ev, value, wanted)}
-    inside = {value: tier for value, tier in values.items() if _may_be(ev, value, wanted)}
+        return {value: tier for value, tier in values.items() if not is_instance_of(pts, value, wanted)}
+    inside = {value: tier for value, tier in values.items() if _may_be(pts, value, wanted)}
     known = [value.ref for value in inside if isinstance(value, Instance)]
     # The test itself proves an instance of the type, unless flow has only ever shown heirs of it.
     proven: ValueSet = {
         value: tier
         for value, tier in wanted.items()
         if isinstance(value, Instance)
-        and (value.ref in known or not any(value.ref in ev.project.mro(ref) for ref in known))
+        and (value.ref in known or not any(value.ref in pts.project.mro(ref) for ref in known))
     }
     return union([proven, inside]) or wanted
 
 
-def _listed(ev: PointsTo, types: Expr, scope: Context) -> ValueSet:
+def _listed(pts: PointsTo, types: Expr, context: Context) -> ValueSet:
     """Instances of the classes that a variable lists, `BLOCKS = (Block, Layer)`, or is, if it is a module's;
     none if it holds anything else."""
     if not isinstance(types, Name | Attribute):
         return EMPTY
-    lists = ev.value(types, scope)
-    held: list[Value] = [v for v in lists if isinstance(v, ClassValue) and ev.project.is_module(v.ref)]
+    lists = pts.value(types, context)
+    held: list[Value] = [v for v in lists if isinstance(v, ClassValue) and pts.project.is_module(v.ref)]
     held += [
         inner for group in lists if isinstance(group, Container) for item in group.items for inner, _ in item
     ]
@@ -122,10 +122,12 @@ def _keyed(value: Value) -> Iterator[tuple[str | None, Slot]]:
         yield from zip(value.keys, value.items, strict=False)
 
 
-def _beside(ev: PointsTo, values: ValueSet, owners: ValueSet, texts: frozenset[str], holds: bool) -> ValueSet:
+def _beside(
+    pts: PointsTo, values: ValueSet, owners: ValueSet, texts: frozenset[str], holds: bool
+) -> ValueSet:
     """The values that stand beside some of the keys in a loop over keys and values."""
     if not all(is_keyed(owner) for owner in owners):
-        named = [ev.attributes(owners, text) for text in texts]
+        named = [pts.attributes(owners, text) for text in texts]
         asked = union(named)
         # A child of which nothing is known may be any, and an object may hold the same under another name.
         return {v: tier for v, tier in values.items() if v in asked} if holds and all(named) else values
@@ -143,7 +145,7 @@ def _class_names(types: Expr) -> frozenset[str]:
     return frozenset(str(item.value) for item in items if isinstance(item, Constant))
 
 
-def _by_name(ev: PointsTo, values: ValueSet, names: frozenset[str], holds: bool) -> ValueSet:
+def _by_name(pts: PointsTo, values: ValueSet, names: frozenset[str], holds: bool) -> ValueSet:
     """`type(x).__name__ == "Block"`: of a module that nothing is known of, the modules of that name."""
     kept: ValueSet = {
         value: tier
@@ -152,36 +154,36 @@ def _by_name(ev: PointsTo, values: ValueSet, names: frozenset[str], holds: bool)
     }
     if not holds or any(isinstance(value, Instance) for value in kept):
         return kept
-    named = (ref for ref in ev.project.classes() if ref.name in names and ev.project.is_module(ref))
-    return ev.capped({Instance(ref): Confidence.LIKELY for ref in named})
+    named = (ref for ref in pts.project.classes() if ref.name in names and pts.project.is_module(ref))
+    return pts.capped({Instance(ref): Confidence.LIKELY for ref in named})
 
 
-def _may_be(ev: PointsTo, value: Value, types: ValueSet) -> bool:
+def _may_be(pts: PointsTo, value: Value, types: ValueSet) -> bool:
     """Whether a value passes the test; of a value from outside the project nothing is known."""
     if isinstance(value, Container):
         return value.kind != "tuple"
-    return is_instance_of(ev, value, types) if isinstance(value, Instance) else True
+    return is_instance_of(pts, value, types) if isinstance(value, Instance) else True
 
 
-def _may_be_tuple(ev: PointsTo, value: Value, holds: bool) -> bool:
+def _may_be_tuple(pts: PointsTo, value: Value, holds: bool) -> bool:
     """Whether a value may pass `isinstance(x, tuple)`, or fail it."""
     is_tuple = isinstance(value, Container) and value.kind == "tuple"
-    return (is_tuple or not ev.holds_module(value)) if holds else not is_tuple
+    return (is_tuple or not pts.holds_module(value)) if holds else not is_tuple
 
 
-def by_text(ev: PointsTo, owners: ValueSet, index: Expr, scope: Context) -> ValueSet:
+def by_text(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> ValueSet:
     """What containers hold under an index that is known to be one of some texts.
 
     If it may be others too, any class or method of a table may be meant; another function says less.
     """
-    names = ev.value(index, scope)
+    names = pts.value(index, context)
     texts = [name.value for name in names if isinstance(name, Text)]
     if not texts or len(texts) < len(names):
         return EMPTY
-    found = union(ev.item(owners, text) for text in texts)
-    if not _is_open(ev, index, scope):
+    found = union(pts.item(owners, text) for text in texts)
+    if not _is_open(pts, index, context):
         return found
-    rows = ev.item(owners, None)
+    rows = pts.item(owners, None)
     others: ValueSet = {v: tier for v, tier in rows.items() if isinstance(v, ClassValue) or _is_method(v)}
     return union([found, union([others], Confidence.LIKELY)])
 
@@ -190,11 +192,11 @@ def _is_method(value: Value) -> bool:
     return isinstance(value, FunctionValue) and value.receiver is not None
 
 
-def _is_open(ev: PointsTo, index: Expr, scope: Context) -> bool:
+def _is_open(pts: PointsTo, index: Expr, context: Context) -> bool:
     """Whether a name or an attribute may be other texts too: it also holds what only the run knows."""
-    bound = [(one, at) for value, at in _bound(ev, index, scope) for one in _options(value)]
+    bound = [(one, at) for value, at in _bound(pts, index, context) for one in _options(value)]
     # A question, for it may depend on itself: `key = NEXT[key]`.
-    return ev.ask(("open", scope, index), lambda: not all(ev.value(v, at) for v, at in bound), False)
+    return pts.ask(("open", context, index), lambda: not all(pts.value(v, at) for v, at in bound), False)
 
 
 def _options(value: Expr) -> Iterator[Expr]:
@@ -205,18 +207,18 @@ def _options(value: Expr) -> Iterator[Expr]:
     yield from (one for part in value.options if not isinstance(part, Constant) for one in _options(part))
 
 
-def _bound(ev: PointsTo, index: Expr, scope: Context) -> Iterator[tuple[Expr, Context]]:
+def _bound(pts: PointsTo, index: Expr, context: Context) -> Iterator[tuple[Expr, Context]]:
     match index:
         case Name(name):
-            local = ev.project.locals_of(scope.function).get(name)
+            local = pts.project.locals_of(context.function).get(name)
             if local is not None and local.parameter is None:
-                yield from ((value, scope) for value in local.bound)
-        case Attribute(owner, name) if ev.project.is_self(owner, scope.function):
-            holder = scope.receiver or ev.project.owner(scope.function)
-            for part in ev.project.mro(holder) if holder is not None else ():
-                for where, store in ev.project.own_stores(part).get(name, ()):
+                yield from ((value, context) for value in local.bound)
+        case Attribute(owner, name) if pts.project.is_self(owner, context.function):
+            holder = context.receiver or pts.project.owner(context.function)
+            for part in pts.project.mro(holder) if holder is not None else ():
+                for where, store in pts.project.own_stores(part).get(name, ()):
                     yield store.value, Context(where, holder)
         case Attribute(owner, name):
-            for value in ev.value(owner, scope):
+            for value in pts.value(owner, context):
                 if isinstance(value, Instance):
-                    yield from field_arguments(ev, value.ref, value.ref, name)
+                    yield from field_arguments(pts, value.ref, value.ref, name)

@@ -74,9 +74,9 @@ _DEEPEST = 4
 class Judge:
     """Interprets tests that stand in one scope of a project."""
 
-    def __init__(self, ev: PointsTo, scope: Context, depth: int = 0) -> None:
-        self._ev = ev
-        self._scope = scope
+    def __init__(self, pts: PointsTo, context: Context, depth: int = 0) -> None:
+        self._ev = pts
+        self._scope = context
         self._depth = depth
         self._found: dict[ast.expr, Any] = {}
         """What the project says of parts of a test."""

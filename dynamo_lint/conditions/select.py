@@ -54,9 +54,9 @@ def is_chosen(project: Project, where: FunctionRef, call: Call) -> bool:
     )
 
 
-def chosen(ev: PointsTo, narrowed: Narrowed, scope: Context) -> ValueSet:
+def chosen(pts: PointsTo, narrowed: Narrowed, context: Context) -> ValueSet:
     """The values that a test leaves; of a module of which nothing is known, those that its classes name."""
-    values, test, holds = ev.value(narrowed.value, scope), narrowed.types, narrowed.holds
+    values, test, holds = pts.value(narrowed.value, context), narrowed.types, narrowed.holds
     match test:
         case Display(
             _, (iterable, Constant(str() as text), Constant(str() as name), Constant(str() as module))
@@ -64,21 +64,24 @@ def chosen(ev: PointsTo, narrowed: Narrowed, scope: Context) -> ValueSet:
             choice = _Choice(text, name, module, holds)
             left, doubtful = values, EMPTY
             if any(isinstance(value, Instance | Container) for value in values):
-                named = _named(ev, iterable, scope) if choice.name else {}
-                left, doubtful = _judged(Judge(ev, scope), values, named, choice)
+                named = _named(pts, iterable, context) if choice.name else {}
+                left, doubtful = _judged(Judge(pts, context), values, named, choice)
                 if _is_of_rows(iterable):
                     left, doubtful = union([left, at_best(doubtful, Confidence.LIKELY)]), EMPTY
             more = EMPTY
             if not _has_parts(left) and (doubtful or not _has_parts(values)):
-                asked = ("below", scope, test, holds)
-                more = ev.ask(asked, lambda: _of_each(ev, iterable, choice, scope), EMPTY)
-            if ev.by_name:
-                plain, key = ev.far(), ("declared", scope.function, test, holds)
+                asked = ("below", context, test, holds)
+                more = pts.ask(asked, lambda: _of_each(pts, iterable, choice, context), EMPTY)
+            if pts.by_name:
+                plain, key = pts.far(), ("declared", context.function, test, holds)
                 if key not in plain.project.memo:
-                    plain.project.memo[key] = _declared(plain, iterable, choice, scope)
+                    plain.project.memo[key] = _declared(plain, iterable, choice, context)
                 more = union([more, plain.project.memo[key]])  # type: ignore[list-item]
             return union(
-                [_with_doubtful(ev, left, doubtful), _left_by_other_tests(ev, more, narrowed.value, scope)]
+                [
+                    _with_doubtful(pts, left, doubtful),
+                    _left_by_other_tests(pts, more, narrowed.value, context),
+                ]
             )
     return values
 
@@ -97,11 +100,11 @@ def _has_parts(values: ValueSet) -> bool:
     return any(isinstance(value, Instance | Container) for value in known)
 
 
-def _left_by_other_tests(ev: PointsTo, found: ValueSet, value: Expr, scope: Context) -> ValueSet:
+def _left_by_other_tests(pts: PointsTo, found: ValueSet, value: Expr, context: Context) -> ValueSet:
     """What tests of other sorts, not asked of these values, leave: `if isinstance(part, Head): continue`."""
     while isinstance(value, Narrowed) and found:
         if not is_test(value.types):
-            found = narrow(ev, found, value.types, value.holds, scope)
+            found = narrow(pts, found, value.types, value.holds, context)
         value = value.value
     return found
 
@@ -149,119 +152,121 @@ def _judged(judge: Judge, values: ValueSet, named: _Tree, choice: _Choice) -> tu
     return kept, doubtful
 
 
-def _with_doubtful(ev: PointsTo, kept: ValueSet, doubtful: ValueSet) -> ValueSet:
+def _with_doubtful(pts: PointsTo, kept: ValueSet, doubtful: ValueSet) -> ValueSet:
     """Where a test says nothing of the only sort of module there is, it chooses some of it, whichever."""
     if not doubtful:
         return kept
     alone = not kept and len({value for value in doubtful if isinstance(value, Instance)}) == 1
-    return union([kept, doubtful if alone else ev.guessed(doubtful)])
+    return union([kept, doubtful if alone else pts.guessed(doubtful)])
 
 
-def _named(ev: PointsTo, iterable: Expr, scope: Context) -> _Tree:
+def _named(pts: PointsTo, iterable: Expr, context: Context) -> _Tree:
     """The names under which a loop over named modules yields each of them."""
     found: _Tree = {}
     match iterable:
         case Call(Attribute(owner, method)):
-            for value in ev.value(owner, scope):
-                for one in _tree(ev, value, method):
+            for value in pts.value(owner, context):
+                for one in _tree(pts, value, method):
                     found.setdefault(one.value, []).append(one.path)
     return found
 
 
-def _tree(ev: PointsTo, value: Value, method: str) -> Iterator[module_tree.Named]:
+def _tree(pts: PointsTo, value: Value, method: str) -> Iterator[module_tree.Named]:
     match value:
         case Instance(ref) if method == "named_modules":
-            yield from module_tree.paths_below(ev, ref)
+            yield from module_tree.paths_below(pts, ref)
         case Instance(ref):
-            yield from module_tree.paths_of_children(ev, ref)
+            yield from module_tree.paths_of_children(pts, ref)
         case Container():
             for one in module_tree.inside(value):
                 yield one
                 if method == "named_modules" and isinstance(one.value, Instance):
-                    for inner in module_tree.paths_below(ev, one.value.ref)[1:]:
+                    for inner in module_tree.paths_below(pts, one.value.ref)[1:]:
                         yield module_tree.Named((*one.path, *inner.path), inner.value)
 
 
-def _declared(ev: PointsTo, iterable: Expr, choice: _Choice, scope: Context) -> ValueSet:
+def _declared(pts: PointsTo, iterable: Expr, choice: _Choice, context: Context) -> ValueSet:
     """What the classes say that a test asks a module for: `model._compile_conditions` names modules below it.
 
     Any class that has such an attribute has it for the sake of this loop, or of one like it.
     """
     match iterable:
         case Call(Attribute(Name(name), method), ()):
-            local = ev.project.locals_of(scope.function).get(name)
+            local = pts.project.locals_of(context.function).get(name)
             if local is None or local.bound:  # nobody hands it in
                 return EMPTY
         case _:
             return EMPTY
-    return _below(ev, _owners(ev, name, choice, scope), name, method, choice, scope)
+    return _below(pts, _owners(pts, name, choice, context), name, method, choice, context)
 
 
-def _of_each(ev: PointsTo, iterable: Expr, choice: _Choice, scope: Context) -> ValueSet:
+def _of_each(pts: PointsTo, iterable: Expr, choice: _Choice, context: Context) -> ValueSet:
     """What is chosen below each of the models that a variable may hold: together these hold too much."""
     match iterable:
         case Call(Attribute(Name(name), method), ()) if (
-            local := ev.project.locals_of(scope.function).get(name)
+            local := pts.project.locals_of(context.function).get(name)
         ) and local.parameter is None:
-            owners = (v.ref for v in ev.value(Name(name), scope) if isinstance(v, Instance))
-            modules = [ref for ref in owners if ev.project.is_module(ref)]
-            return _below(ev, modules, name, method, choice, scope)
+            owners = (v.ref for v in pts.value(Name(name), context) if isinstance(v, Instance))
+            modules = [ref for ref in owners if pts.project.is_module(ref)]
+            return _below(pts, modules, name, method, choice, context)
     return EMPTY
 
 
 def _below(
-    ev: PointsTo, owners: Iterable[ClassRef], name: str, method: str, choice: _Choice, scope: Context
+    pts: PointsTo, owners: Iterable[ClassRef], name: str, method: str, choice: _Choice, context: Context
 ) -> ValueSet:
     """What a test surely chooses of the modules below each of some models, which a variable holds."""
     found = []
     for ref in owners:
-        given = Context(scope.function, scope.receiver, ((name, freeze({Instance(ref): Confidence.LIKELY})),))
+        given = Context(
+            context.function, context.receiver, ((name, freeze({Instance(ref): Confidence.LIKELY})),)
+        )
         tree: _Tree = {}
-        for one in _tree(ev, Instance(ref), _NAMING.get(method, method)):
+        for one in _tree(pts, Instance(ref), _NAMING.get(method, method)):
             tree.setdefault(one.value, []).append(one.path)
         modules: ValueSet = dict.fromkeys(tree, Confidence.LIKELY)
         named = tree if choice.name else {}
-        found.append(_judged(Judge(ev, given), modules, named, choice)[0])
+        found.append(_judged(Judge(pts, given), modules, named, choice)[0])
     below = union(found)
-    alternatives.note(ev.project, below)  # each class is named by a model, however many these are together
+    alternatives.note(pts.project, below)  # each class is named by a model, however many these are together
     return below
 
 
-def _owners(ev: PointsTo, name: str, choice: _Choice, scope: Context) -> list[ClassRef]:
+def _owners(pts: PointsTo, name: str, choice: _Choice, context: Context) -> list[ClassRef]:
     """The modules whose classes have what a test asks of the module that a variable holds."""
-    asked = sorted(_tested_attributes(ev, name, choice, scope))
+    asked = sorted(_tested_attributes(pts, name, choice, context))
     classes: dict[ClassRef, None] = {}
     for attribute in asked:
-        owners = [ref for ref, _ in ev.project.named("bodies").get(attribute, ())]
+        owners = [ref for ref, _ in pts.project.named("bodies").get(attribute, ())]
         owners += [
-            o for where, _ in ev.project.stores_of(attribute) if (o := ev.project.owner(where)) is not None
+            o for where, _ in pts.project.stores_of(attribute) if (o := pts.project.owner(where)) is not None
         ]
         for owner in owners:
-            if ev.project.is_module(owner) and not is_for_tests(owner.path, scope.function.path):
-                classes.update(dict.fromkeys((owner, *subclasses(ev.project, owner))))
+            if pts.project.is_module(owner) and not is_for_tests(owner.path, context.function.path):
+                classes.update(dict.fromkeys((owner, *subclasses(pts.project, owner))))
     return list(classes) if len(classes) <= _MOST_OWNERS else []
 
 
-def _tested_attributes(ev: PointsTo, name: str, choice: _Choice, scope: Context) -> set[str]:
+def _tested_attributes(pts: PointsTo, name: str, choice: _Choice, context: Context) -> set[str]:
     """The attributes of a variable that a test reads, by itself or through names of its function."""
-    function = ev.project.function(scope.function)
+    function = pts.project.function(context.function)
     bound = [binding.value for binding in function.bindings if binding.name in choice.text]
     loaded: list[Expr] = [load for load in function.loads if load.name in choice.text]
     found: set[str] = set()
     for part in (part for value in (*bound, *loaded) for part in walk(value)):
         match part:
             case Call(callee, arguments) if Name(name) in arguments and callee != Name("getattr"):
-                for symbol in ev.project.symbols(callee, scope.function.path, scope.function.key):
+                for symbol in pts.project.symbols(callee, context.function.path, context.function.key):
                     if isinstance(symbol, FunctionRef):
-                        found |= _read_of(ev, symbol, arguments.index(Name(name)))
+                        found |= _read_of(pts, symbol, arguments.index(Name(name)))
             case _:
                 found |= _read_from(part, name)
     return found - {"named_modules", "named_children", "modules", "children"}
 
 
-def _read_of(ev: PointsTo, ref: FunctionRef, place: int) -> set[str]:
+def _read_of(pts: PointsTo, ref: FunctionRef, place: int) -> set[str]:
     """The attributes that a function reads of one of its arguments."""
-    function = ev.project.function(ref)
+    function = pts.project.function(ref)
     if place >= len(function.parameters):
         return set()
     name = function.parameters[place].name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_lint.calls import construct, context, keywords
+from dynamo_lint.calls import construct, contexts, keywords
 from dynamo_lint.calls.compiled_calls import compiled
 from dynamo_lint.calls.construct import partial_object
 from dynamo_lint.conditions import arguments
@@ -73,74 +73,78 @@ _ENGINE = "deepspeed.initialize"
 """Gives, before other things, an engine that stands for the model it is given, also when it is compiled."""
 
 
-def of_call(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+def of_call(pts: PointsTo, call: Call, context: Context) -> ValueSet:
     """The values a call may return."""
     method = call.function
     if isinstance(method, Call) and call.arguments:
-        around = ev.project.symbols(method.function, scope.function.path, scope.function.key)
+        around = pts.project.symbols(method.function, context.function.path, context.function.key)
         if not _CONTEXTS.isdisjoint(around):
-            return ev.value(call.arguments[0], scope)
+            return pts.value(call.arguments[0], context)
     if not isinstance(method, ir.Attribute):
-        found = _of_callees(ev, ev.value(method, scope), call, scope)
-        if len(found) > 1 and alternatives.picks(ev.project, method, scope.function):
-            alternatives.note(ev.project, found)
-        return library_registries.remade(ev, found, call, scope)
+        found = _of_callees(pts, pts.value(method, context), call, context)
+        if len(found) > 1 and alternatives.picks(pts.project, method, context.function):
+            alternatives.note(pts.project, found)
+        return library_registries.remade(pts, found, call, context)
     # The owner is evaluated once: twice for each link of a chain of calls would double with every link.
-    owners = ev.value(method.value, scope)
-    callees = ev.attributes(owners, method.name)
+    owners = pts.value(method.value, context)
+    callees = pts.attributes(owners, method.name)
     registered = (
-        library_registries.built(ev, call, method, owners, scope)
+        library_registries.built(pts, call, method, owners, context)
         if method.name in registries.REGISTRY_METHODS
         else {}
     )
     # The code of a registry mixes what all registries of its class hold.
-    found = registered or _of_callees(ev, callees, call, scope)
-    if len(callees) > 1 and alternatives.is_overridden(ev.project, callees):
-        alternatives.note(ev.project, found)
-    found = union([found, _of_method(ev, method, owners, call, scope, resolved=bool(callees))])
-    return library_registries.remade(ev, found, call, scope)
+    found = registered or _of_callees(pts, callees, call, context)
+    if len(callees) > 1 and alternatives.is_overridden(pts.project, callees):
+        alternatives.note(pts.project, found)
+    found = union([found, _of_method(pts, method, owners, call, context, resolved=bool(callees))])
+    return library_registries.remade(pts, found, call, context)
 
 
-def _of_callees(ev: PointsTo, callees: ValueSet, call: Call, scope: Context) -> ValueSet:
+def _of_callees(pts: PointsTo, callees: ValueSet, call: Call, context: Context) -> ValueSet:
     parts = [
-        at_best(_of_callee(ev, bound, call, scope), tier)
+        at_best(_of_callee(pts, bound, call, context), tier)
         for callee, tier in callees.items()
-        for bound in context.bound(ev, callee, call, scope)
+        for bound in contexts.bind_receiver(pts, callee, call, context)
     ]
     return union(parts)
 
 
-def _of_callee(ev: PointsTo, callee: Value, call: Call, scope: Context) -> ValueSet:
+def _of_callee(pts: PointsTo, callee: Value, call: Call, context: Context) -> ValueSet:
     match callee:
         case ClassValue(ref) if ref.name == LAZY_CALL and (first := _first(call)) is not None:
-            return ev.value(first, scope)
+            return pts.value(first, context)
         case ClassValue(ref):
-            if later := partial_object(ev, ref, call, scope):
+            if later := partial_object(pts, ref, call, context):
                 return later
-            made = construct.constructed_values(ev, ref, call, scope)
-            if (kind := containers.kind_of(ev.project, ref)) is None:
+            made = construct.constructed_values(pts, ref, call, context)
+            if (kind := containers.kind_of(pts.project, ref)) is None:
                 return made
-            return union([made, containers.of_modules(ev, kind, _first(call), call, scope)])
+            return union([made, containers.of_modules(pts, kind, _first(call), call, context)])
         case FunctionValue(ref, receiver):
-            if own := built_by_project(ev, ref, call, scope):
+            if own := built_by_project(pts, ref, call, context):
                 return own
-            found = context.without_others(
-                ev, ev.returns(ref, receiver, context.given(ev, ref, call, scope)), ref, call, scope
+            found = contexts.without_others(
+                pts,
+                pts.returns(ref, receiver, contexts.bind_arguments(pts, ref, call, context)),
+                ref,
+                call,
+                context,
             )
             if any(isinstance(value, ConfigKey) for value in found):
                 return {value: tier for value, tier in found.items() if not isinstance(value, ConfigKey)}
             return found
         case ExternalSymbol(dotted) | Compiled(dotted):
-            return _of_external(ev, dotted, call, scope)
+            return _of_external(pts, dotted, call, context)
         case Container(records.CLASS, _, names):
-            return records.named_tuple(ev, names, call, scope)
-        case Instance(ref) if not ev.project.is_module(ref):  # what a module gives is no module
-            method = ev.project.method(ref, "__call__")
-            return _of_callee(ev, FunctionValue(method, ref), call, scope) if method is not None else EMPTY
+            return records.named_tuple(pts, names, call, context)
+        case Instance(ref) if not pts.project.is_module(ref):  # what a module gives is no module
+            method = pts.project.method(ref, "__call__")
+            return _of_callee(pts, FunctionValue(method, ref), call, context) if method is not None else EMPTY
     return EMPTY
 
 
-def _of_external(ev: PointsTo, dotted: str, call: Call, scope: Context) -> ValueSet:
+def _of_external(pts: PointsTo, dotted: str, call: Call, context: Context) -> ValueSet:
     first = _first(call)
     last = dotted.rpartition(".")[2]
     if dotted in DISABLERS:
@@ -148,146 +152,150 @@ def _of_external(ev: PointsTo, dotted: str, call: Call, scope: Context) -> Value
     if dotted == COMPILE and first is None:
         return {ExternalSymbol(COMPILE): Confidence.CERTAIN}
     if dotted == "typing.cast" and len(call.arguments) == 2:
-        return typed(ev.project, call.arguments[0], scope)
+        return typed(pts.project, call.arguments[0], context)
     if through := passed_through(dotted, call.arguments, first):
-        passed = union(ev.value(one, scope) for one in through)
-        return compiled(passed, scope.function.path, call.line) if dotted == COMPILE else passed
+        passed = union(pts.value(one, context) for one in through)
+        return compiled(passed, context.function.path, call.line) if dotted == COMPILE else passed
     if dotted in _SCRIPTING and first is not None:
-        return {v: tier for v, tier in ev.value(first, scope).items() if isinstance(v, FunctionValue)}
+        return {v: tier for v, tier in pts.value(first, context).items() if isinstance(v, FunctionValue)}
     if dotted == _ENGINE:
         model = dict(call.keywords).get("model", next(iter(call.arguments[1:]), ir.UNKNOWN))
-        return {Container("tuple", (freeze(ev.value(model, scope)),)): Confidence.LIKELY}
+        return {Container("tuple", (freeze(pts.value(model, context)),)): Confidence.LIKELY}
     if dotted in BUILDERS:
         description = first or dict(call.keywords).get("config")
-        return built(ev, description, scope) if description is not None else EMPTY
+        return built(pts, description, context) if description is not None else EMPTY
     whole = dotted == _IMPORT and ("fromlist" in dict(call.keywords) or len(call.arguments) > 3)
     if (dotted in LOCATORS or whole) and first is not None:
-        names = union([ev.value(first, scope), words_in_config(ev, first, scope)])
-        meant = located(ev, names, scope.function.path)
-        return meant or classes_in_config(ev, first, scope)
+        names = union([pts.value(first, context), words_in_config(pts, first, context)])
+        meant = located(pts, names, context.function.path)
+        return meant or classes_in_config(pts, first, context)
     if dotted == "types.MethodType" and len(call.arguments) == 2:
-        return _bound_to(ev, ev.before(call.arguments[0], scope, call), call.arguments[1], scope)
+        return _bound_to(pts, pts.before(call.arguments[0], context, call), call.arguments[1], context)
     if entry_points.is_lookup(dotted):
-        return entry_points.entry_points(ev, call, scope)
+        return entry_points.entry_points(pts, call, context)
     if dotted == entry_points.POINT:
-        return entry_points.entry_point(ev, call, scope)
+        return entry_points.entry_point(pts, call, context)
     if dotted in DESCRIPTIONS and first is not None:
-        return ev.value(first, scope)
+        return pts.value(first, context)
     if dotted.startswith("torch.nn.") and last in MODULE_CONTAINERS:
-        return containers.of_modules(ev, MODULE_CONTAINERS[last], first, call, scope)
+        return containers.of_modules(pts, MODULE_CONTAINERS[last], first, call, context)
     if last in COLLECTIONS and first is not None and call.arguments:
-        return records.copied(last, ev.value(first, scope))
+        return records.copied(last, pts.value(first, context))
     if last in ("dict", "OrderedDict") and call.keywords:
-        return containers.keyed(ev, call, scope)
-    if (record := records.of_library(ev, dotted, call, scope)) is not None:
+        return containers.keyed(pts, call, context)
+    if (record := records.of_library(pts, dotted, call, context)) is not None:
         return record
     if dotted == module_namespace.MEMBERS and first is not None:
-        only = ExternalSymbol(_IS_CLASS) in ev.value(next(iter(call.arguments[1:]), ir.UNKNOWN), scope)
-        return module_namespace.members(ev, ev.value(first, scope), only_classes=only)
+        only = ExternalSymbol(_IS_CLASS) in pts.value(next(iter(call.arguments[1:]), ir.UNKNOWN), context)
+        return module_namespace.members(pts, pts.value(first, context), only_classes=only)
     if dotted in records.FIELDS:
-        return _default(ev, call, scope)
+        return _default(pts, call, context)
     if dotted == "torch.nn.Module":
-        return {AnonymousModule(scope.function.path, call.line): Confidence.CERTAIN}
+        return {AnonymousModule(context.function.path, call.line): Confidence.CERTAIN}
     if dotted == "functools.reduce" and call.arguments[:1] == (ir.Name("getattr"),):
-        return module_tree.submodule_along(ev, call.arguments[1:], scope)
+        return module_tree.submodule_along(pts, call.arguments[1:], context)
     if dotted in iterables.NAMES:
-        return iterables.of_call(ev, dotted.removeprefix("builtins.").removeprefix("itertools."), call, scope)
+        return iterables.of_call(
+            pts, dotted.removeprefix("builtins.").removeprefix("itertools."), call, context
+        )
     if not dotted.startswith("builtins."):
         made: ValueSet = (
             {ExternalInstance(dotted): Confidence.CERTAIN}
             if last[:1].isupper() or dotted in LOADERS
             else EMPTY
         )
-        if not made and (registered := library_registries.created_by_library(ev, dotted, call, scope)):
+        if not made and (registered := library_registries.created_by_library(pts, dotted, call, context)):
             return registered
         if last.endswith(library_registries.CLASS):
-            return {**made, LibraryRegistry(scope.function.path, call.line): Confidence.CERTAIN}
-        return union([made, run_by(ev, dotted, call, first, scope)]) if made else made
-    return _of_builtin(ev, last, call, scope)
+            return {**made, LibraryRegistry(context.function.path, call.line): Confidence.CERTAIN}
+        return union([made, run_by(pts, dotted, call, first, context)]) if made else made
+    return _of_builtin(pts, last, call, context)
 
 
-def _default(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+def _default(pts: PointsTo, call: Call, context: Context) -> ValueSet:
     """What a declared field holds unless it is given something: `field(default_factory=Part)`."""
     name, value = next((row for row in call.keywords if row[0] in records.DEFAULTS), ("", ir.UNKNOWN))
-    found = ev.value(value, scope)
-    return found if name == "default" else _of_callees(ev, found, Call(value), scope)
+    found = pts.value(value, context)
+    return found if name == "default" else _of_callees(pts, found, Call(value), context)
 
 
-def _of_builtin(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet:
+def _of_builtin(pts: PointsTo, name: str, call: Call, context: Context) -> ValueSet:
     match name, call.arguments:
         case "super", _:
-            return _parent(ev, scope)
+            return _parent(pts, context)
         case "globals", ():
-            return {File(scope.function.path): Confidence.CERTAIN}
+            return {File(context.function.path): Confidence.CERTAIN}
         case "vars", (owner,):
-            return {v: tier for v, tier in ev.value(owner, scope).items() if isinstance(v, File)}
+            return {v: tier for v, tier in pts.value(owner, context).items() if isinstance(v, File)}
         case "type", (_, ir.Display("tuple", bases), _):
-            return classes.class_from_type(ev, bases, scope)
+            return classes.class_from_type(pts, bases, context)
         case "type", (value,):
-            instances = ev.value(value, scope).items()
+            instances = pts.value(value, context).items()
             return {ClassValue(v.ref): tier for v, tier in instances if isinstance(v, Instance)}
         case "getattr", (owner, name_expr, *default):
             # The default is for when the attribute is missing; nothing says that it ever is.
-            fallback = (ev.guessed(ev.value(d, scope)) for d in default)
-            return union([named_attribute(ev, ev.value(owner, scope), name_expr, scope, owner), *fallback])
+            fallback = (pts.guessed(pts.value(d, context)) for d in default)
+            return union(
+                [named_attribute(pts, pts.value(owner, context), name_expr, context, owner), *fallback]
+            )
     return EMPTY
 
 
 def named_attribute(
-    ev: PointsTo, owners: ValueSet, name: Expr, scope: Context, owner: Expr = ir.UNKNOWN
+    pts: PointsTo, owners: ValueSet, name: Expr, context: Context, owner: Expr = ir.UNKNOWN
 ) -> ValueSet:
     """`getattr(owner, name)`, by the texts that the name is known to be."""
-    texts = {v.value: tier for v, tier in ev.value(name, scope).items() if isinstance(v, Text)}
+    texts = {v.value: tier for v, tier in pts.value(name, context).items() if isinstance(v, Text)}
     if isinstance(name, ir.Name) and not texts:  # declared as `str`, it is followed nowhere else
-        written = arguments.written_out(ev, scope.function, name.id, strict=False) or ()
+        written = arguments.written_out(pts, context.function, name.id, strict=False) or ()
         texts = {text: Confidence.LIKELY for text in written if isinstance(text, str)}
     if isinstance(name, ir.Attribute):  # a configuration field: any text it is given anywhere
         texts |= {
-            text: Confidence.LIKELY for text in ev.project.strings_passed_as(name.name) if text not in texts
+            text: Confidence.LIKELY for text in pts.project.strings_passed_as(name.name) if text not in texts
         }
     if not texts and any(isinstance(owner, File) for owner in owners):
         texts = {
             word.value: tier
-            for word, tier in words_in_config(ev, name, scope).items()
+            for word, tier in words_in_config(pts, name, context).items()
             if isinstance(word, Text)
         }
-    texts = spelled_out(ev, owners, texts)
-    found = union([at_best(ev.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
+    texts = spelled_out(pts, owners, texts)
+    found = union([at_best(pts.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
     if texts:
-        return ev.capped(found or by_class_name(ev, owner, texts, scope))
-    if not owners and is_imported_by_name(ev, owner, scope):
-        return classes_in_config(ev, name, scope)
-    within = module_tree.children if ev.by_name else module_tree.contents
-    inside = [within(ev, v.ref) for v in owners if isinstance(v, Instance)]
+        return pts.capped(found or by_class_name(pts, owner, texts, context))
+    if not owners and is_imported_by_name(pts, owner, context):
+        return classes_in_config(pts, name, context)
+    within = module_tree.children if pts.by_name else module_tree.contents
+    inside = [within(pts, v.ref) for v in owners if isinstance(v, Instance)]
     files = [v.path for v in owners if isinstance(v, File)]
-    here = scope.function.path  # `globals()[name]` asks for what is imported, too
+    here = context.function.path  # `globals()[name]` asks for what is imported, too
     models = union(
-        offered(ev, at, imported=at == here) or module_namespace.listed_modules(ev, at) for at in files
+        offered(pts, at, imported=at == here) or module_namespace.listed_modules(pts, at) for at in files
     )
-    alternatives.note(ev.project, models)
+    alternatives.note(pts.project, models)
     return union([*inside, models], Confidence.LIKELY)
 
 
 def _of_method(
-    ev: PointsTo, method: ir.Attribute, owners: ValueSet, call: Call, scope: Context, *, resolved: bool
+    pts: PointsTo, method: ir.Attribute, owners: ValueSet, call: Call, context: Context, *, resolved: bool
 ) -> ValueSet:
     """Methods of values the project does not define them for: containers and `nn.Module` itself."""
     parts: list[ValueSet] = []
     for owner, tier in owners.items():
         match owner:
-            case Instance(ref) if not ev.project.method(ref, method.name):
-                parts.append(union([_of_module_method(ev, ref, method.name, call, scope)], tier))
-            case ClassValue(ref) | SuperProxy(_, ref) if method.name in ALTERNATIVES and not ev.attributes(
+            case Instance(ref) if not pts.project.method(ref, method.name):
+                parts.append(union([_of_module_method(pts, ref, method.name, call, context)], tier))
+            case ClassValue(ref) | SuperProxy(_, ref) if method.name in ALTERNATIVES and not pts.attributes(
                 {owner: tier}, method.name
             ):
                 parts.append(
-                    {Instance(ref): max(tier, Confidence.LIKELY)} if ev.project.is_module(ref) else EMPTY
+                    {Instance(ref): max(tier, Confidence.LIKELY)} if pts.project.is_module(ref) else EMPTY
                 )
             case ClassValue(ref) if method.name == "__subclasses__":
                 below: ValueSet = {
-                    ClassValue(heir): Confidence.LIKELY for heir in subclasses(ev.project, ref)
+                    ClassValue(heir): Confidence.LIKELY for heir in subclasses(pts.project, ref)
                 }
-                parts.append(each(ev.capped(below)))
+                parts.append(each(pts.capped(below)))
             case Container() if method.name in ("values", "copy", *SELF_RETURNING):
                 parts.append({owner: tier})
             case Container() if method.name in ("children", "modules"):
@@ -300,20 +308,22 @@ def _of_method(
                 parts.append(union([dict(held)], tier))
             case File() if method.name in keywords.TAKING and call.arguments:  # `globals().get(name)`
                 parts.append(
-                    union([named_attribute(ev, {owner: tier}, call.arguments[0], scope)], Confidence.LIKELY)
+                    union(
+                        [named_attribute(pts, {owner: tier}, call.arguments[0], context)], Confidence.LIKELY
+                    )
                 )
             case File() if method.name in module_namespace.LISTING:
-                parts.append(module_namespace.members(ev, {owner: tier}, named=method.name == "items"))
+                parts.append(module_namespace.members(pts, {owner: tier}, named=method.name == "items"))
             case ClassValue() if method.name in records.VALIDATING and not resolved:
                 parts.append(records.validated_instances({owner: max(tier, Confidence.LIKELY)}))
             case Text(text) if method.name in SPLITTERS:
                 parts.append(at_best(parts_of(text, method.name, call), tier))
             case Text(text) if method.name == "format":
-                parts.append(worded(ev.project, text, scope.function.path))
+                parts.append(worded(pts.project, text, context.function.path))
             case FunctionValue() if method.name == "__get__" and call.arguments:
-                parts.append(_bound_to(ev, {owner: tier}, call.arguments[0], scope))
+                parts.append(_bound_to(pts, {owner: tier}, call.arguments[0], context))
             case ExternalInstance() if method.name in records.PARSERS:
-                parts.append({AnonymousModule(scope.function.path, call.line): tier})
+                parts.append({AnonymousModule(context.function.path, call.line): tier})
             case ExternalInstance() | AnonymousModule() if method.name in SELF_RETURNING:
                 parts.append({owner: tier})
             case ExternalInstance("torch.nn.Module") if method.name in ("children", "modules"):
@@ -322,56 +332,56 @@ def _of_method(
                 parts.append(containers.pairs({owner: Confidence.ASSUMED}))
     if not resolved and not parts and method.name in _SET_UPS and call.arguments:
         # fabric.setup(model, optimizer), accelerator.prepare(model): what went in comes out, in order.
-        passed = [ev.value(argument, scope) for argument in call.arguments]
+        passed = [pts.value(argument, context) for argument in call.arguments]
         whole = Container("tuple", tuple(freeze(p) for p in passed))
         parts.append(union([passed[0], {whole: Confidence.CERTAIN}], Confidence.LIKELY))
     return union(parts)
 
 
-def _bound_to(ev: PointsTo, functions: ValueSet, instance: Expr, scope: Context) -> ValueSet:
+def _bound_to(pts: PointsTo, functions: ValueSet, instance: Expr, context: Context) -> ValueSet:
     """Functions that are made methods of an instance: in a loop over modules, each method that of its own."""
-    owners: list[ClassRef | None] = [v.ref for v in ev.value(instance, scope) if isinstance(v, Instance)]
+    owners: list[ClassRef | None] = [v.ref for v in pts.value(instance, context) if isinstance(v, Instance)]
     having: dict[ClassRef, list[ClassRef | None]] = {}
     for owner in owners:
-        for part in ev.project.mro(owner) if owner is not None else ():
+        for part in pts.project.mro(owner) if owner is not None else ():
             having.setdefault(part, []).append(owner)
     found: dict[Value, Confidence] = {}
     for function, tier in functions.items():
         if isinstance(function, FunctionValue):
-            own = ev.project.owner(function.ref)
+            own = pts.project.owner(function.ref)
             for owner in (own and having.get(own)) or owners or [function.receiver]:
                 found[function._replace(receiver=owner)] = tier
     return found
 
 
-def _of_module_method(ev: PointsTo, ref: ClassRef, name: str, call: Call, scope: Context) -> ValueSet:
-    if not ev.project.is_module(ref):
-        return _built(ev, ref)
+def _of_module_method(pts: PointsTo, ref: ClassRef, name: str, call: Call, context: Context) -> ValueSet:
+    if not pts.project.is_module(ref):
+        return _built(pts, ref)
     if name in SELF_RETURNING:
         return {Instance(ref): Confidence.CERTAIN}
     if name in ("children", "named_children"):
-        found = module_tree.children(ev, ref)
+        found = module_tree.children(pts, ref)
     elif name in ("modules", "named_modules"):
-        found = module_tree.descendants(ev, ref)
+        found = module_tree.descendants(pts, ref)
     elif name == "get_submodule" and call.arguments:
-        texts = [v.value for v in ev.value(call.arguments[0], scope) if isinstance(v, Text)]
-        return union(module_tree.submodule_at(ev, ref, text) for text in texts)
+        texts = [v.value for v in pts.value(call.arguments[0], context) if isinstance(v, Text)]
+        return union(module_tree.submodule_at(pts, ref, text) for text in texts)
     else:
         return EMPTY
     return containers.pairs(found) if name.startswith("named_") else each(found)
 
 
-def _built(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def _built(pts: PointsTo, ref: ClassRef) -> ValueSet:
     """An unknown method of a configuration builds what it configures."""
-    built = configured_by(ev.project, ref)
+    built = configured_by(pts.project, ref)
     return {Instance(built): Confidence.LIKELY} if built is not None else EMPTY
 
 
-def _parent(ev: PointsTo, scope: Context) -> ValueSet:
-    owner = ev.project.owner(scope.function)
+def _parent(pts: PointsTo, context: Context) -> ValueSet:
+    owner = pts.project.owner(context.function)
     if owner is None:
         return EMPTY
-    return {SuperProxy(owner, scope.receiver or owner): Confidence.CERTAIN}
+    return {SuperProxy(owner, context.receiver or owner): Confidence.CERTAIN}
 
 
 _FIRST = ("model", "module", "modules", "func", "encoder_layer", "decoder_layer")

@@ -48,71 +48,77 @@ from dynamo_lint.values.points_to import PointsTo
 from dynamo_lint.values.receiver import depends_on_class, receiver
 
 
-def value_of(ev: PointsTo, expr: Expr, scope: Context) -> ValueSet:
+def value_of(pts: PointsTo, expr: Expr, context: Context) -> ValueSet:
     """The values of one expression."""
     match expr:
         case ir.Name(name):
-            return _name(ev, name, scope)
+            return _name(pts, name, context)
         case ir.Attribute(owner, name):
-            owners = ev.value(owner, scope)
-            found = ev.attributes(owners, name)
-            if not ev.by_name or any(not isinstance(value, ExternalInstance) for value in found):
+            owners = pts.value(owner, context)
+            found = pts.attributes(owners, name)
+            if not pts.by_name or any(not isinstance(value, ExternalInstance) for value in found):
                 return found
-            return only_module_stored_as(ev, owners, name) or block_lists.identified(ev, expr, scope) or found
+            return (
+                only_module_stored_as(pts, owners, name)
+                or block_lists.identified(pts, expr, context)
+                or found
+            )
         case ir.Call():
-            taken = keywords.taken(ev, expr, scope)
-            return call_results.of_call(ev, expr, scope) if taken is None else taken
+            taken = keywords.taken(pts, expr, context)
+            return call_results.of_call(pts, expr, context) if taken is None else taken
         case ir.Subscript(owner, ir.Constant(index)):
-            own = keywords.under(ev, owner, index, scope) if isinstance(index, str) else None
+            own = keywords.under(pts, owner, index, context) if isinstance(index, str) else None
             if own is not None:
                 return own
-            found = ev.item(ev.value(owner, scope), index)
-            kept = None if found else kept_as(ev.project, owner, scope.function)
-            return found if kept is None else ev.item(ev.value(kept, scope), index)
+            found = pts.item(pts.value(owner, context), index)
+            kept = None if found else kept_as(pts.project, owner, context.function)
+            return found if kept is None else pts.item(pts.value(kept, context), index)
         case ir.Subscript(owner, index):
-            return _items(ev, ev.value(owner, scope), index, scope)
+            return _items(pts, pts.value(owner, context), index, context)
         case ir.Element(iterable):
-            return ev.elements(ev.value(iterable, scope))
+            return pts.elements(pts.value(iterable, context))
         case ir.Choice(options, asks):
-            return arguments.choice_values(ev, [ev.value(option, scope) for option in options], asks, scope)
+            return arguments.choice_values(
+                pts, [pts.value(option, context) for option in options], asks, context
+            )
         case ir.Display(kind, items, keys):
-            return containers.of_display(ev, kind, items, keys, scope)
+            return containers.of_display(pts, kind, items, keys, context)
         case ir.Constant(str() as text):
             return {Text(text): Confidence.CERTAIN}
         case ir.Narrowed(inner, types, holds):
             if select.is_test(types):
-                return select.chosen(ev, expr, scope)
-            return narrow(ev, ev.value(inner, scope), types, holds, scope)
+                return select.chosen(pts, expr, context)
+            return narrow(pts, pts.value(inner, context), types, holds, context)
         case ir.Typed(annotation):
-            return typed(ev.project, annotation, scope)
+            return typed(pts.project, annotation, context)
         case ir.Definition(key):
-            path = scope.function.path
-            if key in ev.project.files[path].classes:
+            path = context.function.path
+            if key in pts.project.files[path].classes:
                 return {ClassValue(ClassRef(path, key)): Confidence.CERTAIN}
-            return {FunctionValue(FunctionRef(path, key), scope.receiver): Confidence.CERTAIN}
+            return {FunctionValue(FunctionRef(path, key), context.receiver): Confidence.CERTAIN}
         case ir.Import():
-            return _imported(ev, expr, scope.function.path)
+            return _imported(pts, expr, context.function.path)
     return EMPTY
 
 
-def _items(ev: PointsTo, owners: ValueSet, index: Expr, scope: Context) -> ValueSet:
+def _items(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> ValueSet:
     """`owner[index]`: the named items if the index is known to be one of some texts."""
     modules: ValueSet = {owner: tier for owner, tier in owners.items() if isinstance(owner, File)}
     if modules:  # `models.__dict__[name]`
-        return call_results.named_attribute(ev, modules, index, scope)
+        return call_results.named_attribute(pts, modules, index, context)
     if ExternalSymbol("sys.modules") in owners:
-        return reflection.imported(ev, index, scope)
+        return reflection.imported(pts, index, context)
     if any(isinstance(owner, Container) and any(owner.keys) for owner in owners):
         left = by_key(owners, index)
         if left is not None:
             others = {owner: tier for owner, tier in owners.items() if not is_keyed(owner)}
-            return union([left, ev.item(others, None)])
-        if found := by_text(ev, owners, index, scope):
+            return union([left, pts.item(others, None)])
+        if found := by_text(pts, owners, index, context):
             return found
-    return ev.item(owners, None)
+    return pts.item(owners, None)
 
 
-def item_of(ev: PointsTo, owners: ValueSet, index: object) -> ValueSet:
+def item_of(pts: PointsTo, owners: ValueSet, index: object) -> ValueSet:
     """What is at one place in containers; anywhere in them for None."""
     parts: list[ValueSet] = []
     for owner, tier in owners.items():
@@ -120,114 +126,114 @@ def item_of(ev: PointsTo, owners: ValueSet, index: object) -> ValueSet:
             case Container():
                 parts += [union([dict(item)], tier) for item in owner.at(index)]
             case Instance(ref):
-                own = iterables.item_of(ev, ref, index)
-                parts.append(union([ev.elements({owner: tier}) if own is None else own], tier))
+                own = iterables.item_of(pts, ref, index)
+                parts.append(union([pts.elements({owner: tier}) if own is None else own], tier))
             case File() if isinstance(index, str):  # `models.__dict__["name"]`
-                parts.append(union([ev.attributes({owner: tier}, index)], tier))
-            case ClassValue(ref) if classes.is_enumeration(ev.project, ref):
+                parts.append(union([pts.attributes({owner: tier}, index)], tier))
+            case ClassValue(ref) if classes.is_enumeration(pts.project, ref):
                 parts.append({Instance(ref): tier})
             case ClassValue() | ExternalSymbol():  # Base[T]
                 parts.append({owner: tier})
     return union(parts)
 
 
-def elements_of(ev: PointsTo, values: ValueSet) -> ValueSet:
+def elements_of(pts: PointsTo, values: ValueSet) -> ValueSet:
     """What iterating over the values yields; a class of the project may say so, or be of modules."""
     parts = [elements(values)]
     for value, tier in values.items():
         if isinstance(value, Instance):
-            own = iterables.of_object(ev, value.ref)
-            if own is None and ev.project.is_container(value.ref):
-                own = module_tree.contents(ev, value.ref)
+            own = iterables.of_object(pts, value.ref)
+            if own is None and pts.project.is_container(value.ref):
+                own = module_tree.contents(pts, value.ref)
             elif own is None:
-                own = containers.put_into(ev, value.ref)
+                own = containers.put_into(pts, value.ref)
             parts.append(union([own or EMPTY], tier))
     return union(parts)
 
 
-def _name(ev: PointsTo, name: str, scope: Context) -> ValueSet:
-    path, key = scope.function.path, scope.function.key
-    file = ev.project.files[path]
+def _name(pts: PointsTo, name: str, context: Context) -> ValueSet:
+    path, key = context.function.path, context.function.key
+    file = pts.project.files[path]
     while key != MODULE_KEY:
-        direct = key == scope.function.key
-        ref = scope.function if direct else FunctionRef(path, key)
-        known = ev.project.locals_of(ref).get(name)
+        direct = key == context.function.key
+        ref = context.function if direct else FunctionRef(path, key)
+        known = pts.project.locals_of(ref).get(name)
         if known is not None:
-            return _local(ev, name, known, scope if direct else Context(ref, scope.receiver), direct)
+            return _local(pts, name, known, context if direct else Context(ref, context.receiver), direct)
         key = file.functions[key].outer or MODULE_KEY
     module = Context(FunctionRef(path, MODULE_KEY))
-    bound = ev.project.global_bindings(path).get(name, [])
-    if bound and is_statically_bound(ev.project, name, path):
-        return ev.of_symbols(ev.project.symbols(ir.Name(name), path))
+    bound = pts.project.global_bindings(path).get(name, [])
+    if bound and is_statically_bound(pts.project, name, path):
+        return pts.of_symbols(pts.project.symbols(ir.Name(name), path))
     if bound:
-        return ev.ask((path, name), lambda: ev.assigned(name, bound, module), EMPTY)
-    found = ev.of_symbols(ev.project.symbols(ir.Name(name), path))
+        return pts.ask((path, name), lambda: pts.assigned(name, bound, module), EMPTY)
+    found = pts.of_symbols(pts.project.symbols(ir.Name(name), path))
     if found:
         return found
-    stars = ev.project.files[path].stars
-    return union(_imported(ev, ir.Import(s.module, name, s.level), path) for s in stars)
+    stars = pts.project.files[path].stars
+    return union(_imported(pts, ir.Import(s.module, name, s.level), path) for s in stars)
 
 
-def _imported(ev: PointsTo, target: ir.Import, path: str) -> ValueSet:
+def _imported(pts: PointsTo, target: ir.Import, path: str) -> ValueSet:
     """An imported definition, or whatever the other file assigns to the name."""
     if target.name is not None:
-        for source in ev.project.imported_modules(target, path):
+        for source in pts.project.imported_modules(target, path):
             if not isinstance(source, File) or source.path == path:
                 continue
-            if ev.project.global_bindings(source.path).get(target.name):
-                return ev.attribute(source, target.name)
-    return ev.of_symbols(ev.project.symbols(target, path))
+            if pts.project.global_bindings(source.path).get(target.name):
+                return pts.attribute(source, target.name)
+    return pts.of_symbols(pts.project.symbols(target, path))
 
 
-def _local(ev: PointsTo, name: str, local: Local, scope: Context, direct: bool) -> ValueSet:
-    given = scope.passed(name)
-    if local.parameter is not None and not local.bound and name not in ev.project.items_of(scope.function):
-        told = receiver(ev.project, local.parameter, scope) if given is None else dict(given)
+def _local(pts: PointsTo, name: str, local: Local, context: Context, direct: bool) -> ValueSet:
+    given = context.passed(name)
+    if local.parameter is not None and not local.bound and name not in pts.project.items_of(context.function):
+        told = receiver(pts.project, local.parameter, context) if given is None else dict(given)
         if told or given is not None:
             return told  # nothing to remember
-        if not depends_on_class(ev.project, local.parameter, scope):
-            scope = Context(scope.function)  # whatever `self` is, the same calls pass the same
+        if not depends_on_class(pts.project, local.parameter, context):
+            context = Context(context.function)  # whatever `self` is, the same calls pass the same
 
     def compute() -> ValueSet:
-        found = arguments.assigned_values(ev, name, local, scope)
+        found = arguments.assigned_values(pts, name, local, context)
         if found and any(gives_more(value, name) for value in local.bound):
-            ev.grows((scope, name, direct))
-        found = with_passed(ev, found, name, local.parameter, scope, direct)
+            pts.grows((context, name, direct))
+        found = with_passed(pts, found, name, local.parameter, context, direct)
         return containers.of_itself(local.bound, name, found)
 
-    return ev.ask((scope, name, direct), compute, EMPTY)
+    return pts.ask((context, name, direct), compute, EMPTY)
 
 
-def assigned_to(ev: PointsTo, name: str, bound: Sequence[Expr], scope: Context) -> ValueSet:
+def assigned_to(pts: PointsTo, name: str, bound: Sequence[Expr], context: Context) -> ValueSet:
     """The union over all assignments; none if one of them disables what the others bind."""
     compiled: list[int] = []
     for value in bound:
         if isinstance(value, ir.Call) and value.arguments[:1] == (ir.Name(name),):
-            callees = {c.dotted for c in ev.value(value.function, scope) if isinstance(c, ExternalSymbol)}
+            callees = {c.dotted for c in pts.value(value.function, context) if isinstance(c, ExternalSymbol)}
             if callees & DISABLERS:
                 return EMPTY
             if COMPILE in callees:
                 compiled.append(value.line)
-    puts = ev.project.items_of(scope.function).get(name, ())
-    parts = [(key, ev.value(value, scope)) for key, value in puts]
-    if scope.function.key == MODULE_KEY:
-        path = scope.function.path
-        stores = ev.project.filled_in(path).get(name, ())
-        put = union((containers.put_by(ev, at, v) for at, v in stores), Confidence.LIKELY)
-        parts.append((None, ev.capped(put)))
-        for at, key, value in filled_elsewhere(ev.project, path, name):
-            parts.append((key, ev.capped(at_best(containers.put_by(ev, at, value), Confidence.LIKELY))))
-    given = containers.set_by_functions(ev, name, scope)
-    found = union([*[ev.value(value, scope) for value in bound], stored(parts), given])
+    puts = pts.project.items_of(context.function).get(name, ())
+    parts = [(key, pts.value(value, context)) for key, value in puts]
+    if context.function.key == MODULE_KEY:
+        path = context.function.path
+        stores = pts.project.filled_in(path).get(name, ())
+        put = union((containers.put_by(pts, at, v) for at, v in stores), Confidence.LIKELY)
+        parts.append((None, pts.capped(put)))
+        for at, key, value in filled_elsewhere(pts.project, path, name):
+            parts.append((key, pts.capped(at_best(containers.put_by(pts, at, value), Confidence.LIKELY))))
+    given = containers.set_by_functions(pts, name, context)
+    found = union([*[pts.value(value, context) for value in bound], stored(parts), given])
     for line in compiled:  # `f = torch.compile(f)`, of what `f` is by its other assignments
-        found = union([found, compiled_calls.compiled(found, scope.function.path, line)])
+        found = union([found, compiled_calls.compiled(found, context.function.path, line)])
     return found
 
 
-def returned(ev: PointsTo, scope: Context) -> ValueSet:
+def returned(pts: PointsTo, context: Context) -> ValueSet:
     """The values that a function returns, or else those that its annotation promises."""
-    function = ev.project.function(scope.function)
-    found = union(arguments.returned_values(ev, scope))
+    function = pts.project.function(context.function)
+    found = union(arguments.returned_values(pts, context))
     if found or function.annotation is None:
-        return library_registries.without_factories(ev, found)
-    return typed(ev.project, function.annotation, Context(scope.function, scope.receiver))
+        return library_registries.without_factories(pts, found)
+    return typed(pts.project, function.annotation, Context(context.function, context.receiver))

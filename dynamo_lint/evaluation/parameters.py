@@ -36,43 +36,49 @@ _MAX_CALL_SITES = 200
 """Calls of one name that are evaluated to see what they call."""
 
 
-def parameter_values(ev: PointsTo, parameter: Parameter, scope: Context, direct: bool) -> ValueSet:
+def parameter_values(pts: PointsTo, parameter: Parameter, context: Context, direct: bool) -> ValueSet:
     """What a parameter may hold; `direct` if its own function asks, not one nested in it."""
-    function = ev.project.function(scope.function)
-    if own := receiver(ev.project, parameter, scope):
+    function = pts.project.function(context.function)
+    if own := receiver(pts.project, parameter, context):
         return own
-    outer = Context(FunctionRef(scope.function.path, function.outer or MODULE_KEY))
-    if parameter.annotation is not None and is_plain(ev.project, parameter.annotation, outer):
+    outer = Context(FunctionRef(context.function.path, function.outer or MODULE_KEY))
+    if parameter.annotation is not None and is_plain(pts.project, parameter.annotation, outer):
         return EMPTY  # a tensor or a number: nothing that could lead on
-    inside = Context(outer.function, scope.receiver or ev.project.owner(scope.function))
-    declared = typed(ev.project, parameter.annotation, inside) if parameter.annotation is not None else EMPTY
-    known = any(names_ours(ev.project, v) for v in declared)
+    inside = Context(outer.function, context.receiver or pts.project.owner(context.function))
+    declared = typed(pts.project, parameter.annotation, inside) if parameter.annotation is not None else EMPTY
+    known = any(names_ours(pts.project, v) for v in declared)
     if known and not function.qualname.endswith("__init__"):
         return declared
     # What is injected into a constructor need not be what its annotation says.
-    default = ev.value(parameter.default, outer) if parameter.default is not None else EMPTY
-    passed = at_best(_passed(ev, parameter, scope), Confidence.LIKELY)
+    default = pts.value(parameter.default, outer) if parameter.default is not None else EMPTY
+    passed = at_best(_passed(pts, parameter, context), Confidence.LIKELY)
     first = direct and is_first(parameter, function)
-    more = [decorators.decorated_by(ev, function, scope), _bound_to(ev, function, scope)] if first else []
+    more = (
+        [decorators.decorated_by(pts, function, context), _bound_to(pts, function, context)] if first else []
+    )
     if function.qualname.rpartition(".")[2].startswith("register"):
-        alternatives.note(ev.project, passed)  # a table is filled with it
+        alternatives.note(pts.project, passed)  # a table is filled with it
     if direct:
-        more.append(hosts.passed_by_library(ev, parameter, scope))
-    found = ev.capped(union([default, passed, *more])) or as_overridden(ev.project, parameter, scope.function)
+        more.append(hosts.passed_by_library(pts, parameter, context))
+    found = pts.capped(union([default, passed, *more])) or as_overridden(
+        pts.project, parameter, context.function
+    )
     if known:
-        declared, meant = standing_for(ev.project, declared, found)
-        found = {v: t for v, t in found.items() if v in meant or ev.holds_module(v)}
+        declared, meant = standing_for(pts.project, declared, found)
+        found = {v: t for v, t in found.items() if v in meant or pts.holds_module(v)}
     return union([declared, found])
 
 
-def _passed(ev: PointsTo, parameter: Parameter, scope: Context) -> ValueSet:
+def _passed(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
     """What the call sites of the function pass for one parameter."""
     found: ValueSet = EMPTY
     told = 0
-    for caller, site in sites.sites_passing(ev, parameter, scope.function):
-        if not may_run_for(ev.project, scope, caller, site.call):
+    for caller, site in sites.sites_passing(pts, parameter, context.function):
+        if not may_run_for(pts.project, context, caller, site.call):
             continue
-        passed = ev.passed_by(parameter, scope.function, seen_by(ev.project, scope, caller, site.call), site)
+        passed = pts.passed_by(
+            parameter, context.function, seen_by(pts.project, context, caller, site.call), site
+        )
         # Once, though one of a table; functions are each meant, as the rows of a table are.
         told += not passed.keys() <= found.keys() and not all(isinstance(v, FunctionValue) for v in passed)
         found = union([found, passed])
@@ -82,49 +88,49 @@ def _passed(ev: PointsTo, parameter: Parameter, scope: Context) -> ValueSet:
 
 
 def passed_by(
-    ev: PointsTo, parameter: Parameter, function: FunctionRef, caller: Context, site: CallSite
+    pts: PointsTo, parameter: Parameter, function: FunctionRef, caller: Context, site: CallSite
 ) -> ValueSet:
     """What one call of a function passes for a parameter."""
-    called = ev.project.function(function)
+    called = pts.project.function(function)
     if parameter.kind in ("kwarg", "vararg"):
-        return keywords.rest(ev, parameter, called, caller, site.call)
+        return keywords.rest(pts, parameter, called, caller, site.call)
     given = argument_for(parameter, called, site.call)
     if given is None:
-        if not ev.project.files[caller.function.path].is_code:
-            return config.of_group(ev, caller.function.path, parameter.name)
-        return keywords.unpacked(ev, parameter.name, caller, site.call)
-    values = ev.before(given, caller, site.call)
+        if not pts.project.files[caller.function.path].is_code:
+            return config.of_group(pts, caller.function.path, parameter.name)
+        return keywords.unpacked(pts, parameter.name, caller, site.call)
+    values = pts.before(given, caller, site.call)
     other_name = terminal_name(site.call.function) != called.qualname.rpartition(".")[2]
-    return _paired(ev, values, function) if values and other_name else values
+    return _paired(pts, values, function) if values and other_name else values
 
 
-def call_sites(ev: PointsTo, ref: FunctionRef) -> Sites:
+def call_sites(pts: PointsTo, ref: FunctionRef) -> Sites:
     """The calls in the project that run a function, directly or by constructing its class."""
     nothing: Sites = ()
-    return ev.ask(("sites", ref), lambda: _call_sites(ev, ref), nothing)
+    return pts.ask(("sites", ref), lambda: _call_sites(pts, ref), nothing)
 
 
-def constructions(ev: PointsTo, ref: ClassRef) -> Sites:
+def constructions(pts: PointsTo, ref: ClassRef) -> Sites:
     """The calls in the project that construct a class by its name or an alias of it."""
 
     def compute() -> Sites:
-        own = sites.by_owner(ev.project, [ref])
-        told = library_registries.configured(ev, [ref])
-        return (*told, *_calls_to(ev, ref.name, {ref}), *sites.running(ev, {ref}), *own)
+        own = sites.by_owner(pts.project, [ref])
+        told = library_registries.configured(pts, [ref])
+        return (*told, *_calls_to(pts, ref.name, {ref}), *sites.running(pts, {ref}), *own)
 
     nothing: Sites = ()
-    return ev.ask(("constructions", ref), compute, nothing)
+    return pts.ask(("constructions", ref), compute, nothing)
 
 
-def _call_sites(ev: PointsTo, ref: FunctionRef) -> Sites:
-    names, constructed = _called(ev.project, ref)
+def _call_sites(pts: PointsTo, ref: FunctionRef) -> Sites:
+    names, constructed = _called(pts.project, ref)
     wanted: set[ClassRef | FunctionRef] = {ref, *constructed}
-    found = dict.fromkeys(library_registries.configured(ev, _in_order(wanted)))
-    found |= dict.fromkeys(registries.building(ev.project, _in_order(wanted)))
+    found = dict.fromkeys(library_registries.configured(pts, _in_order(wanted)))
+    found |= dict.fromkeys(registries.building(pts.project, _in_order(wanted)))
     for called in sorted(names):
-        found |= dict.fromkeys(_calls_to(ev, called, wanted))
-    found |= dict.fromkeys(sites.by_owner(ev.project, constructed))
-    return tuple(found | dict.fromkeys(sites.running(ev, wanted)))
+        found |= dict.fromkeys(_calls_to(pts, called, wanted))
+    found |= dict.fromkeys(sites.by_owner(pts.project, constructed))
+    return tuple(found | dict.fromkeys(sites.running(pts, wanted)))
 
 
 def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef]]:
@@ -138,10 +144,12 @@ def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef
     return {name, *(heir.name for heir in constructed), *compiled_calls.held_as(project, ref)}, constructed
 
 
-def _calls_to(ev: PointsTo, name: str, wanted: set[ClassRef | FunctionRef]) -> list[tuple[Context, CallSite]]:
-    project = ev.project
+def _calls_to(
+    pts: PointsTo, name: str, wanted: set[ClassRef | FunctionRef]
+) -> list[tuple[Context, CallSite]]:
+    project = pts.project
     described = project.named("described").get(name)
-    found = list(config.completed(ev, _in_order(wanted))) if described else []
+    found = list(config.completed(pts, _in_order(wanted))) if described else []
     names = {name, *project.aliases_of(name)}
     for called in sorted(names.union(sites.compiled_as(project, name))):
         told, rest = _by_definition(project, called)
@@ -153,7 +161,7 @@ def _calls_to(ev: PointsTo, name: str, wanted: set[ClassRef | FunctionRef]) -> l
             rest = [call for ref in known for call in by_constructor[ref]]
         means = compiled_calls.overridden(project, name, wanted) if called == name else None
         for caller, site in rest[:_MAX_CALL_SITES]:
-            runs = _callees(ev, caller, site)
+            runs = _callees(pts, caller, site)
             if not runs.isdisjoint(wanted) or (means is not None and runs <= means):
                 found.append((caller, site))
     return found
@@ -163,16 +171,16 @@ def _in_order(refs: Iterable[ClassRef | FunctionRef]) -> list[ClassRef | Functio
     return sorted(refs, key=lambda ref: (ref.path, ref.key))  # a set is walked in another order in each run
 
 
-def _callees(ev: PointsTo, caller: Context, site: CallSite) -> frozenset[ClassRef | FunctionRef | None]:
+def _callees(pts: PointsTo, caller: Context, site: CallSite) -> frozenset[ClassRef | FunctionRef | None]:
     """What a call runs; None for whatever is not of the project."""
 
     def compute() -> tuple[CallSite, frozenset[ClassRef | FunctionRef | None]]:
-        values = ev.value(site.call.function, caller)
+        values = pts.value(site.call.function, caller)
         found = {getattr(value, "ref", None) for value in values}
-        return site, frozenset(found.union(compiled_calls.compilers(ev.project, values)))
+        return site, frozenset(found.union(compiled_calls.compilers(pts.project, values)))
 
     # The site is kept with the answer: once it is gone, another may get its identity.
-    return ev.part(("callees", caller, id(site)), compute)[1]
+    return pts.part(("callees", caller, id(site)), compute)[1]
 
 
 def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Context, CallSite]]:
@@ -234,78 +242,78 @@ def _by_constructor(project: Project) -> dict[ClassRef | FunctionRef, _Sites]:
     return project.memo[key]  # type: ignore[return-value]
 
 
-def _bound_to(ev: PointsTo, function: Function, scope: Context) -> ValueSet:
+def _bound_to(pts: PointsTo, function: Function, context: Context) -> ValueSet:
     """The instances that a function outside any class is made a method of: `MethodType(function, model)`,
     `Model.forward = function`."""
     if function.owner is not None:
         return EMPTY
     found: list[ValueSet] = []
     name = function.qualname.rpartition(".")[2]
-    for attribute in sorted(ev.project.aliases_of(name)):
-        for where, store in ev.project.stores_of(attribute):
+    for attribute in sorted(pts.project.aliases_of(name)):
+        for where, store in pts.project.stores_of(attribute):
             value = store.value
             if not isinstance(value, ir.Name) or value.id != name:
                 continue
-            if FunctionValue(scope.function) in ev.value(value, Context(where)):
-                held = ev.value(store.owner, Context(where, ev.project.owner(where)))
+            if FunctionValue(context.function) in pts.value(value, Context(where)):
+                held = pts.value(store.owner, Context(where, pts.project.owner(where)))
                 found.append({Instance(v.ref): Confidence.LIKELY for v in held if isinstance(v, ClassValue)})
     for maker in ("MethodType", "__get__"):
-        for where, site in ev.project.calls_of(maker):
+        for where, site in pts.project.calls_of(maker):
             callee, arguments = site.call.function, site.call.arguments
             if maker == "__get__" and isinstance(callee, ir.Attribute):
                 arguments = (callee.value, *arguments)
-            caller = Context(where, ev.project.owner(where))
+            caller = Context(where, pts.project.owner(where))
             if len(arguments) > 1 and any(
-                getattr(v, "ref", None) == scope.function for v in ev.value(arguments[0], caller)
+                getattr(v, "ref", None) == context.function for v in pts.value(arguments[0], caller)
             ):
-                found.append(ev.value(arguments[1], caller))
+                found.append(pts.value(arguments[1], caller))
     return union(found, Confidence.LIKELY)
 
 
-def _paired(ev: PointsTo, values: ValueSet, function: FunctionRef) -> ValueSet:
+def _paired(pts: PointsTo, values: ValueSet, function: FunctionRef) -> ValueSet:
     """The values less instances of classes that no registry pairs with the function.
 
     `Spec(model=Llama, parallelize=parallelize_llama)` says which model `spec.parallelize(model)` gets.
     """
     nothing: frozenset[ClassRef] = frozenset()
-    mine = ev.ask(("rows", function), lambda: _row(ev, function), nothing)
+    mine = pts.ask(("rows", function), lambda: _row(pts, function), nothing)
     if not mine:
         return values
     return {
         v: tier
         for v, tier in values.items()
-        if not isinstance(v, Instance) or not mine.isdisjoint(ev.project.mro(v.ref))
-        if not isinstance(v, Container) or not ev.holds_module(v)
+        if not isinstance(v, Instance) or not mine.isdisjoint(pts.project.mro(v.ref))
+        if not isinstance(v, Container) or not pts.holds_module(v)
     }
 
 
-def _row(ev: PointsTo, function: FunctionRef) -> frozenset[ClassRef]:
+def _row(pts: PointsTo, function: FunctionRef) -> frozenset[ClassRef]:
     """The classes that stand in one registry row with a function."""
     name = function.key.rpartition(".")[2]
     found: set[ClassRef] = set()
-    for where, site in ev.project.passed_on(name):
-        scope = Context(where, ev.project.owner(where))
+    for where, site in pts.project.passed_on(name):
+        context = Context(where, pts.project.owner(where))
         if any(
             isinstance(v, FunctionValue) and v.ref == function
             for _, value in site.call.keywords
-            for v in ev.value(value, scope)
+            for v in pts.value(value, context)
         ):
-            found |= _classes_in(ev, site.call, scope)
+            found |= _classes_in(pts, site.call, context)
     return frozenset(found)
 
 
-def _classes_in(ev: PointsTo, call: ir.Call, scope: Context) -> set[ClassRef]:
+def _classes_in(pts: PointsTo, call: ir.Call, context: Context) -> set[ClassRef]:
     """The modules that a call names, by their classes or by configurations nested in them."""
     found: set[ClassRef] = set()
     for argument in arguments_of(call):
         if isinstance(argument, ir.Name | ir.Attribute):
-            for value in ev.value(argument, scope):
+            for value in pts.value(argument, context):
                 match value:
                     case ClassValue(ref):
                         found.add(ref)
-                    case Instance(ref) if (configured := configured_by(ev.project, ref)) is not None:
+                    case Instance(ref) if (configured := configured_by(pts.project, ref)) is not None:
                         found.add(configured)
-    return {ref for ref in found if ev.project.is_module(ref)}
+    return {ref for ref in found if pts.project.is_module(ref)}
 
 
 def configured_by(project: Project, ref: ClassRef) -> ClassRef | None:

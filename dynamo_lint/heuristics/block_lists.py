@@ -16,65 +16,65 @@ _MOST = 8
 _DEEPEST = 4
 
 
-def identified(ev: PointsTo, attribute: Attribute, scope: Context) -> ValueSet:
+def identified(pts: PointsTo, attribute: Attribute, context: Context) -> ValueSet:
     """The lists of modules that `unknown.name` is, if all classes with one of that name are of one family.
 
     Only for what callers hand in: what a library makes has parts of its own.
     """
-    if not _is_parameter(ev, attribute.value, scope):
+    if not _is_parameter(pts, attribute.value, context):
         return EMPTY
     nothing: ValueSet = EMPTY
-    return ev.far().ask(("identified", attribute.name), lambda: _lists(ev.far(), attribute.name), nothing)
+    return pts.far().ask(("identified", attribute.name), lambda: _lists(pts.far(), attribute.name), nothing)
 
 
-def _lists(ev: PointsTo, name: str) -> ValueSet:
+def _lists(pts: PointsTo, name: str) -> ValueSet:
     """What the one family of modules with a list under a name holds there."""
     owners = {
         owner
-        for where, store in ev.project.stores_of(name)
-        if ev.project.is_self(store.owner, where)
-        if (owner := ev.project.owner(where)) is not None and ev.project.is_module(owner)
+        for where, store in pts.project.stores_of(name)
+        if pts.project.is_self(store.owner, where)
+        if (owner := pts.project.owner(where)) is not None and pts.project.is_module(owner)
     }
-    held = {owner: ev.attributes({Instance(owner): Confidence.CERTAIN}, name) for owner in sorted(owners)}
+    held = {owner: pts.attributes({Instance(owner): Confidence.CERTAIN}, name) for owner in sorted(owners)}
     lists: dict[ClassRef, ValueSet] = {
-        owner: {v: t for v, t in values.items() if isinstance(v, Container) and ev.holds_module(v)}
+        owner: {v: t for v, t in values.items() if isinstance(v, Container) and pts.holds_module(v)}
         for owner, values in held.items()
     }
     families = [owner for owner, groups in lists.items() if groups]
-    if not families or not _is_one_family(ev, families):
+    if not families or not _is_one_family(pts, families):
         return EMPTY
     return at_best(union(lists[owner] for owner in families), Confidence.LIKELY)
 
 
-def _is_one_family(ev: PointsTo, owners: list[ClassRef]) -> bool:
+def _is_one_family(pts: PointsTo, owners: list[ClassRef]) -> bool:
     """Whether the classes derive from one of them, and are few."""
-    first = [one for one in owners if all(one in ev.project.mro(other) for other in owners)]
-    return bool(first) and len(subclasses(ev.project, first[0])) < _MOST
+    first = [one for one in owners if all(one in pts.project.mro(other) for other in owners)]
+    return bool(first) and len(subclasses(pts.project, first[0])) < _MOST
 
 
-def _is_parameter(ev: PointsTo, owner: Expr, scope: Context, depth: int = 0) -> bool:
+def _is_parameter(pts: PointsTo, owner: Expr, context: Context, depth: int = 0) -> bool:
     """Whether an expression is a parameter, or part of one, and no caller passes what a library made."""
     while isinstance(owner, Attribute):
         owner = owner.value
     if not isinstance(owner, ir.Name) or depth > _DEEPEST:
         return False
-    local = ev.project.locals_of(scope.function).get(owner.id)
+    local = pts.project.locals_of(context.function).get(owner.id)
     if local is None:
         return False
     if local.parameter is None:
         return all(
-            isinstance(value, Attribute) and _is_parameter(ev, value, scope, depth + 1)
+            isinstance(value, Attribute) and _is_parameter(pts, value, context, depth + 1)
             for value in local.bound
         )
-    function = ev.project.function(scope.function)
-    if local.bound or owner.id == ev.project.self_name(scope.function):
+    function = pts.project.function(context.function)
+    if local.bound or owner.id == pts.project.self_name(context.function):
         return False
     return not any(
-        given is not None and _is_of_library(ev, given, caller.function)
-        for caller, site in ev.far().call_sites(scope.function)
+        given is not None and _is_of_library(pts, given, caller.function)
+        for caller, site in pts.far().call_sites(context.function)
         for given in (argument_for(local.parameter, function, site.call),)
     )
 
 
-def _is_of_library(ev: PointsTo, given: Expr, where: FunctionRef) -> bool:
-    return maker_of(ev.project, where, given) is not None
+def _is_of_library(pts: PointsTo, given: Expr, where: FunctionRef) -> bool:
+    return maker_of(pts.project, where, given) is not None

@@ -15,54 +15,54 @@ _MOST = 200
 """A module with more public names than this is no list of models."""
 
 
-def offered(ev: PointsTo, path: str, *, imported: bool = False) -> ValueSet:
+def offered(pts: PointsTo, path: str, *, imported: bool = False) -> ValueSet:
     """The functions of a module that build models; its module classes if there are no such functions.
 
     What it imports it offers to its own code (`imported`), and to others if it is a package.
     """
     nothing: ValueSet = EMPTY
-    return ev.ask_within(("offered", path, imported), lambda: _offered(ev, path, imported), nothing)
+    return pts.ask_within(("offered", path, imported), lambda: _offered(pts, path, imported), nothing)
 
 
-def _offered(ev: PointsTo, path: str, imported: bool) -> ValueSet:
+def _offered(pts: PointsTo, path: str, imported: bool) -> ValueSet:
     makers: dict[Value, Confidence] = {}
     classes: dict[Value, Confidence] = {}
     different: set[Value] = set()
-    for symbol in _public(ev, path, imported):
+    for symbol in _public(pts, path, imported):
         match symbol:
             case FunctionRef():
-                models = {v: t for v, t in ev.returns(symbol, None).items() if isinstance(v, Instance)}
-                if models and all(ev.holds_module(model) for model in models):
+                models = {v: t for v, t in pts.returns(symbol, None).items() if isinstance(v, Instance)}
+                if models and all(pts.holds_module(model) for model in models):
                     makers[FunctionValue(symbol)] = Confidence.LIKELY
                     different.update(models)
-            case ClassRef() if ev.project.is_module(symbol):
+            case ClassRef() if pts.project.is_module(symbol):
                 classes[ClassValue(symbol)] = Confidence.LIKELY
     if imported or not makers:
-        whole: ValueSet = {value: tier for value, tier in classes.items() if not _is_part(ev, value, path)}
+        whole: ValueSet = {value: tier for value, tier in classes.items() if not _is_part(pts, value, path)}
         return {**makers, **whole} or classes
-    return makers if len(different) <= _MANY else ev.guessed(makers)
+    return makers if len(different) <= _MANY else pts.guessed(makers)
 
 
-def models_of(ev: PointsTo, path: str) -> ValueSet:
+def models_of(pts: PointsTo, path: str) -> ValueSet:
     """The module classes of a file that are no parts of others in it."""
-    classes = (one for one in _public(ev, path, imported=False) if isinstance(one, ClassRef))
-    found: ValueSet = {ClassValue(one): Confidence.LIKELY for one in classes if ev.project.is_module(one)}
-    return {value: tier for value, tier in found.items() if not _is_part(ev, value, path)} or found
+    classes = (one for one in _public(pts, path, imported=False) if isinstance(one, ClassRef))
+    found: ValueSet = {ClassValue(one): Confidence.LIKELY for one in classes if pts.project.is_module(one)}
+    return {value: tier for value, tier in found.items() if not _is_part(pts, value, path)} or found
 
 
-def _is_part(ev: PointsTo, model: Value, path: str) -> bool:
+def _is_part(pts: PointsTo, model: Value, path: str) -> bool:
     """Whether a class of a module is what others there are made of, or others in the file it comes from."""
     if not isinstance(model, ClassValue):
         return False
     return any(
-        where.path == path or (where.path == model.ref.path and ev.project.owner(where) is not None)
-        for where, _ in ev.project.calls_of(model.ref.name)
+        where.path == path or (where.path == model.ref.path and pts.project.owner(where) is not None)
+        for where, _ in pts.project.calls_of(model.ref.name)
     )
 
 
-def _public(ev: PointsTo, path: str, imported: bool) -> list[Symbol]:
+def _public(pts: PointsTo, path: str, imported: bool) -> list[Symbol]:
     """What a file defines itself, and a package gathers from its files."""
-    project = ev.project
+    project = pts.project
     file = project.files[path]
     names = list(project.global_bindings(path))
     if imported or file.is_package:
@@ -87,17 +87,17 @@ _MANY_MEMBERS = 32
 """A package with more modules than this is no list of models."""
 
 
-def members(ev: PointsTo, owners: ValueSet, *, named: bool = True, only_classes: bool = False) -> ValueSet:
+def members(pts: PointsTo, owners: ValueSet, *, named: bool = True, only_classes: bool = False) -> ValueSet:
     """What a module offers, with its names or without: which of it is picked, only the run knows."""
     kind = models_of if only_classes else offered
-    found = union(kind(ev, owner.path) for owner in owners if isinstance(owner, File))
-    alternatives.note(ev.project, found)
+    found = union(kind(pts, owner.path) for owner in owners if isinstance(owner, File))
+    alternatives.note(pts.project, found)
     return (pairs(found) if named else each(found)) if found else {}
 
 
-def listed_modules(ev: PointsTo, path: str) -> ValueSet:
+def listed_modules(pts: PointsTo, path: str) -> ValueSet:
     """The modules of its own that a package imports: `getattr(models, name).build(…)` asks one of them."""
-    project = ev.project
+    project = pts.project
     if not project.files[path].is_package:
         return {}
     found: dict[Value, Confidence] = {}

@@ -25,16 +25,18 @@ _HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "con
 """What of `builtins` and `torch` itself calls the functions that it is given."""
 
 
-def callbacks(ev: PointsTo, compiled: Sequence[Site]) -> Iterator[tuple[Site, ValueSet]]:
+def callbacks(pts: PointsTo, compiled: Sequence[Site]) -> Iterator[tuple[Site, ValueSet]]:
     """Each compile site of a library's function with our functions that some call of its result passes."""
     sites = {(where.path, site.call.line): (where, site) for where, site in compiled}
-    for caller, site in _calls(ev.project, compiled):
+    for caller, site in _calls(pts.project, compiled):
         if site.eager or not (site.call.arguments or site.call.keywords):
             continue
-        scope = Context(caller, ev.project.owner(caller))
-        for callee, tier in ev.value(site.call.function, scope).items():
+        context = Context(caller, pts.project.owner(caller))
+        for callee, tier in pts.value(site.call.function, context).items():
             if isinstance(callee, Compiled) and (callee.path, callee.line) in sites:
-                passed = union([_given(ev, site.call, scope), masks_for(ev, callee.dotted, site.call)], tier)
+                passed = union(
+                    [_given(pts, site.call, context), masks_for(pts, callee.dotted, site.call)], tier
+                )
                 if passed:
                     yield sites[callee.path, callee.line], passed
 
@@ -51,29 +53,29 @@ def calls_back(dotted: str) -> bool:
     return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops", "inspect")
 
 
-def masks_for(ev: PointsTo, dotted: str, call: ir.Call) -> ValueSet:
+def masks_for(pts: PointsTo, dotted: str, call: ir.Call) -> ValueSet:
     """What a call of flex_attention runs of the BlockMask that it is given: some mask function of ours."""
     masked = len(call.arguments) > 4 or any(name == "block_mask" for name, _ in call.keywords)
     nothing: ValueSet = {}
-    return ev.ask_within(("masks",), lambda: _masks(ev), nothing) if dotted == _FLEX and masked else nothing
+    return pts.ask_within(("masks",), lambda: _masks(pts), nothing) if dotted == _FLEX and masked else nothing
 
 
-def _given(ev: PointsTo, call: ir.Call, scope: Context) -> ValueSet:
+def _given(pts: PointsTo, call: ir.Call, context: Context) -> ValueSet:
     """Our functions among the arguments of a call."""
     followed = (a for a in arguments_of(call) if not isinstance(a, ir.Constant | ir.Unknown))
-    return functions_in(union(ev.value(argument, scope) for argument in followed))
+    return functions_in(union(pts.value(argument, context) for argument in followed))
 
 
-def _masks(ev: PointsTo) -> ValueSet:
+def _masks(pts: PointsTo) -> ValueSet:
     """The functions that block masks are made of, anywhere in the project."""
     found: list[ValueSet] = []
     for name in _MASK_MAKERS:
-        for made in sorted({name, *ev.project.aliases_of(name)}):
-            for where, site in ev.project.calls_of(made):
-                if _is_never_read(ev.project, where, site.call):
+        for made in sorted({name, *pts.project.aliases_of(name)}):
+            for where, site in pts.project.calls_of(made):
+                if _is_never_read(pts.project, where, site.call):
                     continue
-                scope = Context(where, ev.project.owner(where))
-                found += [functions_in(ev.value(argument, scope)) for argument in site.call.arguments[:1]]
+                context = Context(where, pts.project.owner(where))
+                found += [functions_in(pts.value(argument, context)) for argument in site.call.arguments[:1]]
     every = union(found, weakest=Confidence.LIKELY)
     return every if len(every) <= _MOST_MASKS else {}
 

@@ -21,40 +21,42 @@ _Given = frozenset[ClassRef | FunctionRef]
 _NOTHING: _Given = frozenset()
 
 
-def filled(ev: PointsTo, parameter: Parameter, scope: Context) -> ValueSet:
+def filled(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
     """What a configuration fills in for a parameter of a function, or of the constructor of a class."""
-    given = (ev.project.method(one, "__init__") if isinstance(one, ClassRef) else one for one in _given(ev))
-    if scope.function not in given:
+    given = (pts.project.method(one, "__init__") if isinstance(one, ClassRef) else one for one in _given(pts))
+    if context.function not in given:
         return EMPTY
-    return described(ev, Attribute(UNKNOWN, parameter.name), scope, anything=False)
+    return described(pts, Attribute(UNKNOWN, parameter.name), context, anything=False)
 
 
-def models_of(ev: PointsTo, ref: ClassRef, scope: Context) -> ValueSet:
+def models_of(pts: PointsTo, ref: ClassRef, context: Context) -> ValueSet:
     """The models that a command line of Lightning makes, as its own heir `ref` is handed them."""
-    if not _is_one(ev.project, ref, (_OF_LIGHTNING,)):
+    if not _is_one(pts.project, ref, (_OF_LIGHTNING,)):
         return EMPTY
     own: ValueSet = {
         Instance(one): Confidence.LIKELY
-        for one in _given(ev)
-        if isinstance(one, ClassRef) and ev.project.is_module(one)
+        for one in _given(pts)
+        if isinstance(one, ClassRef) and pts.project.is_module(one)
     }
-    found = union([own, described(ev, Attribute(UNKNOWN, "model"), scope, anything=False)], Confidence.LIKELY)
-    return {value: tier for value, tier in found.items() if ev.holds_module(value)}
+    found = union(
+        [own, described(pts, Attribute(UNKNOWN, "model"), context, anything=False)], Confidence.LIKELY
+    )
+    return {value: tier for value, tier in found.items() if pts.holds_module(value)}
 
 
-def _given(ev: PointsTo) -> _Given:
+def _given(pts: PointsTo) -> _Given:
     """The classes and functions that command lines are made for."""
-    return ev.ask_within(("commands",), lambda: _of_command_lines(ev), _NOTHING)
+    return pts.ask_within(("commands",), lambda: _of_command_lines(pts), _NOTHING)
 
 
-def _of_command_lines(ev: PointsTo) -> _Given:
-    project = ev.project
+def _of_command_lines(pts: PointsTo) -> _Given:
+    project = pts.project
     own = (ref.name for base in _NAMES for ref in project.derived_from(base))
     found: set[ClassRef | FunctionRef] = set()
     for where, site in (site for name in dict.fromkeys((*_NAMES, *own)) for site in project.calls_of(name)):
         arguments = arguments_of(site.call) if _makes_one(project, site.call.function, where) else ()
         for argument in arguments:
-            values = ev.value(argument, Context(where, project.owner(where)))
+            values = pts.value(argument, Context(where, project.owner(where)))
             found.update(value.ref for value in values if isinstance(value, ClassValue | FunctionValue))
     return frozenset(found)
 

@@ -22,21 +22,21 @@ def is_lookup(dotted: str) -> bool:
     return dotted in _FINDING
 
 
-def entry_points(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+def entry_points(pts: PointsTo, call: Call, context: Context) -> ValueSet:
     """The entry points of the group that a call asks for; of all groups, those are asked for one of them."""
     asked = dict(call.keywords).get("group", call.arguments[0] if call.arguments else None)
     if asked is None:
         return EMPTY
-    groups = [value.value for value in ev.value(asked, scope) if isinstance(value, Text)]
-    table = ev.project.named("settings")
+    groups = [value.value for value in pts.value(asked, context) if isinstance(value, Text)]
+    table = pts.project.named("settings")
     rows = [row for group in groups for row in table.get(group, ()) if row[1].call.function == ENTRY_POINT]
-    return each(union((ev.value(one.call, Context(where)) for where, one in rows), Confidence.LIKELY))
+    return each(union((pts.value(one.call, Context(where)) for where, one in rows), Confidence.LIKELY))
 
 
-def entry_point(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+def entry_point(pts: PointsTo, call: Call, context: Context) -> ValueSet:
     """An entry point of what it is made with; which of a group is loaded, a configuration says."""
     if len(call.arguments) != 1:
         return EMPTY  # by the text of its value, in code that makes its own
-    offered = ev.value(call.arguments[0], scope)
-    alternatives.note(ev.project, offered)
+    offered = pts.value(call.arguments[0], context)
+    alternatives.note(pts.project, offered)
     return {EntryPoint(freeze(offered)): Confidence.LIKELY} if offered else EMPTY

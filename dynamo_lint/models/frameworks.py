@@ -75,26 +75,26 @@ def may_compile(project: Project, call: ir.Call, where: FunctionRef) -> bool:
     return True
 
 
-def compiled_by_library(ev: PointsTo, site: CallSite, scope: Context) -> tuple[ValueSet, bool] | None:
+def compiled_by_library(pts: PointsTo, site: CallSite, context: Context) -> tuple[ValueSet, bool] | None:
     """What a call into a library compiles and whether instance by instance; None if it compiles nothing."""
     call = site.call
-    if not may_compile(ev.project, call, scope.function):
+    if not may_compile(pts.project, call, context.function):
         return None
     match call.function:
         case ir.Attribute(owner, name) if name == REPEATED_BLOCKS:
-            values = ev.value(owner, scope)
-            return union(_repeated_blocks(ev, value, tier) for value, tier in values.items()), True
+            values = pts.value(owner, context)
+            return union(_repeated_blocks(pts, value, tier) for value, tier in values.items()), True
         case ir.Name("compile_regions") | ir.Attribute(_, "compile_regions"):
-            values = ev.value(call.arguments[0], scope)
-            return union([_blocks(ev, value, tier) for value, tier in values.items()]), True
+            values = pts.value(call.arguments[0], context)
+            return union([_blocks(pts, value, tier) for value, tier in values.items()]), True
         case ir.Name(name) | ir.Attribute(_, name) if name == _BLOCK_MASK:
-            return ev.value(call.arguments[0], scope), False
+            return pts.value(call.arguments[0], context), False
         case ir.Name(name) | ir.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
-            return union([ev.value(_model_of(call, name) or ir.UNKNOWN, scope)], Confidence.LIKELY), False
+            return union([pts.value(_model_of(call, name) or ir.UNKNOWN, context)], Confidence.LIKELY), False
         case ir.Attribute(_, name) if name in _PREPARING:
-            makers = _makers(ev, call.function.value, scope)
+            makers = _makers(pts, call.function.value, context)
             if _says(makers, _PLUGGED):
-                prepared = _prepared(ev, call, scope, makers)
+                prepared = _prepared(pts, call, context, makers)
                 # It prepares optimizers and loaders too: what is none of our models is no site to ask about.
                 return prepared if prepared[0] else None
     return None
@@ -115,40 +115,40 @@ def _is_switched(project: Project, call: ir.Call, where: FunctionRef) -> bool:
     return bool(homes & {"composer", "hydra"}) and _says([call], _COMPILE_CONFIG)
 
 
-def _makers(ev: PointsTo, preparing: ir.Expr, scope: Context) -> list[ir.Call]:
+def _makers(pts: PointsTo, preparing: ir.Expr, context: Context) -> list[ir.Call]:
     """What makes the Accelerator that prepares: in the same file, or else where that comes from."""
-    here = _setting_calls(ev.project, _PLUGINS, scope.function)
-    if here or not _setting_calls(ev.project, _PLUGINS):
+    here = _setting_calls(pts.project, _PLUGINS, context.function)
+    if here or not _setting_calls(pts.project, _PLUGINS):
         return here
-    ours = (value.dotted for value in ev.value(preparing, scope) if isinstance(value, ExternalInstance))
-    return _setting_calls(ev.project, _PLUGINS) if any(_is_accelerator(dotted) for dotted in ours) else []
+    ours = (value.dotted for value in pts.value(preparing, context) if isinstance(value, ExternalInstance))
+    return _setting_calls(pts.project, _PLUGINS) if any(_is_accelerator(dotted) for dotted in ours) else []
 
 
 def _is_accelerator(dotted: str) -> bool:
     return dotted.startswith("accelerate.") and dotted.endswith(".Accelerator")
 
 
-def _prepared(ev: PointsTo, call: ir.Call, scope: Context, makers: list[ir.Call]) -> tuple[ValueSet, bool]:
+def _prepared(pts: PointsTo, call: ir.Call, context: Context, makers: list[ir.Call]) -> tuple[ValueSet, bool]:
     """The models that `accelerator.prepare` is given, or their blocks if it compiles region by region."""
-    given = union((ev.value(argument, scope) for argument in call.arguments), Confidence.LIKELY)
-    models: ValueSet = {v: t for v, t in given.items() if isinstance(v, Instance) and ev.holds_module(v)}
+    given = union((pts.value(argument, context) for argument in call.arguments), Confidence.LIKELY)
+    models: ValueSet = {v: t for v, t in given.items() if isinstance(v, Instance) and pts.holds_module(v)}
     if not _says(makers, frozenset({"use_regional_compilation"})):
         return models, False
-    return union(_blocks(ev, value, tier) for value, tier in models.items()), True
+    return union(_blocks(pts, value, tier) for value, tier in models.items()), True
 
 
-def _repeated_blocks(ev: PointsTo, value: Value, tier: Confidence) -> ValueSet:
+def _repeated_blocks(pts: PointsTo, value: Value, tier: Confidence) -> ValueSet:
     if not isinstance(value, Instance):
         return {}
-    names = set(block_names(ev.project, value.ref, "_repeated_blocks"))
-    found = descendants(ev, value.ref)
+    names = set(block_names(pts.project, value.ref, "_repeated_blocks"))
+    found = descendants(pts, value.ref)
     return {v: max(t, tier) for v, t in found.items() if isinstance(v, Instance) and v.ref.name in names}
 
 
-def _blocks(ev: PointsTo, value: Value, tier: Confidence) -> ValueSet:
+def _blocks(pts: PointsTo, value: Value, tier: Confidence) -> ValueSet:
     if not isinstance(value, Instance):
         return {}
-    lists = [v for v in descendants(ev, value.ref) if isinstance(v, Container)]
+    lists = [v for v in descendants(pts, value.ref) if isinstance(v, Container)]
     inside = union(elements({group: tier}) for group in lists)
     return {v: t for v, t in inside.items() if isinstance(v, Instance)} or {value: tier}
 

@@ -21,12 +21,12 @@ _FEW = 8
 """Of more sorts of modules than this a callback may get any."""
 
 
-def passed_by_library(ev: PointsTo, parameter: Parameter, scope: Context) -> ValueSet:
+def passed_by_library(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
     """What a library passes for a parameter of a method of ours: the module that is trained."""
-    project = ev.project
-    if filled := command_line.filled(ev, parameter, scope):
+    project = pts.project
+    if filled := command_line.filled(pts, parameter, context):
         return filled
-    if parameter.name not in (_TRAINED, "model") or (owner := project.owner(scope.function)) is None:
+    if parameter.name not in (_TRAINED, "model") or (owner := project.owner(context.function)) is None:
         return EMPTY
     bases = project.external_bases(owner)
     is_callback = any(base.endswith(_CALLBACKS) for base in bases)
@@ -38,41 +38,41 @@ def passed_by_library(ev: PointsTo, parameter: Parameter, scope: Context) -> Val
         trained: ValueSet = {Instance(ref): Confidence.LIKELY for ref in found}
         alternatives.note(project, trained)  # the heirs of one are its variants
         return trained
-    step = scope.function.key.rpartition(".")[2]
+    step = context.function.key.rpartition(".")[2]
     if parameter.name == "model" and step.startswith("on_") and is_callback:
-        return described(ev, Attribute(UNKNOWN, "model"), scope, anything=False)
+        return described(pts, Attribute(UNKNOWN, "model"), context, anything=False)
     if parameter.name == "model" and step in _STEPS and any(base.endswith("Trainer") for base in bases):
-        return ev.attributes({Instance(scope.receiver or owner): Confidence.LIKELY}, "model")
+        return pts.attributes({Instance(context.receiver or owner): Confidence.LIKELY}, "model")
     if parameter.name == "model" and step in command_line.RUNS:
-        return command_line.models_of(ev, owner, scope)
+        return command_line.models_of(pts, owner, context)
     return EMPTY
 
 
-def kept_by_library(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+def kept_by_library(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     """What our class is made with by this keyword, where it leaves all keywords to that of a library.
 
     `class Mine(Trainer)` with `super().__init__(*args, **kwargs)`, and `Mine(model=Net())`: `self.model`.
     """
-    project = ev.project
+    project = pts.project
     here = Context(FunctionRef(ref.path, MODULE_KEY))
-    if name == "model" and (made := command_line.models_of(ev, ref, here)):
+    if name == "model" and (made := command_line.models_of(pts, ref, here)):
         return made
     if name not in project.named("keyword names") or project.is_module(ref):
         return EMPTY
-    if not project.external_bases(ref) or not _hands_on(ev, ref):
+    if not project.external_bases(ref) or not _hands_on(pts, ref):
         return EMPTY
-    sites = ev.constructions(ref)
-    given = [ev.value(v, caller) for caller, site in sites for key, v in site.call.keywords if key == name]
+    sites = pts.constructions(ref)
+    given = [pts.value(v, caller) for caller, site in sites for key, v in site.call.keywords if key == name]
     held = union(given, Confidence.LIKELY)
-    return {value: tier for value, tier in held.items() if ev.holds_module(value)}
+    return {value: tier for value, tier in held.items() if pts.holds_module(value)}
 
 
-def _hands_on(ev: PointsTo, ref: ClassRef) -> bool:
+def _hands_on(pts: PointsTo, ref: ClassRef) -> bool:
     """Whether the constructor of a class, if it has one, gives all other keywords to that of its base."""
-    init = ev.project.method(ref, "__init__")
+    init = pts.project.method(ref, "__init__")
     if init is None:
         return True
-    function = ev.project.function(init)
+    function = pts.project.function(init)
     rest = [(None, Name(p.name)) for p in function.parameters if p.kind == "kwarg"]
     for site in function.calls:
         match site.call.function:

@@ -59,56 +59,58 @@ LAZY_CALL, _INSTANTIATE = "LazyCall", "instantiate"
 """What describes calls in detectron2, and makes them: many a project has its own of these names."""
 
 
-def built(ev: PointsTo, description: Expr, scope: Context) -> ValueSet:
+def built(pts: PointsTo, description: Expr, context: Context) -> ValueSet:
     """What a builder makes of a description.
 
     Of a configuration that only the run knows it builds what the project's files describe under that key, or
     else one of the modules that the `_target_`s in its code name, if they are few.
     """
-    path = scope.function.path
+    path = context.function.path
     found: list[ValueSet] = []
-    for value, tier in ev.value(description, scope).items():
+    for value, tier in pts.value(description, context).items():
         match value:
             case ClassValue(ref):
                 found.append({Instance(ref): tier})
-            case Instance(ref) if ev.project.is_module(ref):  # as a file describes it: an argument of another
+            case Instance(ref) if pts.project.is_module(
+                ref
+            ):  # as a file describes it: an argument of another
                 found.append({value: max(tier, Confidence.LIKELY)})
             case Container("dict") if TARGET in value.keys:
                 named = union(dict(item) for item in value.at(TARGET))
-                found.append(union([_instances(ev, named, path)], tier))
+                found.append(union([_instances(pts, named, path)], tier))
     if not found:
-        found.append(described(ev, description, scope))
+        found.append(described(pts, description, context))
     if not any(found):
-        texts: ValueSet = {Text(text): Confidence.LIKELY for text in ev.project.strings_passed_as(TARGET)}
-        found.append(ev.capped(_instances(ev, union([texts, _structured(ev)]), path)))
+        texts: ValueSet = {Text(text): Confidence.LIKELY for text in pts.project.strings_passed_as(TARGET)}
+        found.append(pts.capped(_instances(pts, union([texts, _structured(pts)]), path)))
     return union(found)
 
 
-def built_by_project(ev: PointsTo, callee: FunctionRef, call: Call, scope: Context) -> ValueSet:
+def built_by_project(pts: PointsTo, callee: FunctionRef, call: Call, context: Context) -> ValueSet:
     """What a function of ours makes of a description in a file: `instantiate_from_config(config.model)`."""
     key = "own builders"
-    if key not in ev.project.memo:
-        ev.project.memo[key] = dict(_importing_functions(ev.project))
-    parameter = ev.project.memo[key].get(callee)  # type: ignore[attr-defined]
+    if key not in pts.project.memo:
+        pts.project.memo[key] = dict(_importing_functions(pts.project))
+    parameter = pts.project.memo[key].get(callee)  # type: ignore[attr-defined]
     lazy = parameter is None and callee.key == _INSTANTIATE
     if lazy:
-        parameter = next(iter(ev.project.function(callee).parameters), None)
+        parameter = next(iter(pts.project.function(callee).parameters), None)
     if parameter is None:
         return EMPTY
-    argument = argument_for(parameter, ev.project.function(callee), call)
+    argument = argument_for(parameter, pts.project.function(callee), call)
     if argument is None:
         return EMPTY
     known: ValueSet = {
         value: max(tier, Confidence.LIKELY)
-        for value, tier in ev.value(argument, scope).items()
-        if isinstance(value, Instance) and ev.project.is_module(value.ref)
+        for value, tier in pts.value(argument, context).items()
+        if isinstance(value, Instance) and pts.project.is_module(value.ref)
     }
     if known or lazy:
         return known
     # What a module makes is a part of it: nobody knows which one. A program makes a whole model.
-    owner = ev.project.owner(scope.function)
-    whole = owner is None or not ev.project.is_module(owner)
-    return described(ev, argument, scope, anything=whole)
+    owner = pts.project.owner(context.function)
+    whole = owner is None or not pts.project.is_module(owner)
+    return described(pts, argument, context, anything=whole)
 
 
 def _importing_functions(project: Project) -> Iterator[tuple[FunctionRef, Parameter]]:
@@ -148,33 +150,33 @@ def _class_key(expr: Expr) -> str | None:
     return None
 
 
-def _instances(ev: PointsTo, named: ValueSet, path: str) -> ValueSet:
+def _instances(pts: PointsTo, named: ValueSet, path: str) -> ValueSet:
     found: dict[Value, Confidence] = {}
     for value, tier in named.items():
         classes = [value.ref] if isinstance(value, ClassValue) else []
         if isinstance(value, Text):
-            classes = _classes(ev, value.value, path)
-        found |= {Instance(ref): tier for ref in classes if ev.project.is_module(ref)}
+            classes = _classes(pts, value.value, path)
+        found |= {Instance(ref): tier for ref in classes if pts.project.is_module(ref)}
     return found
 
 
-def _classes(ev: PointsTo, dotted: str, path: str) -> list[ClassRef]:
+def _classes(pts: PointsTo, dotted: str, path: str) -> list[ClassRef]:
     module, _, name = dotted.rpartition(".")
-    where = ev.project.find_module(module, path) if module else None
-    members = ev.project.members(File(where), name) if where is not None else ()
+    where = pts.project.find_module(module, path) if module else None
+    members = pts.project.members(File(where), name) if where is not None else ()
     return [symbol for symbol in members if isinstance(symbol, ClassRef)]
 
 
-def _structured(ev: PointsTo) -> ValueSet:
+def _structured(pts: PointsTo) -> ValueSet:
     """`_target_: str = "pkg.Model"` in the configuration classes of the project."""
 
     def compute() -> ValueSet:
         found: dict[Value, Confidence] = {}
-        for ref in ev.project.classes():
-            for binding in ev.project.class_(ref).bindings:
+        for ref in pts.project.classes():
+            for binding in pts.project.class_(ref).bindings:
                 if binding.name == TARGET and isinstance(binding.value, ir.Constant):
                     found[Text(str(binding.value.value))] = Confidence.LIKELY
         return found
 
     nothing: ValueSet = EMPTY
-    return ev.ask(("structured targets",), compute, nothing)
+    return pts.ask(("structured targets",), compute, nothing)

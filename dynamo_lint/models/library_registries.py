@@ -54,66 +54,68 @@ _Entry = tuple[str, "ClassRef | FunctionRef"]
 """Something registered, and its name."""
 
 
-def built(ev: PointsTo, call: Call, callee: Attribute, owners: ValueSet, scope: Context) -> ValueSet:
+def built(pts: PointsTo, call: Call, callee: Attribute, owners: ValueSet, context: Context) -> ValueSet:
     """What a method of a registry gives: of what the project registers there, what the call names."""
-    by_name = place_of(ev.project, callee.value, scope.function.path, scope.function.key)
-    if by_name is not None and by_name.path == HELD and not _are_own(ev.project, owners):
+    by_name = place_of(pts.project, callee.value, context.function.path, context.function.key)
+    if by_name is not None and by_name.path == HELD and not _are_own(pts.project, owners):
         by_name = None
-    places = {place for owner in owners if (place := _of_value(ev.project, owner)) is not None}
+    places = {place for owner in owners if (place := _of_value(pts.project, owner)) is not None}
     if by_name is not None:
         places.add(by_name)
-    entries = _entries_for(ev, places, scope)
+    entries = _entries_for(pts, places, context)
     if not entries:
         return EMPTY
-    named = _named(ev, call, scope)
+    named = _named(pts, call, context)
     chosen = [ref for name, ref in entries if name in named or ref in named]
-    found = [_given(ev, ref, itself=callee.name in GETTING) for ref in chosen or [ref for _, ref in entries]]
+    found = [_given(pts, ref, itself=callee.name in GETTING) for ref in chosen or [ref for _, ref in entries]]
     if by_name is not None and by_name.path == HELD and not any(found):  # what has the models is made so
-        found = [ev.returns(ref, None) for _, ref in entries if isinstance(ref, FunctionRef)]
+        found = [pts.returns(ref, None) for _, ref in entries if isinstance(ref, FunctionRef)]
     if not chosen:
-        alternatives.note(ev.project, (made for _, ref in entries for made in _given(ev, ref, itself=False)))
+        alternatives.note(
+            pts.project, (made for _, ref in entries for made in _given(pts, ref, itself=False))
+        )
     return union(found, Confidence.LIKELY)
 
 
-def created_by_library(ev: PointsTo, dotted: str, call: Call, scope: Context) -> ValueSet:
+def created_by_library(pts: PointsTo, dotted: str, call: Call, context: Context) -> ValueSet:
     """What `create_model(name)` of a library makes: of what the project gave its `register_model`, the named.
 
     All of it if a configuration says the name, whatever its default is; nothing of it if the code says
     another, for the library has models of its own.
     """
     verb, _, sort = dotted.rpartition(".")[2].partition("_")
-    entries = _entries_for(ev, {of_sort(dotted, sort)}, scope) if verb in _MAKING and sort else []
+    entries = _entries_for(pts, {of_sort(dotted, sort)}, context) if verb in _MAKING and sort else []
     if not entries:
         return EMPTY
     configured = isinstance(next(iter(arguments_of(call)), ir.UNKNOWN), Attribute | ir.Subscript)
-    texts = set() if configured else {name for name in _named(ev, call, scope) if isinstance(name, str)}
+    texts = set() if configured else {name for name in _named(pts, call, context) if isinstance(name, str)}
     refs = dict.fromkeys(ref for name, ref in entries if name in texts or not texts)
-    found = union((_given(ev, ref, itself=False) for ref in refs), Confidence.LIKELY)
+    found = union((_given(pts, ref, itself=False) for ref in refs), Confidence.LIKELY)
     if not texts:
-        alternatives.note(ev.project, found)
+        alternatives.note(pts.project, found)
     return found
 
 
-def _entries_for(ev: PointsTo, places: set[Place], scope: Context) -> list[_Entry]:
+def _entries_for(pts: PointsTo, places: set[Place], context: Context) -> list[_Entry]:
     """What is registered in some registries, as a function has it: what a test registers is for that test."""
-    entries = [entry for place in sorted(places) for entry in _registered(ev, place)]
-    return [(n, ref) for n, ref in entries if not is_for_tests(ref.path, scope.function.path)]
+    entries = [entry for place in sorted(places) for entry in _registered(pts, place)]
+    return [(n, ref) for n, ref in entries if not is_for_tests(ref.path, context.function.path)]
 
 
-def _given(ev: PointsTo, ref: ClassRef | FunctionRef, *, itself: bool) -> ValueSet:
+def _given(pts: PointsTo, ref: ClassRef | FunctionRef, *, itself: bool) -> ValueSet:
     if isinstance(ref, ClassRef):
         return (
             {ClassValue(ref) if itself else Instance(ref): Confidence.LIKELY}
-            if ev.project.is_module(ref)
+            if pts.project.is_module(ref)
             else EMPTY
         )
     if itself:
-        _functions(ev.project).add(ref)
+        _functions(pts.project).add(ref)
         return {FunctionValue(ref): Confidence.LIKELY}
-    return {value: tier for value, tier in ev.returns(ref, None).items() if ev.holds_module(value)}
+    return {value: tier for value, tier in pts.returns(ref, None).items() if pts.holds_module(value)}
 
 
-def _named(ev: PointsTo, call: Call, scope: Context) -> set[str | ClassRef | FunctionRef]:
+def _named(pts: PointsTo, call: Call, context: Context) -> set[str | ClassRef | FunctionRef]:
     """What the first argument says is meant: by itself, or by what the configurations have under its key."""
     asked = next(iter(arguments_of(call)), ir.UNKNOWN)
     match asked:
@@ -123,7 +125,7 @@ def _named(ev: PointsTo, call: Call, scope: Context) -> set[str | ClassRef | Fun
             asked = owner
     found: set[str | ClassRef | FunctionRef] = set()
     keys: list[str] = []
-    for value in ev.value(asked, scope):
+    for value in pts.value(asked, context):
         match value:
             case Text(text):
                 found.add(text)
@@ -133,28 +135,28 @@ def _named(ev: PointsTo, call: Call, scope: Context) -> set[str | ClassRef | Fun
             case ConfigKey(name):
                 keys.append(name)
     if not found:
-        rows = ev.project.named("configured")
-        for key in keys or dict.fromkeys(keys_of(ev, asked, scope)):
+        rows = pts.project.named("configured")
+        for key in keys or dict.fromkeys(keys_of(pts, asked, context)):
             for where, one in rows.get(key, ()):
                 kind = one.call.function
                 found |= {str(kind.value)} if isinstance(kind, Constant) else set()
                 found.update(
                     s
-                    for s in ev.project.symbols(kind, where.path)
+                    for s in pts.project.symbols(kind, where.path)
                     if not isinstance(s, ExternalSymbol | File)
                 )
     return found
 
 
-def remade(ev: PointsTo, made: ValueSet, call: Call, scope: Context) -> ValueSet:
+def remade(pts: PointsTo, made: ValueSet, call: Call, context: Context) -> ValueSet:
     """What a call gives, and the registry that it is: one for each call, whatever makes it for the caller.
 
     A helper makes another one at each call, and an heir of a library's class is a registry like the others.
     """
-    if scope.function.key != MODULE_KEY or not any(_is_registry(ev.project, value) for value in made):
+    if context.function.key != MODULE_KEY or not any(_is_registry(pts.project, value) for value in made):
         return made
     others: ValueSet = {value: tier for value, tier in made.items() if not isinstance(value, LibraryRegistry)}
-    return union([others, {LibraryRegistry(scope.function.path, call.line): Confidence.CERTAIN}])
+    return union([others, {LibraryRegistry(context.function.path, call.line): Confidence.CERTAIN}])
 
 
 def _is_registry(project: Project, value: Value) -> bool:
@@ -168,27 +170,27 @@ def _functions(project: Project) -> set[FunctionRef]:
     return project.memo.setdefault("registered functions", set())  # type: ignore[return-value]
 
 
-def without_factories(ev: PointsTo, found: ValueSet) -> ValueSet:
+def without_factories(pts: PointsTo, found: ValueSet) -> ValueSet:
     """What a factory gives that calls what was registered, or by a switch binds its arguments only.
 
     Of a registered function that stands beside all that it gives, these are what the factory is there for.
     """
-    registered = _functions(ev.project)
+    registered = _functions(pts.project)
     if not registered or not any(isinstance(value, Instance | ExternalInstance) for value in found):
         return found
     left = {}
     for value, tier in found.items():
         built = EMPTY
         if isinstance(value, FunctionValue) and value.ref in registered:
-            built = ev.returns(value.ref, value.receiver)
+            built = pts.returns(value.ref, value.receiver)
         if not built or not all(one in found for one in built):
             left[value] = tier
     return left
 
 
-def configured(ev: PointsTo, wanted: Iterable[Symbol]) -> Iterator[tuple[Context, CallSite]]:
+def configured(pts: PointsTo, wanted: Iterable[Symbol]) -> Iterator[tuple[Context, CallSite]]:
     """The descriptions of what is registered, as calls of it: `model = dict(type="Model", width=2)`."""
-    project = ev.project
+    project = pts.project
     for ref in wanted:
         if isinstance(ref, ExternalSymbol | File):
             continue
@@ -213,19 +215,19 @@ def _of_value(project: Project, owner: Value) -> Place | None:
     return None
 
 
-def _registered(ev: PointsTo, place: Place) -> tuple[_Entry, ...]:
+def _registered(pts: PointsTo, place: Place) -> tuple[_Entry, ...]:
     nothing: tuple[_Entry, ...] = ()
-    return ev.ask(("registered", place), lambda: tuple(dict.fromkeys(_entries(ev, place))), nothing)
+    return pts.ask(("registered", place), lambda: tuple(dict.fromkeys(_entries(pts, place))), nothing)
 
 
-def _entries(ev: PointsTo, place: Place) -> Iterator[_Entry]:
-    for call, where in registrations(ev.project).get(place, ()):
+def _entries(pts: PointsTo, place: Place) -> Iterator[_Entry]:
+    for call, where in registrations(pts.project).get(place, ()):
         if not isinstance(where, Context):
             yield from ((name, where) for name in _names(call, where))
             continue
         for argument in given_to(call):
             if not isinstance(argument, Constant | ir.Unknown):
-                for value in ev.value(argument, where):
+                for value in pts.value(argument, where):
                     if isinstance(value, ClassValue | FunctionValue):
                         yield from ((name, value.ref) for name in _names(call, value.ref))
 

@@ -18,26 +18,26 @@ _KNOWN = ("torch.nn.Module", "torch.nn.modules.module.Module", "builtins.object"
 """Bases outside a project whose attributes are known."""
 
 
-def called(ev: PointsTo, callee: Attribute, line: int, scope: Context) -> Iterator[Edge]:
+def called(pts: PointsTo, callee: Attribute, line: int, context: Context) -> Iterator[Edge]:
     """The `__getattr__` that finds a method which nothing else defines."""
-    for value, tier in ev.value(callee.value, scope).items():
-        if isinstance(value, Instance) and delegates(ev, value.ref, callee.name):
-            asked = ev.project.method(value.ref, "__getattr__")
+    for value, tier in pts.value(callee.value, context).items():
+        if isinstance(value, Instance) and delegates(pts, value.ref, callee.name):
+            asked = pts.project.method(value.ref, "__getattr__")
             if asked is not None:
                 yield _asking(asked, value.ref, max(tier, Confidence.LIKELY), line)
 
 
-def read(ev: PointsTo, function: Function, scope: Context) -> Iterator[Edge]:
+def read(pts: PointsTo, function: Function, context: Context) -> Iterator[Edge]:
     """The `__getattr__` that what a method reads of `self` runs, if that is not where Python looks first."""
-    receiver = scope.receiver
-    asked = ev.project.method(receiver, "__getattr__") if receiver is not None else None
-    if receiver is None or asked is None or not _is_open(ev, receiver):
+    receiver = context.receiver
+    asked = pts.project.method(receiver, "__getattr__") if receiver is not None else None
+    if receiver is None or asked is None or not _is_open(pts, receiver):
         return
     loads: list[tuple[Expr, int]] = [(load, function.line) for load in function.loads]
     loads += [(site.call.function, site.call.line) for site in function.calls if not site.eager]
     own = ((load, line) for load, line in loads if isinstance(load, Attribute))
     for load, line in own:
-        if ev.project.is_self(load.value, scope.function) and _is_elsewhere(ev, receiver, load.name):
+        if pts.project.is_self(load.value, context.function) and _is_elsewhere(pts, receiver, load.name):
             yield _asking(asked, receiver, Confidence.LIKELY, line)
             return
 
@@ -46,13 +46,13 @@ def _asking(method: FunctionRef, receiver: ClassRef, tier: Confidence, line: int
     return Edge(Node(method, receiver), tier, line, f"asks {receiver.name}.__getattr__")
 
 
-def _is_open(ev: PointsTo, ref: ClassRef) -> bool:
+def _is_open(pts: PointsTo, ref: ClassRef) -> bool:
     """Whether assignments say all that is in an instance, and known bases all that is in the class."""
-    if any(base not in _KNOWN for base in ev.project.external_bases(ref)):
+    if any(base not in _KNOWN for base in pts.project.external_bases(ref)):
         return False
-    names = {name for part in ev.project.mro(ref) for name in ev.project.class_bindings(part)}
-    methods = (ev.project.method(ref, name) for name in sorted(names))
-    calls = (site.call for one in methods if one is not None for site in ev.project.function(one).calls)
+    names = {name for part in pts.project.mro(ref) for name in pts.project.class_bindings(part)}
+    methods = (pts.project.method(ref, name) for name in sorted(names))
+    calls = (site.call for one in methods if one is not None for site in pts.project.function(one).calls)
     return not any(_puts_anything(call.function) for call in calls)
 
 
@@ -64,9 +64,9 @@ def _puts_anything(callee: Expr) -> bool:
     return terminal_name(callee) in ("setattr", "__setattr__")
 
 
-def _is_elsewhere(ev: PointsTo, ref: ClassRef, name: str) -> bool:
+def _is_elsewhere(pts: PointsTo, ref: ClassRef, name: str) -> bool:
     """Whether an attribute is not in an instance or its class; nn.Module keeps submodules apart."""
-    project, order = ev.project, ev.project.mro(ref)
+    project, order = pts.project, pts.project.mro(ref)
     module = project.is_module(ref)
     if name.startswith("__") or (module and (name in OF_MODULES or name.startswith("_"))):
         return False
@@ -79,14 +79,14 @@ def _is_elsewhere(ev: PointsTo, ref: ClassRef, name: str) -> bool:
         return all(project.is_self(store.owner, where) for where, store in project.stores_of(name))
     if any(isinstance(v, Call) and terminal_name(v.function) in MODULE_CONTAINERS for v in stored):
         return module
-    held = ev.attributes({Instance(ref): Confidence.CERTAIN}, name) if module else EMPTY
-    return any(_is_module(ev, value) for value in held)
+    held = pts.attributes({Instance(ref): Confidence.CERTAIN}, name) if module else EMPTY
+    return any(_is_module(pts, value) for value in held)
 
 
-def _is_module(ev: PointsTo, value: Value) -> bool:
+def _is_module(pts: PointsTo, value: Value) -> bool:
     match value:
         case Instance():
-            return ev.holds_module(value)
+            return pts.holds_module(value)
         case ExternalInstance(dotted):
             return dotted.startswith("torch.nn.")
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from dynamo_lint.calls.context import givers
+from dynamo_lint.calls.contexts import givers
 from dynamo_lint.calls.model import Edge
 from dynamo_lint.conditions.arguments import NO_SWITCHES, is_off
 from dynamo_lint.conditions.constructor import MODE, contradicts, starts_off
@@ -83,14 +83,14 @@ def if_given(
     entered: Collection[FunctionRef],
 ) -> Iterator[Edge]:
     """The edges of a call that is only made if what may be None or off, as the names say, is not."""
-    ev = points_to_of(project)
+    pts = points_to_of(project)
     optional = [p for p in project.function(where).parameters if p.name in names]
     if not optional and not any(starts_off(project, name, where) for name in names):
         yield from edges
         return
     for edge in edges:
         likely = replace(edge, tier=max(edge.tier, Confidence.LIKELY))
-        asked = [] if edge.needs else [givers(ev, where, one, entered) for one in optional]
+        asked = [] if edge.needs else [givers(pts, where, one, entered) for one in optional]
         known = next((one for one in asked if one is not None), None)
         yield from (likely,) if known is None else (replace(likely, needs=one) for one in known)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.calls.compiled_calls import compiles_something
-from dynamo_lint.calls.context import comes_back, depends_on
+from dynamo_lint.calls.contexts import comes_back, depends_on
 from dynamo_lint.conditions.arguments import gives_another, is_disabled, off_with, varies
 from dynamo_lint.conditions.constructor import attributes_tested
 from dynamo_lint.conditions.select import is_chosen
@@ -235,8 +235,8 @@ class _Search:
 
     def _attached(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """What a site compiles of what the project hangs on objects that it does not know."""
-        ev = points_to_of(self._project).with_names()
-        found = self._compiled(Context(where, self._project.owner(where)), site, name, ev)
+        pts = points_to_of(self._project).with_names()
+        found = self._compiled(Context(where, self._project.owner(where)), site, name, pts)
         return found if isinstance(found, list) else []
 
     def _put_in(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
@@ -247,10 +247,10 @@ class _Search:
             return []
         if self._project.symbols(target, where.path, where.key):  # `re`
             return []
-        ev, scope = points_to_of(self._project), Context(where, self._project.owner(where))
-        if not compiled and has_own_compile(self._project, ev.value(target, scope)):
+        pts, context = points_to_of(self._project), Context(where, self._project.owner(where))
+        if not compiled and has_own_compile(self._project, pts.value(target, context)):
             return []
-        found = self._roots(scope, site, "library", target, put_into_library(ev, target, scope))
+        found = self._roots(context, site, "library", target, put_into_library(pts, target, context))
         return found if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
@@ -288,10 +288,10 @@ class _Search:
                 inherited = self._compiled(Context(where, heir), site, name)
                 yield from map(at_best_likely, inherited if isinstance(inherited, list) else ())
         if self._is_given(where, deciding):
-            ev = points_to_of(self._project)
-            fresh, roots = ev.fresh(), []
-            for scope in by_call(ev, where, self._project.owner(where), deciding, site.call.line):
-                told = self._compiled(scope, site, name, fresh)
+            pts = points_to_of(self._project)
+            fresh, roots = pts.fresh(), []
+            for context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
+                told = self._compiled(context, site, name, fresh)
                 roots += told if isinstance(told, list) else []
             found = merged_roots(root for root in roots if root.entry.tier < Confidence.ASSUMED)
             if len(found) <= _MOST_TARGETS:
@@ -312,15 +312,15 @@ class _Search:
         return (callee,)
 
     def _compiled(
-        self, scope: Context, site: CallSite, name: str, ev: PointsTo | None = None
+        self, context: Context, site: CallSite, name: str, pts: PointsTo | None = None
     ) -> list[Root] | Unresolved:
         """What a call site compiles, seen from one scope."""
-        where, ev = scope.function, ev or points_to_of(self._project)
+        where, pts = context.function, pts or points_to_of(self._project)
         if name in frameworks.NAMES:
-            by_library = frameworks.compiled_by_library(ev, site, scope)
+            by_library = frameworks.compiled_by_library(pts, site, context)
             if by_library is not None:
                 values, regional = by_library
-                return self._roots(scope, site, "library", site.call, values, regional)
+                return self._roots(context, site, "library", site.call, values, regional)
         position = self._wrapped_argument(site.call.function, where)
         if position is None and self.compiles(site.call.function, where.path, where.key):
             position = 0
@@ -328,16 +328,16 @@ class _Search:
             argument = compiled_argument(site.call, position)
             if argument is None:
                 return []
-            found = self._roots(scope, site, "call", argument, ev.before(argument, scope, site.call))
+            found = self._roots(context, site, "call", argument, pts.before(argument, context, site.call))
             if site.unused and isinstance(found, list) and self._only_returns(site.call.function, where):
                 return [replace(root, targets=(), module=None) for root in found]  # nobody calls the result
             return found
         if isinstance(site.call.function, ir.Attribute) and name == "compile":
             callee = site.call.function.value
-            values = ev.value(callee, scope)
+            values = pts.value(callee, context)
             modules = compiled_in_place(self._project, values)
             if modules or (not values and _OF_TORCH.intersection(key for key, _ in site.call.keywords)):
-                return self._roots(scope, site, "method", callee, modules)
+                return self._roots(context, site, "method", callee, modules)
         return []
 
     def _only_returns(self, callee: Expr, where: FunctionRef) -> bool:
@@ -353,8 +353,8 @@ class _Search:
 
     def _in_context(self, where: FunctionRef, site: CallSite) -> list[Root]:
         """A call inside `with regional_compile(…):`."""
-        scope, callee = Context(where, self._project.owner(where)), site.call.function
-        found = self._roots(scope, site, "with", callee, evaluate(self._project, callee, scope))
+        context, callee = Context(where, self._project.owner(where)), site.call.function
+        found = self._roots(context, site, "with", callee, evaluate(self._project, callee, context))
         return found if isinstance(found, list) else []
 
     def of_libraries(self) -> Iterator[Root]:
@@ -369,14 +369,14 @@ class _Search:
 
     def _roots(
         self,
-        scope: Context,
+        context: Context,
         site: CallSite,
         idiom: str,
         target: Expr,
         values: ValueSet,
         regional: bool = False,
     ) -> list[Root] | Unresolved:
-        where, line = scope.function, site.call.line
+        where, line = context.function, site.call.line
         convention = terminal_name(site.call.function) == CONVENTION
         regional = regional or convention or idiom == "with" or site.repeated
         roots = []
@@ -385,8 +385,8 @@ class _Search:
             for v, tier in flattened(values).items()
             if not comes_back(self._project, where, target, v)
         }
-        ev = points_to_of(self._project)
-        count = instances(ev, site, scope) if site.repeated and len(flat) == 1 else None
+        pts = points_to_of(self._project)
+        count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
         for value, tier in flat.items():
             targets = targets_of(self._project, {value: tier})
             if idiom in ("call", "method") and isinstance(value, Instance):

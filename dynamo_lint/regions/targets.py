@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dynamo_lint.calls.context import depends_on
+from dynamo_lint.calls.contexts import depends_on
 from dynamo_lint.conditions.arguments import leaves_out
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Attribute, Call, Expr
@@ -45,7 +45,7 @@ class Target:
     tier: Confidence
 
 
-def of_few(ev: PointsTo, callees: ValueSet) -> ValueSet:
+def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
     """What a closure calls, with no more than a guess at functions so many that it says nothing of each.
 
     It may call whatever was decorated; one of many methods is what a configuration picks.
@@ -54,7 +54,7 @@ def of_few(ev: PointsTo, callees: ValueSet) -> ValueSet:
     if len(plain) <= ENOUGH:
         return callees
     others: ValueSet = {v: tier for v, tier in callees.items() if v not in plain}
-    return union([others, ev.guessed({v: tier for v, tier in callees.items() if v in plain})])
+    return union([others, pts.guessed({v: tier for v, tier in callees.items() if v in plain})])
 
 
 def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
@@ -169,24 +169,24 @@ def compiled_in_place(project: Project, values: ValueSet) -> ValueSet:
 
 
 def by_call(
-    ev: PointsTo, where: FunctionRef, receiver: ClassRef | None, asked: Sequence[Expr], line: int
+    pts: PointsTo, where: FunctionRef, receiver: ClassRef | None, asked: Sequence[Expr], line: int
 ) -> Iterator[Context]:
     """The scope of a function as each single call makes it, as far as its annotations leave that open.
 
     Only what the expressions asked for come from is told, and only of calls that run the line: not those that
     leave off what turns it on.
     """
-    function = ev.project.function(where)
+    function = pts.project.function(where)
     opened = [
         p
         for p in function.parameters
-        if depends_on(asked, function, {p.name}) and not is_settled(ev.project, p, where)
+        if depends_on(asked, function, {p.name}) and not is_settled(pts.project, p, where)
     ]
-    for caller, site in ev.call_sites(where):
-        if leaves_out(ev.project, where, site.call, line):
+    for caller, site in pts.call_sites(where):
+        if leaves_out(pts.project, where, site.call, line):
             continue
-        for seen in _seen_by_all(ev.project, Context(where, receiver), caller, site.call):
-            passed = ((p.name, ev.capped(ev.passed_by(p, where, seen, site))) for p in opened)
+        for seen in _seen_by_all(pts.project, Context(where, receiver), caller, site.call):
+            passed = ((p.name, pts.capped(pts.passed_by(p, where, seen, site))) for p in opened)
             given = tuple(
                 (name, freeze(union([values], Confidence.LIKELY))) for name, values in passed if values
             )
@@ -194,12 +194,12 @@ def by_call(
                 yield Context(where, receiver, given)
 
 
-def _seen_by_all(project: Project, scope: Context, caller: Context, call: Call) -> Iterator[Context]:
+def _seen_by_all(project: Project, context: Context, caller: Context, call: Call) -> Iterator[Context]:
     """Where a call stands, for each class that runs the method around it if `self` is in what it passes.
 
     But `self.prepare(net)` is for the class that has this `prepare`.
     """
-    yield seen_by(project, scope, caller, call)
+    yield seen_by(project, context, caller, call)
     own = project.self_name(caller.function)
     match call.function:
         case ir.Attribute(ir.Name(name)) if name == own:

@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from dynamo_lint.calls import context, decorators, protocols
+from dynamo_lint.calls import contexts, decorators, protocols
 from dynamo_lint.calls.callbacks import callback_arguments, using
 from dynamo_lint.calls.construct import constructors
-from dynamo_lint.calls.context import by_caller, origins
+from dynamo_lint.calls.contexts import by_caller, origins
 from dynamo_lint.calls.decorators import is_within, is_wrapped, wrappers
 from dynamo_lint.calls.hooks import hooks_of
 from dynamo_lint.calls.model import Edge, Step, Visit, met
@@ -231,73 +231,77 @@ class _Walk:
 
     def _outgoing(self, node: Node) -> Iterator[Edge]:
         function = self._project.function(node.function)
-        scope = Context(node.function, node.receiver)
+        context = Context(node.function, node.receiver)
         for site in function.calls:
             sure = reach_confidence(points_to_of(self._project), *node, site)
             if sure is not None:
-                edges = self._call(site, scope)
+                edges = self._call(site, context)
                 if sure is not Confidence.CERTAIN:
                     edges = (replace(edge, tier=max(edge.tier, Confidence.LIKELY)) for edge in edges)
                 if site.given:
                     edges = if_given(self._project, edges, site.given, node.function, self._entered)
                 yield from edges
-        for run in protocols.runs(points_to_of(self._project), function, scope, self._protocols):
+        for run in protocols.runs(points_to_of(self._project), function, context, self._protocols):
             name = self._project.function(run.method).qualname
             yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
         for load in function.loads:
             if load.name in self._properties:
-                yield from self._property(load.value, load.name, scope, function.line, "")
+                yield from self._property(load.value, load.name, context, function.line, "")
         if self._delegates:
-            yield from delegation.read(points_to_of(self._project), function, scope)
+            yield from delegation.read(points_to_of(self._project), function, context)
         for store in function.stores:
             if store.name in self._properties and not function.runs_eagerly(store.line):
-                yield from self._property(store.owner, store.name, scope, store.line, "@setter")
+                yield from self._property(store.owner, store.name, context, store.line, "@setter")
 
     def _more(self, node: Node, given: Arguments) -> list[Edge]:
         """What a function calls of what it was handed."""
-        scope = Context(node.function, node.receiver, given)
+        context = Context(node.function, node.receiver, given)
         calls = using(self._project.function(node.function), given)
         return [
-            replace(e, tier=max(e.tier, Confidence.LIKELY)) for site in calls for e in self._call(site, scope)
+            replace(e, tier=max(e.tier, Confidence.LIKELY))
+            for site in calls
+            for e in self._call(site, context)
         ]
 
-    def _call(self, site: CallSite, scope: Context) -> Iterator[Edge]:
+    def _call(self, site: CallSite, context: Context) -> Iterator[Edge]:
         call = site.call
-        if scope.function in self._wrapping and is_wrapped(self._project, call.function, scope.function):
+        if context.function in self._wrapping and is_wrapped(self._project, call.function, context.function):
             return  # whatever the decorator was put around on this path is followed for itself
-        if scope.receiver in self._around and decorators.keeps_function(self._project, call.function, scope):
+        if context.receiver in self._around and decorators.keeps_function(
+            self._project, call.function, context
+        ):
             return
         if isinstance(call.function, ir.Attribute) and not self._project.is_known(call.function.name):
             # No code of this project has that name, but it may be handed to the code that has.
-            if self._takes_functions(call.function, scope):
-                yield from self._arguments(call, scope)
+            if self._takes_functions(call.function, context):
+                yield from self._arguments(call, context)
             return
         if self._delegates and isinstance(call.function, ir.Attribute):
-            yield from delegation.called(points_to_of(self._project), call.function, call.line, scope)
-        ev = points_to_of(self._project)
-        values = patched_callee(ev, call.function, scope)
-        if is_wrapped(self._project, call.function, scope.function):
-            values = of_few(ev, values)
-        yield from self._by_caller(call.function, scope, values, call.line)
+            yield from delegation.called(points_to_of(self._project), call.function, call.line, context)
+        pts = points_to_of(self._project)
+        values = patched_callee(pts, call.function, context)
+        if is_wrapped(self._project, call.function, context.function):
+            values = of_few(pts, values)
+        yield from self._by_caller(call.function, context, values, call.line)
         for value, tier in values.items():
             match value:
                 case ExternalSymbol(dotted) | Compiled(dotted):
                     if calls_back(dotted):
-                        yield from self._arguments(call, scope)
+                        yield from self._arguments(call, context)
                     for mask in masks_for(points_to_of(self._project), dotted, call):
                         yield from self._runs(
                             mask, max(tier, Confidence.LIKELY), call.line, "runs the mask function"
                         )
                 case ClassValue(ref):
-                    for part in constructors(self._project, ref, call, scope.function):
+                    for part in constructors(self._project, ref, call, context.function):
                         yield Edge(Node(part, ref), tier, call.line, f"constructs {ref.name}")
                 case _:
                     callee = terminal_name(call.function) or ""
-                    for bound in context.bound(points_to_of(self._project), value, call, scope):
+                    for bound in contexts.bind_receiver(points_to_of(self._project), value, call, context):
                         edges = self._leaving(self._runs(bound, tier, call.line, callee=callee), call)
                         if isinstance(bound, Instance):
-                            edges = self._callbacks(edges, call, scope)
-                        yield from self._passed(call.function, scope, bound, edges)
+                            edges = self._callbacks(edges, call, context)
+                        yield from self._passed(call.function, context, bound, edges)
 
     def _leaving(self, edges: Iterator[Edge], call: ir.Call) -> Iterator[Edge]:
         for edge in edges:
@@ -308,10 +312,10 @@ class _Walk:
             )
             yield replace(edge, off=off) if off else edge
 
-    def _callbacks(self, edges: Iterator[Edge], call: ir.Call, scope: Context) -> Iterator[Edge]:
-        ev = points_to_of(self._project)
+    def _callbacks(self, edges: Iterator[Edge], call: ir.Call, context: Context) -> Iterator[Edge]:
+        pts = points_to_of(self._project)
         for edge in edges:
-            yield replace(edge, given=callback_arguments(ev, edge.target.function, call, scope))
+            yield replace(edge, given=callback_arguments(pts, edge.target.function, call, context))
 
     def _runs(
         self, value: Value, tier: Confidence, line: int, verb: str = "calls", callee: str | None = None
@@ -343,59 +347,59 @@ class _Walk:
                 note = f"runs the forward hook {name}"
                 yield Edge(Node(target.function, target.receiver), target.tier, line, note)
 
-    def _takes_functions(self, callee: Expr, scope: Context) -> bool:
-        symbols = self._project.symbols(callee, scope.function.path, scope.function.key)
+    def _takes_functions(self, callee: Expr, context: Context) -> bool:
+        symbols = self._project.symbols(callee, context.function.path, context.function.key)
         return any(isinstance(s, ExternalSymbol) and calls_back(s.dotted) for s in symbols)
 
-    def _arguments(self, call: ir.Call, scope: Context) -> Iterator[Edge]:
+    def _arguments(self, call: ir.Call, context: Context) -> Iterator[Edge]:
         """Functions handed to library code run inside the region: `checkpoint(self._body, x)`."""
         if terminal_name(call.function) == CONVENTION:
             return
         for argument in arguments_of(call):
             if isinstance(argument, ir.Constant | ir.Unknown):
                 continue
-            values = evaluate(self._project, argument, scope)
-            yield from self._by_caller(argument, scope, values, call.line, "passes on")
+            values = evaluate(self._project, argument, context)
+            yield from self._by_caller(argument, context, values, call.line, "passes on")
             for value, tier in values.items():
                 if isinstance(value, FunctionValue) or points_to_of(self._project).holds_module(value):
                     edges = self._runs(value, max(tier, Confidence.LIKELY), call.line, "passes on")
-                    yield from self._passed(argument, scope, value, edges)
+                    yield from self._passed(argument, context, value, edges)
 
     def _by_caller(
-        self, expr: Expr, scope: Context, known: ValueSet, line: int, verb: str = "calls"
+        self, expr: Expr, context: Context, known: ValueSet, line: int, verb: str = "calls"
     ) -> Iterator[Edge]:
         """The edges to modules that hot callers hand to a helper which is handed too many others."""
-        if isinstance(expr, ir.Name) and scope.function not in self._entered:
+        if isinstance(expr, ir.Name) and context.function not in self._entered:
             callee = expr.id if verb == "calls" else None
-            for one in by_caller(points_to_of(self._project), scope.function, expr, known):
+            for one in by_caller(points_to_of(self._project), context.function, expr, known):
                 for edge in self._runs(one.value, one.tier, line, verb, callee):
                     yield replace(edge, needs=one.caller)
 
-    def _passed(self, expr: Expr, scope: Context, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
+    def _passed(self, expr: Expr, context: Context, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
         """The edges to what a parameter holds: only what hot callers pass runs compiled."""
-        expr = innermost(self._project, expr, scope.function)
-        home = self._project.home_of(expr.id, scope.function) if isinstance(expr, ir.Name) else None
+        expr = innermost(self._project, expr, context.function)
+        home = self._project.home_of(expr.id, context.function) if isinstance(expr, ir.Name) else None
         parameter = as_given(self._project.function(home), expr) if home is not None else None
         if (
             home is None
             or parameter is None
-            or not self._entered.isdisjoint((scope.function, home))
+            or not self._entered.isdisjoint((context.function, home))
             or not isinstance(value, FunctionValue | Instance)
-            or scope.passed(parameter.name) is not None  # by a hot caller, just now
+            or context.passed(parameter.name) is not None  # by a hot caller, just now
         ):
             yield from edges
             return
-        kept = home != scope.function
+        kept = home != context.function
         found = origins(points_to_of(self._project), home, parameter, self._entered, kept=kept)
         for edge in edges:
             if value not in found:
                 yield edge
             yield from (replace(edge, needs=caller) for caller in found.get(value, ()))
 
-    def _property(self, owner: Expr, name: str, scope: Context, line: int, role: str) -> Iterator[Edge]:
+    def _property(self, owner: Expr, name: str, context: Context, line: int, role: str) -> Iterator[Edge]:
         """The getter or setter that a load or store of `owner.name` runs."""
         verb = "sets" if role else "reads"
-        for value, tier in evaluate(self._project, owner, scope).items():
+        for value, tier in evaluate(self._project, owner, context).items():
             if not isinstance(value, Instance):
                 continue
             getter = self._project.method(value.ref, name)

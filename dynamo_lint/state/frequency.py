@@ -104,9 +104,9 @@ class Drivers:
 
     def _classes_constructed(self, where: FunctionRef, calls: Iterable[Call]) -> Iterator[ClassRef]:
         """The classes of the objects that calls in a function give."""
-        scope = Context(where, self.project.owner(where))
+        context = Context(where, self.project.owner(where))
         for call in calls:
-            yield from (v.ref for v in glimpse(self.project, call, scope) if isinstance(v, Instance))
+            yield from (v.ref for v in glimpse(self.project, call, context) if isinstance(v, Instance))
 
     # --- which calls run compiled code ------------------------------------------------------------------
     # Only the calls that a question is about are looked at: most code is far from everything compiled.

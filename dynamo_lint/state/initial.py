@@ -359,8 +359,8 @@ class Initial:
                 rest = below(item, path, store.index)
                 found += [self._store(where, store, rest, False, None)] if rest is not None else []
         for where, store in self.project.stores_of(name):
-            scope = self.project.symbols(store.owner, where.path, where.key)
-            names_it = File(owner.path) in scope if owner.key == MODULE_KEY else home in scope
+            context = self.project.symbols(store.owner, where.path, where.key)
+            names_it = File(owner.path) in context if owner.key == MODULE_KEY else home in context
             if names_it and where not in self.hot:
                 found.append(self._store(where, store, item, where == home and not store.augmented, None))
         for where, site in self.project.calls_of("clear"):
@@ -442,7 +442,7 @@ class Initial:
 
     # --- kinds of index expressions ---------------------------------------------------------------------
 
-    def of_expr(self, expr: Expr, scope: Context, depth: int = 0) -> Kinds:
+    def of_expr(self, expr: Expr, context: Context, depth: int = 0) -> Kinds:
         """The kinds of an expression in the index's language."""
         # Names that are bound to each other again and again would take exponential time.
         self.asked = self.asked + 1 if depth else 0
@@ -456,20 +456,20 @@ class Initial:
             case ir.Display(kind, items):
                 if kind != "tuple":
                     return frozenset({Kind.CONTAINER})
-                return K.of_tuple([self.of_expr(item, scope, depth + 1) for item in items])
+                return K.of_tuple([self.of_expr(item, context, depth + 1) for item in items])
             case ir.Choice(options):
-                parts = [self.of_expr(option, scope, depth + 1) for option in options]
+                parts = [self.of_expr(option, context, depth + 1) for option in options]
                 return frozenset().union(*parts) if all(parts) else K.UNKNOWN
             case ir.Name(name):
-                return self._of_name(name, scope, depth)
+                return self._of_name(name, context, depth)
             case ir.Call(function):
-                return self._of_call(function, expr, scope)
+                return self._of_call(function, expr, context)
             case ir.Attribute(owner, name):
-                return self._of_attribute(owner, name, scope)
+                return self._of_attribute(owner, name, context)
         return K.UNKNOWN
 
-    def _of_name(self, name: str, scope: Context, depth: int) -> Kinds:
-        function = self.project.function(scope.function)
+    def _of_name(self, name: str, context: Context, depth: int) -> Kinds:
+        function = self.project.function(context.function)
         bound = [b.value for b in function.bindings if b.name == name]
         for parameter in function.parameters:
             if parameter.name == name and not bound:
@@ -477,26 +477,26 @@ class Initial:
                     return K.of_annotation(parameter.annotation)
                 if isinstance(parameter.default, ir.Constant) and parameter.default.value is not None:
                     return K.of_constant(parameter.default.value)
-                return self._of_passed(parameter.name, scope, depth)
+                return self._of_passed(parameter.name, context, depth)
         if not bound:
-            bound = self.project.global_bindings(scope.function.path).get(name, [])
-            scope = Context(FunctionRef(scope.function.path, MODULE_KEY))
+            bound = self.project.global_bindings(context.function.path).get(name, [])
+            context = Context(FunctionRef(context.function.path, MODULE_KEY))
         if not bound:
             return K.UNKNOWN
-        return self.of_expr(ir.Choice(tuple(bound)), scope, depth + 1)
+        return self.of_expr(ir.Choice(tuple(bound)), context, depth + 1)
 
-    def _of_passed(self, name: str, scope: Context, depth: int) -> Kinds:
+    def _of_passed(self, name: str, context: Context, depth: int) -> Kinds:
         """What set-up code passes for a parameter: of a method it calls on itself, or of a constructor."""
-        function = self.project.function(scope.function)
+        function = self.project.function(context.function)
         names = [p.name for p in function.parameters if p.kind == "positional"][1:]
         method = function.qualname.rpartition(".")[2]
-        owner = self.project.owner(scope.function)
+        owner = self.project.owner(context.function)
         called = owner.name if method == "__init__" and owner is not None else method
         found: list[Kinds] = []
         for where, site in self.project.calls_of(called):
             if called == method:
-                inside = scope.receiver is not None and self._is_setup(where, scope.receiver)
-                here = Context(where, scope.receiver)
+                inside = context.receiver is not None and self._is_setup(where, context.receiver)
+                here = Context(where, context.receiver)
             else:
                 inside = owner in self.project.symbols(site.call.function, where.path, where.key)
                 here = Context(where, self.project.owner(where))
@@ -507,8 +507,8 @@ class Initial:
                 found.append(self.of_expr(passed[name], here, depth + 1))
         return frozenset().union(*found) if found and all(found) else K.UNKNOWN
 
-    def _of_call(self, function: Expr, call: Expr, scope: Context) -> Kinds:
-        for symbol in self.project.symbols(function, scope.function.path, scope.function.key):
+    def _of_call(self, function: Expr, call: Expr, context: Context) -> Kinds:
+        for symbol in self.project.symbols(function, context.function.path, context.function.key):
             match symbol:
                 case ExternalSymbol(dotted):
                     found = K.of_call(dotted.removeprefix("builtins."))
@@ -516,7 +516,7 @@ class Initial:
                         return found
                 case ClassRef():
                     return self._of_instance(symbol)
-        values = evaluate(self.project, call, scope)
+        values = evaluate(self.project, call, context)
         known = any(isinstance(value, Instance | ExternalInstance) for value in values)
         return frozenset({Kind.OBJECT}) if known else K.UNKNOWN
 
@@ -527,11 +527,11 @@ class Initial:
         """The class is an enumeration."""
         return any(base.startswith("enum.") for base in self.project.external_bases(ref))
 
-    def _of_attribute(self, owner: Expr, name: str, scope: Context) -> Kinds:
-        for symbol in self.project.symbols(owner, scope.function.path, scope.function.key):
+    def _of_attribute(self, owner: Expr, name: str, context: Context) -> Kinds:
+        for symbol in self.project.symbols(owner, context.function.path, context.function.key):
             if isinstance(symbol, ClassRef) and self.is_enum(symbol):
                 return frozenset({Kind.ENUM})
-        for value in evaluate(self.project, owner, scope):
+        for value in evaluate(self.project, owner, context):
             if isinstance(value, Instance):
                 return self.kinds(Key(value.ref, name))
         return K.UNKNOWN

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import libcst as cst
 
-from dynamo_lint.calls import context
+from dynamo_lint.calls import contexts
 from dynamo_lint.index.ir import (
     MODULE_KEY,
     UNKNOWN,
@@ -207,8 +207,8 @@ class Linker:
         """A function that was looked up on no instance: a method of a class is passed its `self`."""
         named = self.project.function(function.ref).owner is not None
         explicit = named and self.project.method_kind(function.ref) == "method"
-        scope = Context(self.reference, self.receiver)
-        for bound in context.bound(points_to_of(self.project), function, call, scope):
+        context = Context(self.reference, self.receiver)
+        for bound in contexts.bind_receiver(points_to_of(self.project), function, call, context):
             if isinstance(bound, FunctionValue):
                 receiver = bound.receiver or self.project.owner(bound.ref)
                 yield Callee(bound.ref, receiver, explicit)

@@ -40,17 +40,17 @@ _PLAIN = frozenset(
 )
 
 
-def is_plain(project: Project, annotation: Expr, scope: Context) -> bool:
+def is_plain(project: Project, annotation: Expr, context: Context) -> bool:
     """Whether an annotation admits only tensors, numbers and texts: values that lead to no code of ours."""
     match annotation:
         case ir.Constant(None):
             return True
         case ir.Choice(options) | ir.Display("tuple", options):
-            return all(is_plain(project, option, scope) for option in options)
+            return all(is_plain(project, option, context) for option in options)
         case ir.Subscript(base, index):
             name = base.id if isinstance(base, ir.Name) else getattr(base, "name", "")
-            return name in _TRANSPARENT and is_plain(project, index, scope)
-    symbols = project.symbols(annotation, scope.function.path, scope.function.key)
+            return name in _TRANSPARENT and is_plain(project, index, context)
+    symbols = project.symbols(annotation, context.function.path, context.function.key)
     return bool(symbols) and all(isinstance(s, ExternalSymbol) and s.dotted in _PLAIN for s in symbols)
 
 
@@ -71,39 +71,39 @@ def as_overridden(project: Project, parameter: ir.Parameter, where: FunctionRef)
     return EMPTY
 
 
-def typed(project: Project, annotation: Expr, scope: Context) -> ValueSet:
+def typed(project: Project, annotation: Expr, context: Context) -> ValueSet:
     """Instances of an annotated type."""
     match annotation:
         case ir.Choice(options) | ir.Display("tuple", options):
-            return union(typed(project, option, scope) for option in options)
+            return union(typed(project, option, context) for option in options)
         case ir.Subscript(base, index):
             name = base.id if isinstance(base, ir.Name) else getattr(base, "name", "")
             inner = index.items if isinstance(index, ir.Display) and index.items else (index,)
             if name in _UNION:
-                return union(typed(project, option, scope) for option in inner)
+                return union(typed(project, option, context) for option in inner)
             if name == "Literal":
                 texts = [i.value for i in inner if isinstance(i, ir.Constant) and isinstance(i.value, str)]
                 return {Text(text): Confidence.LIKELY for text in texts}
             if name in _WRAPPING:
-                return typed(project, inner[0], scope)
+                return typed(project, inner[0], context)
             if name in _SEQUENCES or name in ("tuple", "Tuple"):
-                items = union(typed(project, option, scope) for option in inner)
+                items = union(typed(project, option, context) for option in inner)
                 return {Container("each", (freeze(items),)): Confidence.CERTAIN} if items else EMPTY
             if name in _MAPPINGS:
-                items = typed(project, inner[-1], scope)
+                items = typed(project, inner[-1], context)
                 return {Container("each", (freeze(items),)): Confidence.CERTAIN} if items else EMPTY
             if name in ("type", "Type"):
                 return {
                     ClassValue(v.ref): tier
-                    for v, tier in typed(project, inner[0], scope).items()
+                    for v, tier in typed(project, inner[0], context).items()
                     if isinstance(v, Instance)
                 }
-            return typed(project, base, scope)
-    inner_ones = nested(project, annotation, scope.receiver)
+            return typed(project, base, context)
+    inner_ones = nested(project, annotation, context.receiver)
     if inner_ones:
         return {Instance(inner_ones[0]): Confidence.CERTAIN if len(inner_ones) == 1 else Confidence.LIKELY}
     found: dict[Value, Confidence] = {}
-    for symbol in project.symbols(annotation, scope.function.path, scope.function.key):
+    for symbol in project.symbols(annotation, context.function.path, context.function.key):
         match symbol:
             case ClassRef():
                 found[Instance(symbol)] = Confidence.CERTAIN
@@ -113,7 +113,7 @@ def typed(project: Project, annotation: Expr, scope: Context) -> ValueSet:
             case ExternalSymbol(dotted) if dotted.rpartition(".")[2] in _ALIASING and isinstance(
                 annotation, Name
             ):
-                found |= _alias(project, annotation.id, scope.function.path)
+                found |= _alias(project, annotation.id, context.function.path)
             case ExternalSymbol(dotted) if not dotted.startswith("builtins.") and dotted not in _UNTOLD:
                 found[ExternalInstance(dotted)] = Confidence.CERTAIN
     return found

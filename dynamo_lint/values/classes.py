@@ -28,20 +28,20 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.points_to import PointsTo
 
 
-def class_from_type(ev: PointsTo, bases: Sequence[Expr], scope: Context) -> ValueSet:
+def class_from_type(pts: PointsTo, bases: Sequence[Expr], context: Context) -> ValueSet:
     """What `type(name, (Mixin, base), {})` makes, by its first base that has a `forward`."""
-    where = scope.function
+    where = context.function
     for base in bases:
-        found = ev.of_symbols(ev.project.symbols(base, where.path, where.key)) or ev.value(base, scope)
+        found = pts.of_symbols(pts.project.symbols(base, where.path, where.key)) or pts.value(base, context)
         classes: ValueSet = {v: tier for v, tier in found.items() if isinstance(v, ClassValue)}
-        if any(isinstance(v, ClassValue) and ev.project.method(v.ref, "forward") for v in classes):
+        if any(isinstance(v, ClassValue) and pts.project.method(v.ref, "forward") for v in classes):
             return classes
     return EMPTY
 
 
-def inherited_from_parameter(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+def inherited_from_parameter(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     """What `super().name` means in a class whose bases are parameters of the function around it."""
-    project = ev.project
+    project = pts.project
     outer = project.class_(ref).outer or MODULE_KEY
     if outer == MODULE_KEY:
         return EMPTY
@@ -50,7 +50,7 @@ def inherited_from_parameter(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet
     for base in project.class_(ref).bases:
         if project.symbols(base, ref.path, outer):
             continue
-        for value, tier in ev.value(base, Context(around, project.owner(around))).items():
+        for value, tier in pts.value(base, Context(around, project.owner(around))).items():
             method = project.method(value.ref, name) if isinstance(value, ClassValue) else None
             if method is not None and isinstance(value, ClassValue):
                 found.append({FunctionValue(method, value.ref): max(tier, Confidence.LIKELY)})
@@ -62,40 +62,42 @@ def is_enumeration(project: Project, ref: ClassRef) -> bool:
     return any(base.startswith("enum.") for base in project.external_bases(ref))
 
 
-def enumeration_values(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def enumeration_values(pts: PointsTo, ref: ClassRef) -> ValueSet:
     """The `value` of a member that only the run knows."""
-    class_ = ev.project.class_(ref)
+    class_ = pts.project.class_(ref)
     outer = Context(FunctionRef(ref.path, class_.outer or MODULE_KEY))
     found = union(
-        (ev.value(one.value, outer) for one in class_.bindings if not isinstance(one.value, Definition)),
+        (pts.value(one.value, outer) for one in class_.bindings if not isinstance(one.value, Definition)),
         Confidence.LIKELY,
     )
-    alternatives.note(ev.project, found)
+    alternatives.note(pts.project, found)
     return found
 
 
-def field_arguments(ev: PointsTo, part: ClassRef, ref: ClassRef, name: str) -> Iterator[tuple[Expr, Context]]:
+def field_arguments(
+    pts: PointsTo, part: ClassRef, ref: ClassRef, name: str
+) -> Iterator[tuple[Expr, Context]]:
     """What is passed for a field that `part`, a base of the class or itself, declares, each with where."""
-    if ev.project.method(ref, "__init__") is not None:
+    if pts.project.method(ref, "__init__") is not None:
         return
-    declared = [key for key, _ in ev.project.class_(part).annotations]
+    declared = [key for key, _ in pts.project.class_(part).annotations]
     position = declared.index(name) if name in declared else None
-    made = (ev.constructions(one) for one in hierarchy.instantiated_as(ev.project, ref))
-    for scope, site in chain.from_iterable(made):
+    made = (pts.constructions(one) for one in hierarchy.instantiated_as(pts.project, ref))
+    for context, site in chain.from_iterable(made):
         given = next((value for key, value in site.call.keywords if key == name), None)
         if given is None and part == ref and position is not None and position < len(site.call.arguments):
             given = site.call.arguments[position]
         if given is not None:
-            yield given, scope
+            yield given, context
 
 
 _FEW = 8
 """A table of more classes than this that are no modules, backends or families, mixes all that these hold."""
 
 
-def set_on_class(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+def set_on_class(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     """What functions store under a name that the body of the class binds to None, to be filled later."""
-    project = ev.project
+    project = pts.project
     bound = project.class_bindings(ref).get(name, ())
     if not any(binding.value == Constant(None) for binding in bound):
         return EMPTY
@@ -105,28 +107,28 @@ def set_on_class(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
         if own and project.method_kind(where) not in ("classmethod", "staticmethod"):
             continue  # on an instance
         if ref in _holders(project, store.owner, where):
-            parts.append(ev.value(store.value, Context(where, project.owner(where))))
+            parts.append(pts.value(store.value, Context(where, project.owner(where))))
     return union(parts, Confidence.LIKELY)
 
 
-def put_into_table(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+def put_into_table(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     """What methods and other code put into a table that stands in the body of a class.
 
     Such tables hold the state of a program as well: of what is kept there, only what makes something counts.
     """
-    return ev.ask(("put into table", ref, name), lambda: _put_there(ev, ref, name), EMPTY)
+    return pts.ask(("put into table", ref, name), lambda: _put_there(pts, ref, name), EMPTY)
 
 
-def _put_there(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+def _put_there(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     rows = [
-        (key, {v: tier for v, tier in containers.put_by(ev, where, value).items() if _makes(v)})
-        for where, key, value in _put(ev.project, ref, name)
+        (key, {v: tier for v, tier in containers.put_by(pts, where, value).items() if _makes(v)})
+        for where, key, value in _put(pts.project, ref, name)
     ]
     held = union(values for _, values in rows)
-    others = [v for v in held if not isinstance(v, ClassValue) or not ev.project.is_module(v.ref)]
+    others = [v for v in held if not isinstance(v, ClassValue) or not pts.project.is_module(v.ref)]
     if not held or len(others) > _FEW:
         return EMPTY
-    alternatives.note(ev.project, held)  # which of them is taken, only the run knows
+    alternatives.note(pts.project, held)  # which of them is taken, only the run knows
     return at_best(stored(rows), Confidence.LIKELY)
 
 
@@ -155,20 +157,20 @@ def _makes(value: Value) -> bool:
 _MODULE_TYPES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
 
 
-def is_instance_of(ev: PointsTo, value: Value, types: ValueSet) -> bool:
+def is_instance_of(pts: PointsTo, value: Value, types: ValueSet) -> bool:
     """Whether a value is an instance of one of the types, given as instances of them."""
     if value in types:
         return True
     if not isinstance(value, Instance):
         return False
-    order = ev.project.mro(value.ref)
-    bases = ev.project.external_bases(value.ref)
+    order = pts.project.mro(value.ref)
+    bases = pts.project.external_bases(value.ref)
     for one in types:
         match one:
             case Instance(ref) if ref in order:
                 return True
             case ExternalInstance(dotted) if dotted in bases or (
-                dotted in _MODULE_TYPES and ev.project.is_module(value.ref)
+                dotted in _MODULE_TYPES and pts.project.is_module(value.ref)
             ):
                 return True
     return False

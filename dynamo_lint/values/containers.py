@@ -83,13 +83,13 @@ def _from(project: Project, bound: Iterable[Expr], name: str, path: str, depth: 
 
 
 def of_display(
-    ev: PointsTo, kind: str, items: tuple[Expr, ...], keys: tuple[str | None, ...], scope: Context
+    pts: PointsTo, kind: str, items: tuple[Expr, ...], keys: tuple[str | None, ...], context: Context
 ) -> ValueSet:
     """The container that a display or a comprehension makes."""
     takes_in = any(isinstance(item, Element) for item in items)
     if kind == "dict" and takes_in:
-        return stored(_rows(ev, items, keys, scope))
-    parts = [ev.value(item, scope) for item in items]
+        return stored(_rows(pts, items, keys, context))
+    parts = [pts.value(item, context) for item in items]
     if takes_in:
         kind, parts = "each", [union(parts)]
     # A container of nothing we follow is not worth carrying around.
@@ -99,24 +99,24 @@ def of_display(
 
 
 def _rows(
-    ev: PointsTo, items: tuple[Expr, ...], keys: tuple[str | None, ...], scope: Context
+    pts: PointsTo, items: tuple[Expr, ...], keys: tuple[str | None, ...], context: Context
 ) -> Iterator[tuple[str | None, ValueSet]]:
     for key, item in zip(keys, items, strict=True):
         if not isinstance(item, Element):
-            yield key, ev.value(item, scope)
+            yield key, pts.value(item, context)
             continue
-        for other, tier in ev.value(item.iterable, scope).items():
+        for other, tier in pts.value(item.iterable, context).items():
             if isinstance(other, Container):
                 known = zip_longest(other.keys, other.items)
                 yield from ((name, at_best(dict(held), tier)) for name, held in known)
 
 
-def put_by(ev: PointsTo, where: FunctionRef, value: Expr) -> ValueSet:
+def put_by(pts: PointsTo, where: FunctionRef, value: Expr) -> ValueSet:
     """What a function puts into a table; one that runs for each heir of its class puts them all there."""
-    heirs = each_subclass(ev.project, value, where)
+    heirs = each_subclass(pts.project, value, where)
     if heirs:
-        alternatives.note(ev.project, heirs)
-    return heirs or ev.value(value, Context(where, ev.project.owner(where)))
+        alternatives.note(pts.project, heirs)
+    return heirs or pts.value(value, Context(where, pts.project.owner(where)))
 
 
 def of_itself(bound: Sequence[Expr], name: str, found: ValueSet) -> ValueSet:
@@ -130,15 +130,15 @@ def of_itself(bound: Sequence[Expr], name: str, found: ValueSet) -> ValueSet:
     return found
 
 
-def set_by_functions(ev: PointsTo, name: str, scope: Context) -> ValueSet:
+def set_by_functions(pts: PointsTo, name: str, context: Context) -> ValueSet:
     """What functions bind to a global name of their file out of names of their own: `model = given`."""
-    project = ev.project
-    stores = project.set_in(scope.function.path).get(name, ()) if scope.function.key == MODULE_KEY else ()
+    project = pts.project
+    stores = project.set_in(context.function.path).get(name, ()) if context.function.key == MODULE_KEY else ()
     parts = []
     for where, value in stores:
         own = project.locals_of(where)
         if any(isinstance(part, Name) and part.id in own for part in walk(value)):
-            parts.append(ev.value(value, Context(where, project.owner(where))))
+            parts.append(pts.value(value, Context(where, project.owner(where))))
     return union(parts, Confidence.LIKELY)
 
 
@@ -156,21 +156,21 @@ def kind_of(project: Project, ref: ClassRef) -> str | None:
     return next((MODULE_CONTAINERS[base] for base in bases if base in MODULE_CONTAINERS), None)
 
 
-def of_modules(ev: PointsTo, kind: str, first: Expr | None, call: Call, scope: Context) -> ValueSet:
+def of_modules(pts: PointsTo, kind: str, first: Expr | None, call: Call, context: Context) -> ValueSet:
     """What a call of `nn.ModuleList`, `nn.ModuleDict` or `nn.Sequential` makes."""
     if kind == "sequential":
         starred = any(isinstance(argument, ir.Element) for argument in call.arguments)
-        parts = [ev.value(argument, scope) for argument in call.arguments]
+        parts = [pts.value(argument, context) for argument in call.arguments]
         if starred:
             return {Container("each", (freeze(union(parts)),)): Confidence.CERTAIN}
         return {Container("sequential", tuple(freeze(part) for part in parts)): Confidence.CERTAIN}
-    inner = ev.value(first, scope) if first is not None else EMPTY
+    inner = pts.value(first, context) if first is not None else EMPTY
     return {g: tier for g, tier in inner.items() if isinstance(g, Container)}
 
 
-def keyed(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+def keyed(pts: PointsTo, call: Call, context: Context) -> ValueSet:
     """A dictionary, or a record, of what a call gives by keywords."""
-    parts = tuple(freeze(ev.value(value, scope)) for _, value in call.keywords)
+    parts = tuple(freeze(pts.value(value, context)) for _, value in call.keywords)
     return {Container("dict", parts, tuple(name for name, _ in call.keywords)): Confidence.CERTAIN}
 
 
@@ -179,40 +179,42 @@ def pairs(values: ValueSet) -> ValueSet:
     return each({Container("tuple", (Slot(), freeze(values))): Confidence.CERTAIN})
 
 
-def put_into(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def put_into(pts: PointsTo, ref: ClassRef) -> ValueSet:
     """What is put into the instances of a class of the project that is a dictionary.
 
     Its own methods do it, `self[name] = cls`, or code that knows the one instance: `MODELS["net"] = Net`.
     """
-    if not any(base in _DICTIONARIES for base in ev.project.external_bases(ref)):
+    if not any(base in _DICTIONARIES for base in pts.project.external_bases(ref)):
         return EMPTY
-    parts = [module_tree.contents(ev, ref)]
-    for scope, site in ev.constructions(ref):
-        names = [one.name for one in ev.project.function(scope.function).bindings if one.value == site.call]
-        if scope.function.key == MODULE_KEY:
-            parts += [elements(ev.value(Name(name), scope)) for name in names]
+    parts = [module_tree.contents(pts, ref)]
+    for context, site in pts.constructions(ref):
+        names = [
+            one.name for one in pts.project.function(context.function).bindings if one.value == site.call
+        ]
+        if context.function.key == MODULE_KEY:
+            parts += [elements(pts.value(Name(name), context)) for name in names]
     return union(parts, Confidence.LIKELY)
 
 
-def anonymous_module_attribute(ev: PointsTo, bare: AnonymousModule, name: str) -> ValueSet:
+def anonymous_module_attribute(pts: PointsTo, bare: AnonymousModule, name: str) -> ValueSet:
     """What code of the same file stores as `bare.name`, or puts into the container there."""
     nothing: ValueSet = EMPTY
-    return ev.ask(("hung on", bare, name), lambda: _anonymous_module_attribute(ev, bare, name), nothing)
+    return pts.ask(("hung on", bare, name), lambda: _anonymous_module_attribute(pts, bare, name), nothing)
 
 
-def _anonymous_module_attribute(ev: PointsTo, bare: AnonymousModule, name: str) -> ValueSet:
+def _anonymous_module_attribute(pts: PointsTo, bare: AnonymousModule, name: str) -> ValueSet:
     held: list[ValueSet] = []
     inside: list[ValueSet] = []
-    for key, function in ev.project.files[bare.path].functions.items():
+    for key, function in pts.project.files[bare.path].functions.items():
         where = FunctionRef(bare.path, key)
-        scope = Context(where, ev.project.owner(where))
+        context = Context(where, pts.project.owner(where))
         for store in function.stores:
             match store.owner:
-                case owner if store.name == name and bare in ev.value(owner, scope):
-                    held.append(ev.value(store.value, scope))
+                case owner if store.name == name and bare in pts.value(owner, context):
+                    held.append(pts.value(store.value, context))
                 case ir.Attribute(owner, attribute) if store.name == ITEM and attribute == name:
-                    if bare in ev.value(owner, scope):
-                        inside.append(ev.value(store.value, scope))
+                    if bare in pts.value(owner, context):
+                        inside.append(pts.value(store.value, context))
     contents = union(inside)
     if contents:
         held.append({Container("each", (freeze(contents),)): Confidence.CERTAIN})

@@ -34,17 +34,17 @@ PASSING = frozenset(name.rpartition(".")[2] for name in NAMES) - {"map", "sum"}
 """Last names of those that give nothing but what they are given."""
 
 
-def of_call(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet:
+def of_call(pts: PointsTo, name: str, call: Call, context: Context) -> ValueSet:
     """What a call of one of them gives; the name is without the package."""
 
     def inside(source: Expr) -> ValueSet:
-        return ev.elements(ev.value(source, scope))
+        return pts.elements(pts.value(source, context))
 
     match name, call.arguments:
         case "enumerate", (source, *_):
             return each({Container("tuple", (Slot(), freeze(inside(source)))): Confidence.CERTAIN})
         case "zip", (ir.Element(rows),):  # `zip(*rows)`
-            return each(_columns(ev.value(rows, scope)))
+            return each(_columns(pts.value(rows, context)))
         case "zip" | "zip_longest", sources:
             return each(
                 {Container("tuple", tuple(freeze(inside(one)) for one in sources)): Confidence.CERTAIN}
@@ -56,11 +56,11 @@ def of_call(ev: PointsTo, name: str, call: Call, scope: Context) -> ValueSet:
         case "chain", sources:  # `*rows` gives the rows
             return each(union(inside(one) for one in sources))
         case ("chain.from_iterable", (rows,)) | ("sum", (rows, ir.Display())):
-            return each(ev.elements(inside(rows)))
+            return each(pts.elements(inside(rows)))
         case "filter", (_, source):
             return each(inside(source))
         case "map", (function, *_):
-            return each(ev.value(Call(function, line=call.line), scope))
+            return each(pts.value(Call(function, line=call.line), context))
     return {}
 
 
@@ -73,45 +73,45 @@ def _columns(rows: ValueSet) -> ValueSet:
     }
 
 
-def of_object(ev: PointsTo, ref: ClassRef) -> ValueSet | None:
+def of_object(pts: PointsTo, ref: ClassRef) -> ValueSet | None:
     """What the `__iter__` of a class gives one by one; None if it has none."""
-    given = _kept(ev, ref, "__iter__")
+    given = _kept(pts, ref, "__iter__")
     if given is None:
         return None
-    opened: set[ClassRef] = ev.project.memo.setdefault("iterated over", set())  # type: ignore[assignment]
+    opened: set[ClassRef] = pts.project.memo.setdefault("iterated over", set())  # type: ignore[assignment]
     if ref in opened:  # two classes that give each other to iterate over
         return EMPTY
     opened.add(ref)
     itself = Instance(ref) in given  # `return self`
     others = {v: tier for v, tier in given.items() if v != Instance(ref)}
-    found = union([ev.elements(others), (_kept(ev, ref, "__next__") or EMPTY) if itself else EMPTY])
+    found = union([pts.elements(others), (_kept(pts, ref, "__next__") or EMPTY) if itself else EMPTY])
     opened.remove(ref)
     return found
 
 
-def item_of(ev: PointsTo, ref: ClassRef, index: object) -> ValueSet | None:
+def item_of(pts: PointsTo, ref: ClassRef, index: object) -> ValueSet | None:
     """What an item of an object is: a field of a record, or what its `__getitem__` gives; None if neither."""
-    if (field := records.field_of(ev.project, ref, index)) is not None:
-        return ev.attributes({Instance(ref): Confidence.CERTAIN}, field)
-    return None if isinstance(index, str) else _kept(ev, ref, "__getitem__")
+    if (field := records.field_of(pts.project, ref, index)) is not None:
+        return pts.attributes({Instance(ref): Confidence.CERTAIN}, field)
+    return None if isinstance(index, str) else _kept(pts, ref, "__getitem__")
 
 
-def _kept(ev: PointsTo, ref: ClassRef, name: str) -> ValueSet | None:
+def _kept(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet | None:
     """What a special method gives of what the object holds, and None if there is no such method.
 
     A data set makes what it gives, one by one, and a configuration gives any attribute: neither holds it.
     """
-    method = ev.project.method(ref, name)
+    method = pts.project.method(ref, name)
     if method is None:
         return None
-    itself = Name(ev.project.self_name(method) or "")
-    for part in (part for value in ev.project.function(method).returns for part in walk(value)):
+    itself = Name(pts.project.self_name(method) or "")
+    for part in (part for value in pts.project.function(method).returns for part in walk(value)):
         match part:
             case Call(Name("getattr")):
                 return EMPTY
             case Call(Attribute(owner)) if owner == itself:
                 return EMPTY
-    given = ev.ask_within(("kept", method, ref), lambda: ev.returns(method, ref), EMPTY, FARTHER)
+    given = pts.ask_within(("kept", method, ref), lambda: pts.returns(method, ref), EMPTY, FARTHER)
     return {value: tier for value, tier in given.items() if _is_ours(value)}
 
 

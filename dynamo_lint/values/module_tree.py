@@ -22,45 +22,45 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.points_to import PointsTo
 
 
-def contents(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def contents(pts: PointsTo, ref: ClassRef) -> ValueSet:
     """What an instance holds without a name of its own: `self.append(…)`, `self.add_module(name, …)`."""
-    return ev.ask(("contents", ref), lambda: _contents(ev, ref), EMPTY)
+    return pts.ask(("contents", ref), lambda: _contents(pts, ref), EMPTY)
 
 
-def _contents(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def _contents(pts: PointsTo, ref: ClassRef) -> ValueSet:
     parts = [
-        ev.value(store.value, Context(where, ref))
-        for part in ev.project.mro(ref)
-        for where, store in ev.project.own_stores(part).get(ITEM, ())
+        pts.value(store.value, Context(where, ref))
+        for part in pts.project.mro(ref)
+        for where, store in pts.project.own_stores(part).get(ITEM, ())
     ]
-    init = ev.project.method(ref, "__init__") if ev.project.is_container(ref) else None
+    init = pts.project.method(ref, "__init__") if pts.project.is_container(ref) else None
     if init is not None:
-        for site in ev.project.function(init).calls:
+        for site in pts.project.function(init).calls:
             if isinstance(site.call.function, ir.Attribute) and site.call.function.name == "__init__":
-                scope = Context(init, ref)
-                given = union(ev.value(argument, scope) for argument in site.call.arguments)
+                context = Context(init, ref)
+                given = union(pts.value(argument, context) for argument in site.call.arguments)
                 parts += [{v: t for v, t in given.items() if isinstance(v, Instance)}, elements(given)]
     return union(parts)
 
 
-def children(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def children(pts: PointsTo, ref: ClassRef) -> ValueSet:
     """The submodules an instance holds in its attributes: instances, and containers as they are."""
-    return ev.ask(("children", ref), lambda: _children(ev, ref), EMPTY)
+    return pts.ask(("children", ref), lambda: _children(pts, ref), EMPTY)
 
 
-def _children(ev: PointsTo, ref: ClassRef) -> ValueSet:
-    names = {n for part in ev.project.mro(ref) for n in ev.project.own_stores(part) if not n.endswith("[]")}
-    held = union(ev.attributes({Instance(ref): Confidence.CERTAIN}, name) for name in sorted(names))
-    held = union([held, contents(ev, ref)])
-    return {v: tier for v, tier in held.items() if ev.holds_module(v)}
+def _children(pts: PointsTo, ref: ClassRef) -> ValueSet:
+    names = {n for part in pts.project.mro(ref) for n in pts.project.own_stores(part) if not n.endswith("[]")}
+    held = union(pts.attributes({Instance(ref): Confidence.CERTAIN}, name) for name in sorted(names))
+    held = union([held, contents(pts, ref)])
+    return {v: tier for v, tier in held.items() if pts.holds_module(v)}
 
 
-def descendants(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def descendants(pts: PointsTo, ref: ClassRef) -> ValueSet:
     """All submodules below an instance, itself included: what `.modules()` yields."""
-    return ev.ask(("descendants", ref), lambda: _descendants(ev, ref), EMPTY)
+    return pts.ask(("descendants", ref), lambda: _descendants(pts, ref), EMPTY)
 
 
-def _descendants(ev: PointsTo, ref: ClassRef) -> ValueSet:
+def _descendants(pts: PointsTo, ref: ClassRef) -> ValueSet:
     found: dict[Value, Confidence] = {}
     pending: list[tuple[Value, Confidence]] = [(Instance(ref), Confidence.LIKELY)]
     while pending:
@@ -70,36 +70,36 @@ def _descendants(ev: PointsTo, ref: ClassRef) -> ValueSet:
         found[value] = tier
         match value:
             case Instance(inner):
-                pending += [(v, max(tier, t)) for v, t in children(ev, inner).items()]
+                pending += [(v, max(tier, t)) for v, t in children(pts, inner).items()]
             case Container():
                 pending += [
-                    (v, max(tier, t)) for v, t in elements({value: tier}).items() if ev.holds_module(v)
+                    (v, max(tier, t)) for v, t in elements({value: tier}).items() if pts.holds_module(v)
                 ]
     return found
 
 
-def submodule_at(ev: PointsTo, ref: ClassRef, path: str) -> ValueSet:
+def submodule_at(pts: PointsTo, ref: ClassRef, path: str) -> ValueSet:
     """The module that a path names below another: `"encoder.norm"`."""
     found: ValueSet = {Instance(ref): Confidence.CERTAIN}
     for part in path.split("."):
-        found = ev.attributes(found, part)
+        found = pts.attributes(found, part)
     return found
 
 
-def submodule_along(ev: PointsTo, path: Sequence[Expr], scope: Context) -> ValueSet:
+def submodule_along(pts: PointsTo, path: Sequence[Expr], context: Context) -> ValueSet:
     """What `reduce(getattr, path.split("."), model)` finds: any module below, if nothing tells the path."""
     if len(path) != 2:
         return EMPTY
     names, start = path
-    found = ev.value(start, scope)
-    for known in ev.value(names, scope):
+    found = pts.value(start, context)
+    for known in pts.value(names, context):
         parts = known.items if isinstance(known, Container) else ()
         texts = [value.value for part in parts for value, _ in part if isinstance(value, Text)]
         for text in texts:
-            found = ev.attributes(found, text)
+            found = pts.attributes(found, text)
         if texts:
             return found
-    return union((descendants(ev, v.ref) for v in found if isinstance(v, Instance)), Confidence.LIKELY)
+    return union((descendants(pts, v.ref) for v in found if isinstance(v, Instance)), Confidence.LIKELY)
 
 
 ANY = "*"
@@ -118,15 +118,15 @@ class Named(NamedTuple):
     value: Value
 
 
-def paths_below(ev: PointsTo, ref: ClassRef) -> tuple[Named, ...]:
+def paths_below(pts: PointsTo, ref: ClassRef) -> tuple[Named, ...]:
     """All modules below an instance with their names, itself first, containers included."""
     nothing: tuple[Named, ...] = ()
-    return ev.ask(("paths below", ref), lambda: tuple(_walk(ev, ref)), nothing)
+    return pts.ask(("paths below", ref), lambda: tuple(_walk(pts, ref)), nothing)
 
 
-def paths_of_children(ev: PointsTo, ref: ClassRef) -> tuple[Named, ...]:
+def paths_of_children(pts: PointsTo, ref: ClassRef) -> tuple[Named, ...]:
     """The children of an instance with their names."""
-    return tuple(Named((name,), value) for name, values in _parts(ev, ref) for value in values)
+    return tuple(Named((name,), value) for name, values in _parts(pts, ref) for value in values)
 
 
 def inside(group: Container) -> Iterator[Named]:
@@ -137,7 +137,7 @@ def inside(group: Container) -> Iterator[Named]:
         yield from (Named((key,), value) for value, _ in item)
 
 
-def _walk(ev: PointsTo, ref: ClassRef) -> Iterator[Named]:
+def _walk(pts: PointsTo, ref: ClassRef) -> Iterator[Named]:
     count = 0
     pending: list[tuple[Named, frozenset[ClassRef]]] = [(Named((), Instance(ref)), frozenset())]
     while pending and count < _MOST:
@@ -148,26 +148,26 @@ def _walk(ev: PointsTo, ref: ClassRef) -> Iterator[Named]:
             continue
         match named.value:
             case Instance(inner) if inner not in around:
-                parts = [Named((name,), value) for name, values in _parts(ev, inner) for value in values]
+                parts = [Named((name,), value) for name, values in _parts(pts, inner) for value in values]
                 around = around | {inner}
             case Container():
-                parts = [part for part in inside(named.value) if ev.holds_module(part.value)]
+                parts = [part for part in inside(named.value) if pts.holds_module(part.value)]
             case _:
                 parts = []
         pending += [(Named((*named.path, *part.path), part.value), around) for part in reversed(parts)]
 
 
-def _parts(ev: PointsTo, ref: ClassRef) -> Iterator[tuple[str, ValueSet]]:
+def _parts(pts: PointsTo, ref: ClassRef) -> Iterator[tuple[str, ValueSet]]:
     """The submodules that an instance holds itself, by attribute."""
-    if ev.project.is_container(ref):
-        yield POSITION, contents(ev, ref)
-    stores = {n: s for part in ev.project.mro(ref) for n, s in ev.project.own_stores(part).items()}
+    if pts.project.is_container(ref):
+        yield POSITION, contents(pts, ref)
+    stores = {n: s for part in pts.project.mro(ref) for n, s in pts.project.own_stores(part).items()}
     for name in sorted(stores):
         if not name.endswith("[]"):
-            held = ev.attributes({Instance(ref): Confidence.CERTAIN}, name)
-            yield name, {value: tier for value, tier in held.items() if ev.holds_module(value)}
-    if not ev.project.is_container(ref):
-        yield ANY, {v: t for v, t in contents(ev, ref).items() if ev.holds_module(v)}
+            held = pts.attributes({Instance(ref): Confidence.CERTAIN}, name)
+            yield name, {value: tier for value, tier in held.items() if pts.holds_module(value)}
+    if not pts.project.is_container(ref):
+        yield ANY, {v: t for v, t in contents(pts, ref).items() if pts.holds_module(v)}
 
 
 def spelled(path: tuple[str, ...]) -> tuple[str, ...]:

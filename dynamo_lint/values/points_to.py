@@ -198,8 +198,8 @@ class PointsTo:
 
     def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Arguments = ()) -> ValueSet:
         """The values that calling the function may give; `given` holds what this call passes."""
-        scope = Context(function, receiver, given)
-        return self.ask(("returns", scope), lambda: self._answers.returned(self, scope), EMPTY)
+        context = Context(function, receiver, given)
+        return self.ask(("returns", context), lambda: self._answers.returned(self, context), EMPTY)
 
     def holds_module(self, value: Value) -> bool:
         """Whether a value is a module of the project, or a container of some."""
@@ -247,18 +247,18 @@ def points_to_of(project: Project) -> PointsTo:
     return evaluation
 
 
-def evaluate(project: Project, expr: Expr, scope: Context) -> ValueSet:
-    """The values `expr` may hold in `scope`, each with the tier of its proof."""
-    return points_to_of(project).value(expr, scope)
+def evaluate(project: Project, expr: Expr, context: Context) -> ValueSet:
+    """The values `expr` may hold in `context`, each with the tier of its proof."""
+    return points_to_of(project).value(expr, context)
 
 
-def glimpse(project: Project, expr: Expr, scope: Context) -> ValueSet:
+def glimpse(project: Project, expr: Expr, context: Context) -> ValueSet:
     """The values that an expression is easily seen to hold; what would take long to work out is left out.
 
     For code around the regions: there is far more of it than of compiled code.
     """
-    ev = points_to_of(project)
-    return ev.ask_within(("glimpse", expr, scope), lambda: ev.value(expr, scope), EMPTY, _WITHIN)
+    pts = points_to_of(project)
+    return pts.ask_within(("glimpse", expr, context), lambda: pts.value(expr, context), EMPTY, _WITHIN)
 
 
 _WITHIN = 5

@@ -11,24 +11,24 @@ from dynamo_lint.values.annotations import nested
 from dynamo_lint.values.model import EMPTY, ClassValue, Context, Instance, ValueSet
 
 
-def receiver(project: Project, parameter: Parameter, scope: Context) -> ValueSet:
+def receiver(project: Project, parameter: Parameter, context: Context) -> ValueSet:
     """What the first parameter of a method is: an instance of its class, or the class itself."""
-    function = project.function(scope.function)
+    function = project.function(context.function)
     if function.owner is None or function.parameters[0] is not parameter:
         return EMPTY
-    kind = project.method_kind(scope.function)
+    kind = project.method_kind(context.function)
     if kind == "staticmethod":
         return EMPTY
-    ref = scope.receiver or ClassRef(scope.function.path, function.owner)
+    ref = context.receiver or ClassRef(context.function.path, function.owner)
     return {ClassValue(ref) if kind == "classmethod" else Instance(ref): Confidence.CERTAIN}
 
 
-def may_run_for(project: Project, scope: Context, caller: Context, call: Call) -> bool:
+def may_run_for(project: Project, context: Context, caller: Context, call: Call) -> bool:
     """Whether a call may run a method for what `self` is there: a sibling's `super().method()` does not.
 
     That of a mixin does, if some class has both.
     """
-    owner, own = project.owner(caller.function), scope.receiver
+    owner, own = project.owner(caller.function), context.receiver
     if owner is None or own is None or not _passes_to_super(call):
         return True
     if owner in project.mro(own) or own in project.mro(owner):
@@ -36,12 +36,12 @@ def may_run_for(project: Project, scope: Context, caller: Context, call: Call) -
     return any(owner in project.mro(heir) for heir in subclasses(project, own))
 
 
-def seen_by(project: Project, scope: Context, caller: Context, call: Call) -> Context:
+def seen_by(project: Project, context: Context, caller: Context, call: Call) -> Context:
     """Where a call stands, as the class sees it whose method it runs: `self` of a base is its own there.
 
     `self.prepare(net)` of a trainer, whose heir has its own `prepare`, passes what that heir makes as `net`.
     """
-    own, above = scope.receiver or project.owner(scope.function), project.owner(caller.function)
+    own, above = context.receiver or project.owner(context.function), project.owner(caller.function)
     if own is None or above is None or above == own or above not in project.mro(own):
         return caller
     match call.function:
@@ -50,17 +50,17 @@ def seen_by(project: Project, scope: Context, caller: Context, call: Call) -> Co
     return caller
 
 
-def depends_on_class(project: Project, parameter: Parameter, scope: Context) -> bool:
+def depends_on_class(project: Project, parameter: Parameter, context: Context) -> bool:
     """Whether what a parameter holds depends on what `self` is, beyond the calls that pass it.
 
     An heir may have its own of a class that annotates it, and passes what it likes by `super().__init__(…)`.
     """
-    if scope.receiver is None:
+    if context.receiver is None:
         return False
-    if _names_own(project, parameter, scope):
+    if _names_own(project, parameter, context):
         return True
-    owner, name = project.owner(scope.function), scope.function.key.rpartition(".")[2]
-    return owner is not None and owner != scope.receiver and _is_passed_to_super(project, owner, name)
+    owner, name = project.owner(context.function), context.function.key.rpartition(".")[2]
+    return owner is not None and owner != context.receiver and _is_passed_to_super(project, owner, name)
 
 
 def _is_passed_to_super(project: Project, owner: ClassRef, name: str) -> bool:
@@ -99,8 +99,8 @@ def each_subclass(project: Project, value: Expr, where: FunctionRef) -> ValueSet
     return {ClassValue(heir): Confidence.LIKELY for heir in subclasses(project, owner)}
 
 
-def _names_own(project: Project, parameter: Parameter, scope: Context) -> bool:
+def _names_own(project: Project, parameter: Parameter, context: Context) -> bool:
     """Whether a parameter is annotated with a class inside that of `self`: an heir may have its own."""
     return parameter.annotation is not None and any(
-        nested(project, part, scope.receiver) for part in walk(parameter.annotation)
+        nested(project, part, context.receiver) for part in walk(parameter.annotation)
     )

@@ -60,27 +60,27 @@ CLASS = "named tuple"
 """The kind of `Group` that stands for a class of named tuples: it has their fields, and holds nothing."""
 
 
-def of_library(ev: PointsTo, dotted: str, call: Call, scope: Context) -> ValueSet | None:
+def of_library(pts: PointsTo, dotted: str, call: Call, context: Context) -> ValueSet | None:
     """The record that something of a library makes, or the class of it; None if it makes none."""
     if dotted == _NAMED_TUPLE:
         return _named_tuple(call)
     if dotted in _READERS:
-        return _read(ev, call, scope)
+        return _read(pts, call, context)
     if dotted == _CHOOSING and call.arguments:
-        rows = elements(ev.value(call.arguments[0], scope))
+        rows = elements(pts.value(call.arguments[0], context))
         return {v: tier for v, tier in elements(rows).items() if isinstance(v, Instance)}
     if dotted.rpartition(".")[2] in _OPEN and not dotted.startswith("builtins."):
-        return _opened(ev, call, scope)
-    return _pipeline(ev, dotted, call, scope)
+        return _opened(pts, call, context)
+    return _pipeline(pts, dotted, call, context)
 
 
-def _pipeline(ev: PointsTo, dotted: str, call: Call, scope: Context) -> ValueSet | None:
+def _pipeline(pts: PointsTo, dotted: str, call: Call, context: Context) -> ValueSet | None:
     """A pipeline of diffusers with the modules of ours that it is made of, which it keeps by name
     (diffusers/pipelines/pipeline_utils.py: register_modules)."""
     if not dotted.removesuffix(".from_pretrained").endswith("Pipeline"):
         return None
-    given = [(name, ev.value(value, scope)) for name, value in call.keywords if name is not None]
-    parts = [(name, found) for name, found in given if any(map(ev.holds_module, found))]
+    given = [(name, pts.value(value, context)) for name, value in call.keywords if name is not None]
+    parts = [(name, found) for name, found in given if any(map(pts.holds_module, found))]
     if not parts:
         return None
     return {
@@ -102,10 +102,10 @@ def _named_tuple(call: Call) -> ValueSet:
     return {Container(CLASS, (), tuple(name for name in names if isinstance(name, str))): Confidence.CERTAIN}
 
 
-def named_tuple(ev: PointsTo, names: tuple[str | None, ...], call: Call, scope: Context) -> ValueSet:
+def named_tuple(pts: PointsTo, names: tuple[str | None, ...], call: Call, context: Context) -> ValueSet:
     """The named tuple that a call of its class makes."""
     given = dict(zip(names, call.arguments, strict=False)) | dict(call.keywords)
-    parts = (ev.value(given.get(name, ir.UNKNOWN), scope) for name in names)
+    parts = (pts.value(given.get(name, ir.UNKNOWN), context) for name in names)
     return {Container("tuple", tuple(freeze(part) for part in parts), names): Confidence.CERTAIN}
 
 
@@ -120,10 +120,10 @@ def field_of(project: Project, ref: ClassRef, index: object) -> str | None:
     return fields[index] if -len(fields) <= index < len(fields) else None
 
 
-def _opened(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+def _opened(pts: PointsTo, call: Call, context: Context) -> ValueSet:
     """An object that takes any attribute: one for each line that makes some."""
-    rows = [(name, ev.value(value, scope)) for name, value in call.keywords]
-    return {AnonymousModule(scope.function.path, call.line): Confidence.CERTAIN, **stored(rows)}
+    rows = [(name, pts.value(value, context)) for name, value in call.keywords]
+    return {AnonymousModule(context.function.path, call.line): Confidence.CERTAIN, **stored(rows)}
 
 
 def copied(name: str, values: ValueSet) -> ValueSet:
@@ -149,15 +149,15 @@ def _text(held: Slot) -> str | None:
     return texts[0] if len(texts) == 1 else None
 
 
-def _read(ev: PointsTo, call: Call, scope: Context) -> ValueSet:
+def _read(pts: PointsTo, call: Call, context: Context) -> ValueSet:
     """What `tyro.cli(Arguments)` gives: an object of the class."""
     given = dict(call.keywords)
     for name in ("config_class", "data_class"):
         if name in given:
-            return validated_instances(ev.value(given[name], scope))
+            return validated_instances(pts.value(given[name], context))
     match call.arguments:
         case (ir.Subscript(_, asked), *_) | (asked, *_):  # `tyro.conf.FlagConversionOff[Arguments]`
-            return validated_instances(ev.value(asked, scope))
+            return validated_instances(pts.value(asked, context))
     return EMPTY
 
 

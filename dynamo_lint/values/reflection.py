@@ -45,36 +45,36 @@ SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
 _OPEN = re.compile(r"\{[^{}]*\}")
 
 
-def located(ev: PointsTo, names: ValueSet, path: str) -> ValueSet:
+def located(pts: PointsTo, names: ValueSet, path: str) -> ValueSet:
     """The modules, classes and functions of the project that dotted names mean in a file."""
     return union(
-        at_best(_named(ev, name.value, path), tier) for name, tier in names.items() if isinstance(name, Text)
+        at_best(_named(pts, name.value, path), tier) for name, tier in names.items() if isinstance(name, Text)
     )
 
 
-def loaded(ev: PointsTo, name: str) -> ValueSet:
+def loaded(pts: PointsTo, name: str) -> ValueSet:
     """What a module has under a name, whichever file it was loaded from: any of those that define it."""
-    if name not in ev.project.named("top"):
+    if name not in pts.project.named("top"):
         return EMPTY
     key = ("loaded", name)
-    if key not in ev.project.memo:
-        files = ((path, file) for path, file in ev.project.files.items() if file.is_code)
+    if key not in pts.project.memo:
+        files = ((path, file) for path, file in pts.project.files.items() if file.is_code)
         having = [path for path, file in files if name in file.functions or name in file.classes]
-        ev.project.memo[key] = [path for path in having if not in_tests(path)]
-    paths: list[str] = ev.project.memo[key]  # type: ignore[assignment]
+        pts.project.memo[key] = [path for path in having if not in_tests(path)]
+    paths: list[str] = pts.project.memo[key]  # type: ignore[assignment]
     return (
-        ev.attributes({File(path): Confidence.LIKELY for path in paths}, name)
+        pts.attributes({File(path): Confidence.LIKELY for path in paths}, name)
         if len(paths) <= alternatives.MOST
         else EMPTY
     )
 
 
-def imported(ev: PointsTo, name: Expr, scope: Context) -> ValueSet:
+def imported(pts: PointsTo, name: Expr, context: Context) -> ValueSet:
     """The file that `sys.modules` has under a name: this one under `__name__`."""
-    path = scope.function.path
+    path = context.function.path
     if name == ir.Name("__name__"):
         return {File(path): Confidence.CERTAIN}
-    return located(ev, ev.value(name, scope), path)
+    return located(pts, pts.value(name, context), path)
 
 
 def worded(project: Project, text: str, path: str) -> ValueSet:
@@ -83,12 +83,12 @@ def worded(project: Project, text: str, path: str) -> ValueSet:
     return {Text(_placed(project, known, path)): Confidence.CERTAIN} if "*" in known else EMPTY
 
 
-def spelled_out(ev: PointsTo, owners: ValueSet, texts: dict[str, Confidence]) -> dict[str, Confidence]:
+def spelled_out(pts: PointsTo, owners: ValueSet, texts: dict[str, Confidence]) -> dict[str, Confidence]:
     """The texts, each that has open parts as the attributes of the owners that it fits."""
     found: dict[str, Confidence] = {}
     for text, tier in texts.items():
         if "*" in text:
-            names = {name for owner in owners for name in _names_of(ev.project, owner)}
+            names = {name for owner in owners for name in _names_of(pts.project, owner)}
             found |= dict.fromkeys(sorted(fnmatch.filter(names, text)), Confidence.LIKELY)
         else:
             found[text] = tier
@@ -103,41 +103,41 @@ def _names_of(project: Project, owner: Value) -> Iterator[str]:
         yield from project.own_stores(part)
 
 
-def _named(ev: PointsTo, dotted: str, path: str) -> ValueSet:
+def _named(pts: PointsTo, dotted: str, path: str) -> ValueSet:
     if "*" in dotted:
-        return _any_of(ev, dotted, path)
-    module = ev.project.find_module(dotted, path)
+        return _any_of(pts, dotted, path)
+    module = pts.project.find_module(dotted, path)
     if module is not None:
         return {File(module): Confidence.CERTAIN}
     package, _, name = dotted.rpartition(".")
-    inside = ev.project.find_module(package, path) if package else None
-    return EMPTY if inside is None else ev.attributes({File(inside): Confidence.CERTAIN}, name)
+    inside = pts.project.find_module(package, path) if package else None
+    return EMPTY if inside is None else pts.attributes({File(inside): Confidence.CERTAIN}, name)
 
 
-def _any_of(ev: PointsTo, dotted: str, path: str) -> ValueSet:
+def _any_of(pts: PointsTo, dotted: str, path: str) -> ValueSet:
     """The modules that a text with open parts may name, or what all of those are asked for alike."""
     package, _, name = dotted.rpartition(".")
-    found = _modules_like(ev.project, dotted, path)
+    found = _modules_like(pts.project, dotted, path)
     if not found:
-        return _named_alike(ev, package, name, path)
+        return _named_alike(pts, package, name, path)
     return {File(module): Confidence.LIKELY for module in found}
 
 
-def _named_alike(ev: PointsTo, package: str, name: str, path: str) -> ValueSet:
+def _named_alike(pts: PointsTo, package: str, name: str, path: str) -> ValueSet:
     """What the modules like `tmix.tmix_*` have under a name like `TMix_*`: of each its own, if some do."""
-    modules: list[Value] = [File(module) for module in _modules_like(ev.project, package, path)]
+    modules: list[Value] = [File(module) for module in _modules_like(pts.project, package, path)]
     own: list[ValueSet] = []
     last = re.compile(re.escape(package.rpartition(".")[2]).replace(r"\*", "(.+)"))
     for module in modules:
         meant = last.fullmatch(PurePosixPath(module.path).stem) if isinstance(module, File) else None
         if meant is not None and meant.groups():
-            own.append(ev.attributes({module: Confidence.LIKELY}, name.replace("*", meant[1])))
+            own.append(pts.attributes({module: Confidence.LIKELY}, name.replace("*", meant[1])))
     if not any(own):
         inside: ValueSet = dict.fromkeys(modules, Confidence.LIKELY)
         own = [
-            ev.attributes(inside, one) for one in sorted(spelled_out(ev, inside, {name: Confidence.LIKELY}))
+            pts.attributes(inside, one) for one in sorted(spelled_out(pts, inside, {name: Confidence.LIKELY}))
         ]
-    alternatives.note(ev.project, union(own))
+    alternatives.note(pts.project, union(own))
     return union(own)
 
 
@@ -182,24 +182,24 @@ def _words_of_config(project: Project, dotted: str, path: str) -> list[str]:
     return found if len(found) <= alternatives.MOST else []
 
 
-def by_class_name(ev: PointsTo, owner: Expr, names: Iterable[str], scope: Context) -> ValueSet:
+def by_class_name(pts: PointsTo, owner: Expr, names: Iterable[str], context: Context) -> ValueSet:
     """The classes that a name means in a module which is imported by a name that only the run knows.
 
     Only those that are called so alone in the project: which of several is meant depends on the module.
     """
-    if not is_imported_by_name(ev, owner, scope):
+    if not is_imported_by_name(pts, owner, context):
         return EMPTY
     found: dict[Value, Confidence] = {}
     for name in sorted(names):
-        classes = [ref for ref in ev.project.classes() if ref.name == name and "." not in ref.key]
+        classes = [ref for ref in pts.project.classes() if ref.name == name and "." not in ref.key]
         if len(classes) == 1:
             found[ClassValue(classes[0])] = Confidence.LIKELY
     return found
 
 
-def is_imported_by_name(ev: PointsTo, owner: Expr, scope: Context) -> bool:
+def is_imported_by_name(pts: PointsTo, owner: Expr, context: Context) -> bool:
     """Whether a value is a module that is imported by a name of which nothing is known."""
-    where, project = scope.function, ev.project
+    where, project = context.function, pts.project
     bound: Sequence[Expr] = (owner,)
     if isinstance(owner, ir.Name):
         local = project.locals_of(where).get(owner.id)
@@ -207,8 +207,8 @@ def is_imported_by_name(ev: PointsTo, owner: Expr, scope: Context) -> bool:
     for value in bound:
         if isinstance(value, Call) and value.arguments:
             symbols = project.symbols(value.function, where.path, where.key)
-            if ExternalSymbol("importlib.import_module") in symbols and not ev.value(
-                value.arguments[0], scope
+            if ExternalSymbol("importlib.import_module") in symbols and not pts.value(
+                value.arguments[0], context
             ):
                 return True
     return False

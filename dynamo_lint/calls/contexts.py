@@ -37,52 +37,54 @@ class ByCaller(NamedTuple):
     tier: Confidence
 
 
-def by_caller(ev: PointsTo, where: FunctionRef, called: Expr, known: ValueSet) -> tuple[ByCaller, ...]:
+def by_caller(pts: PointsTo, where: FunctionRef, called: Expr, known: ValueSet) -> tuple[ByCaller, ...]:
     """The modules that callers of a function hand it as what it calls there, beside those that are known."""
-    function = ev.project.function(where)
+    function = pts.project.function(where)
     parameter = as_given(function, called)
-    if parameter is None or is_settled(ev.project, parameter, where):
+    if parameter is None or is_settled(pts.project, parameter, where):
         return ()
     nothing: tuple[ByCaller, ...] = ()
-    found = ev.ask(
+    found = pts.ask(
         ("by caller", where, parameter.name),
         lambda: tuple(
             ByCaller(caller.function, value, max(tier, Confidence.LIKELY))
-            for caller, site in ev.call_sites(where)
+            for caller, site in pts.call_sites(where)
             if not site.eager
-            for value, tier in ev.capped(ev.passed_by(parameter, where, caller, site)).items()
-            if isinstance(value, Instance) and tier < Confidence.ASSUMED and ev.project.is_module(value.ref)
+            for value, tier in pts.capped(pts.passed_by(parameter, where, caller, site)).items()
+            if isinstance(value, Instance) and tier < Confidence.ASSUMED and pts.project.is_module(value.ref)
         ),
         nothing,
     )
     return tuple(one for one in found if known.get(one.value, Confidence.ASSUMED) > Confidence.LIKELY)
 
 
-def given(ev: PointsTo, ref: FunctionRef, call: Call, scope: Context) -> Arguments:
+def bind_arguments(pts: PointsTo, ref: FunctionRef, call: Call, context: Context) -> Arguments:
     """The values of the arguments that what the function returns depends on.
 
     Nothing inside a call that is already looked at in context: one level tells factories apart, more would
     never end.
     """
-    if scope.given:
+    if context.given:
         return ()
-    function = ev.project.function(ref)
+    function = pts.project.function(ref)
     nothing: frozenset[str] = frozenset()
-    names = ev.ask(("returned names", ref), lambda: _returned_names(ev.project, ref), nothing)
+    names = pts.ask(("returned names", ref), lambda: _returned_names(pts.project, ref), nothing)
     if not names:
         return ()
     found = []
-    for parameter in function.parameters[1 if _bound(ev, function, ref) else 0 :]:
+    for parameter in function.parameters[1 if _bound(pts, function, ref) else 0 :]:
         if parameter.name not in names:
             continue
         argument = argument_for(parameter, function, call)
         if argument is not None and not isinstance(argument, ir.Unknown):
-            values = ev.before(argument, scope, call) or _of_configuration(argument)
+            values = pts.before(argument, context, call) or _of_configuration(argument)
             found.append((parameter.name, freeze(union([values], Confidence.LIKELY))))
     return tuple(found)
 
 
-def without_others(ev: PointsTo, found: ValueSet, ref: FunctionRef, call: Call, scope: Context) -> ValueSet:
+def without_others(
+    pts: PointsTo, found: ValueSet, ref: FunctionRef, call: Call, context: Context
+) -> ValueSet:
     """What a wrapper gives back to one call: none of the functions that only other calls hand it.
 
     What it keeps of one function, in an object or in a table, is not what it keeps of another.
@@ -92,14 +94,14 @@ def without_others(ev: PointsTo, found: ValueSet, ref: FunctionRef, call: Call, 
     }
     if not strange:
         return found
-    function = ev.project.function(ref)
-    for parameter in function.parameters[1 if _bound(ev, function, ref) else 0 :]:
+    function = pts.project.function(ref)
+    for parameter in function.parameters[1 if _bound(pts, function, ref) else 0 :]:
         argument = argument_for(parameter, function, call)
         if argument is None or isinstance(argument, ir.Constant):
             continue
-        strange -= ev.before(argument, scope, call).keys()
-        if strange and not ev.project.locals_of(ref)[parameter.name].bound:
-            others = strange & ev.value(ir.Name(parameter.name), Context(ref)).keys()
+        strange -= pts.before(argument, context, call).keys()
+        if strange and not pts.project.locals_of(ref)[parameter.name].bound:
+            others = strange & pts.value(ir.Name(parameter.name), Context(ref)).keys()
             found = {value: tier for value, tier in found.items() if value not in others}
     return found
 
@@ -110,22 +112,22 @@ def _of_configuration(argument: Expr) -> ValueSet:
     return {ConfigKey(name): Confidence.LIKELY} if name is not None else EMPTY
 
 
-def bound(ev: PointsTo, callee: Value, call: Call, scope: Context) -> tuple[Value, ...]:
+def bind_receiver(pts: PointsTo, callee: Value, call: Call, context: Context) -> tuple[Value, ...]:
     """What a call runs: `Base.method(self, …)` runs the method on the instances that may be passed first."""
     match callee:
         case FunctionValue(ref, None) if call.arguments:
-            owner = ev.project.function(ref).owner
-            if owner is None or ev.project.method_kind(ref) != "method":
+            owner = pts.project.function(ref).owner
+            if owner is None or pts.project.method_kind(ref) != "method":
                 return (callee,)
             base = ClassRef(ref.path, owner)
-            first = ev.value(call.arguments[0], scope)
-            found = (v.ref for v in first if isinstance(v, Instance) and base in ev.project.mro(v.ref))
+            first = pts.value(call.arguments[0], context)
+            found = (v.ref for v in first if isinstance(v, Instance) and base in pts.project.mro(v.ref))
             return tuple(FunctionValue(ref, receiver) for receiver in found) or (callee,)
     return (callee,)
 
 
-def _bound(ev: PointsTo, function: Function, ref: FunctionRef) -> bool:
-    return function.owner is not None and ev.project.method_kind(ref) != "staticmethod"
+def _bound(pts: PointsTo, function: Function, ref: FunctionRef) -> bool:
+    return function.owner is not None and pts.project.method_kind(ref) != "staticmethod"
 
 
 def _returned_names(project: Project, ref: FunctionRef) -> frozenset[str]:
@@ -204,7 +206,7 @@ _DEEPEST = 6
 
 
 def origins(
-    ev: PointsTo,
+    pts: PointsTo,
     where: FunctionRef,
     parameter: Parameter,
     entered: Collection[FunctionRef],
@@ -218,11 +220,11 @@ def origins(
     beforehand (`partial(step, loss=f)`), which is there whoever makes the call; and so it is with what a
     closure keeps, unless it is called where it is made: `checkpointed(self.block)(x)`.
     """
-    return _origins(ev, where, parameter, entered, (), kept=kept)
+    return _origins(pts, where, parameter, entered, (), kept=kept)
 
 
 def _origins(
-    ev: PointsTo,
+    pts: PointsTo,
     where: FunctionRef,
     parameter: Parameter,
     entered: Collection[FunctionRef],
@@ -233,18 +235,18 @@ def _origins(
     found: dict[Value, dict[FunctionRef, None]] = {}
     anything: dict[FunctionRef, None] = {}
     bound: set[Value] = set()
-    for caller, site in sites_passing(ev, parameter, where):
-        values = ev.passed_by(parameter, where, caller, site)
-        later = kept and not _is_called_at_once(ev.project.function(caller.function), site)
-        if later or is_partial_call(ev.project, caller, site):
+    for caller, site in sites_passing(pts, parameter, where):
+        values = pts.passed_by(parameter, where, caller, site)
+        later = kept and not _is_called_at_once(pts.project.function(caller.function), site)
+        if later or is_partial_call(pts.project, caller, site):
             bound.update(values)
             continue
-        given = argument_for(parameter, ev.project.function(where), site.call)
-        passed_on = as_given(ev.project.function(caller.function), given) if given is not None else None
+        given = argument_for(parameter, pts.project.function(where), site.call)
+        passed_on = as_given(pts.project.function(caller.function), given) if given is not None else None
         followed = caller.function not in (*entered, where, *above) and not _is_run_unnamed(caller.function)
         before: Origins = {}
         if passed_on is not None and followed and len(above) < _DEEPEST:
-            before = _origins(ev, caller.function, passed_on, entered, (*above, where))
+            before = _origins(pts, caller.function, passed_on, entered, (*above, where))
         for value in values:
             sources = found.setdefault(value, {})
             if not site.eager:
@@ -264,26 +266,26 @@ def _is_ours(value: Value) -> bool:
 
 
 def givers(
-    ev: PointsTo, where: FunctionRef, parameter: Parameter, entered: Collection[FunctionRef]
+    pts: PointsTo, where: FunctionRef, parameter: Parameter, entered: Collection[FunctionRef]
 ) -> tuple[FunctionRef, ...] | None:
     """The functions whose calls give a parameter that is None by default anything; None if that is open."""
-    if parameter.default != _NONE or where in entered or _is_run_unnamed(where) or not ev.call_sites(where):
+    if parameter.default != _NONE or where in entered or _is_run_unnamed(where) or not pts.call_sites(where):
         return None
     found: dict[FunctionRef, None] = {}
     pending, seen = [(where, parameter)], {where}
     while pending:
         asked, wanted = pending.pop()
-        sites = ev.call_sites(asked)
+        sites = pts.call_sites(asked)
         if not sites or asked in entered or _is_run_unnamed(asked):
             found[asked] = None  # by whoever calls it
-        function = ev.project.function(asked)
+        function = pts.project.function(asked)
         for caller, site in sites:
             given = argument_for(wanted, function, site.call)
-            if given not in (None, _NONE) and is_partial_call(ev.project, caller, site):
+            if given not in (None, _NONE) and is_partial_call(pts.project, caller, site):
                 return None
             if site.eager or given == _NONE or (given is None and _is_plain(site.call)):
                 continue
-            passed_on = as_given(ev.project.function(caller.function), given) if given is not None else None
+            passed_on = as_given(pts.project.function(caller.function), given) if given is not None else None
             if passed_on is None or passed_on.default != _NONE:
                 found[caller.function] = None
             elif caller.function not in seen:
