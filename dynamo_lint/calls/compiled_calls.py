@@ -87,4 +87,4 @@ def compiled(values: ValueSet, path: str, line: int) -> ValueSet:
     if not outside:
         return values
     made: ValueSet = {Compiled(value.dotted, path, line): values[value] for value in outside}
-    return union([made, {value: tier for value, tier in values.items() if value not in outside}])
+    return union([made, {value: confidence for value, confidence in values.items() if value not in outside}])

@@ -24,7 +24,7 @@ def constructed_values(pts: PointsTo, ref: ClassRef, call: Call, context: Contex
     if new is None:
         return own
     returned = pts.returns(new, ref, contexts.bind_arguments(pts, new, call, context))
-    others = {v: tier for v, tier in returned.items() if v not in own and pts.holds_module(v)}
+    others = {v: confidence for v, confidence in returned.items() if v not in own and pts.holds_module(v)}
     calls = pts.project.function(new).calls
     itself = not others or any(terminal_name(site.call.function) == _NEW for site in calls)
     return union([own if itself else EMPTY, union([others], Confidence.LIKELY)])
@@ -108,7 +108,11 @@ def partial_object(pts: PointsTo, ref: ClassRef, call: Call, context: Context) -
     function = pts.project.function(init)
     given = argument_for(function.parameters[1], function, call)
     found = pts.value(given, context) if given is not None else EMPTY
-    return {value: tier for value, tier in found.items() if isinstance(value, ClassValue | FunctionValue)}
+    return {
+        value: confidence
+        for value, confidence in found.items()
+        if isinstance(value, ClassValue | FunctionValue)
+    }
 
 
 def _calls_first(project: Project, ref: ClassRef) -> bool:

@@ -34,7 +34,7 @@ class ByCaller(NamedTuple):
 
     caller: FunctionRef
     value: Value
-    tier: Confidence
+    confidence: Confidence
 
 
 def by_caller(pts: PointsTo, where: FunctionRef, called: Expr, known: ValueSet) -> tuple[ByCaller, ...]:
@@ -47,11 +47,13 @@ def by_caller(pts: PointsTo, where: FunctionRef, called: Expr, known: ValueSet) 
     found = pts.ask(
         ("by caller", where, parameter.name),
         lambda: tuple(
-            ByCaller(caller.function, value, max(tier, Confidence.LIKELY))
+            ByCaller(caller.function, value, max(confidence, Confidence.LIKELY))
             for caller, site in pts.call_sites(where)
             if not site.eager
-            for value, tier in pts.capped(pts.passed_by(parameter, where, caller, site)).items()
-            if isinstance(value, Instance) and tier < Confidence.ASSUMED and pts.project.is_module(value.ref)
+            for value, confidence in pts.capped(pts.passed_by(parameter, where, caller, site)).items()
+            if isinstance(value, Instance)
+            and confidence < Confidence.ASSUMED
+            and pts.project.is_module(value.ref)
         ),
         nothing,
     )
@@ -102,7 +104,7 @@ def without_others(
         strange -= pts.before(argument, context, call).keys()
         if strange and not pts.project.locals_of(ref)[parameter.name].bound:
             others = strange & pts.value(ir.Name(parameter.name), Context(ref)).keys()
-            found = {value: tier for value, tier in found.items() if value not in others}
+            found = {value: confidence for value, confidence in found.items() if value not in others}
     return found
 
 

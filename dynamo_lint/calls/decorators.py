@@ -72,8 +72,8 @@ def decorated_by(pts: PointsTo, function: Function, context: Context) -> ValueSe
             decorators = pts.value(decorator, where)
             if any(v in runs or getattr(v, "ref", None) in runs for v in decorators):
                 # `fuse = plain` and, on a condition, `fuse = compiled`: only a run can say which it is.
-                tier = Confidence.CERTAIN if len(decorators) == 1 else Confidence.LIKELY
-                found[FunctionValue(ref) if isinstance(ref, FunctionRef) else ClassValue(ref)] = tier
+                confidence = Confidence.CERTAIN if len(decorators) == 1 else Confidence.LIKELY
+                found[FunctionValue(ref) if isinstance(ref, FunctionRef) else ClassValue(ref)] = confidence
     return found
 
 

@@ -45,12 +45,14 @@ def _table(pts: PointsTo) -> dict[ClassRef, ValueSet]:
                 continue
             given = pts.value(site.call.arguments[0], context)
             hooks = functions_in(given)
-            once: ValueSet = {hook: tier for hook, tier in hooks.items() if _takes_itself_off(pts, hook)}
+            once: ValueSet = {
+                hook: confidence for hook, confidence in hooks.items() if _takes_itself_off(pts, hook)
+            }
             hooks = union([{v: t for v, t in hooks.items() if v not in once}, pts.guessed(once)])
-            for module, tier in pts.capped(modules).items():
+            for module, confidence in pts.capped(modules).items():
                 if isinstance(module, Instance):
                     known = found.get(module.ref, EMPTY)
-                    found[module.ref] = union([known, union([hooks], max(tier, Confidence.LIKELY))])
+                    found[module.ref] = union([known, union([hooks], max(confidence, Confidence.LIKELY))])
     return found
 
 

@@ -23,10 +23,10 @@ def unpacked(pts: PointsTo, name: str, caller: Context, call: ir.Call) -> ValueS
         if own is not None:
             found.append(own)
             continue
-        for held, tier in pts.value(value, caller).items():
+        for held, confidence in pts.value(value, caller).items():
             if isinstance(held, Container):
                 rows = zip(held.keys, held.items, strict=False)
-                found.append(union([dict(item) for key, item in rows if key == name], tier))
+                found.append(union([dict(item) for key, item in rows if key == name], confidence))
     return union(found)
 
 
@@ -91,7 +91,13 @@ def rest(pts: PointsTo, parameter: Parameter, function: Function, caller: Contex
     for key, value in call.keywords:
         if key is None:
             mapping = pts.value(value, caller)
-            found.append({v: tier for v, tier in mapping.items() if isinstance(v, Container) and any(v.keys)})
+            found.append(
+                {
+                    v: confidence
+                    for v, confidence in mapping.items()
+                    if isinstance(v, Container) and any(v.keys)
+                }
+            )
     return union(found)
 
 

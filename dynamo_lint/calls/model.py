@@ -24,7 +24,7 @@ class Edge:
     """One call out of a node."""
 
     target: Node
-    tier: Confidence
+    confidence: Confidence
     line: int
     note: str
     callee: str | None = None
@@ -41,7 +41,7 @@ class Edge:
 class Visit:
     """How the walk came to a node."""
 
-    tier: Confidence
+    confidence: Confidence
     chain: tuple[Step, ...]
     entries: int
     """Bit set of entry indices."""
@@ -56,4 +56,4 @@ class Visit:
 def met(edge: Edge, hot: Mapping[FunctionRef, Confidence]) -> Edge:
     """An edge is no surer than the caller that it needs."""
     weakest = Confidence.CERTAIN if edge.needs is None else hot[edge.needs]
-    return edge if edge.tier >= weakest else replace(edge, tier=weakest)
+    return edge if edge.confidence >= weakest else replace(edge, confidence=weakest)

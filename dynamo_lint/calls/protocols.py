@@ -27,7 +27,7 @@ class Run(NamedTuple):
 
     method: FunctionRef
     receiver: ClassRef
-    tier: Confidence
+    confidence: Confidence
     line: int
 
 
@@ -42,12 +42,12 @@ def runs(pts: PointsTo, function: Function, context: Context, names: frozenset[s
     for value, line, wanted in _uses(function, names):
         if function.runs_eagerly(line):
             continue
-        for one, tier in pts.value(value, context).items():
+        for one, confidence in pts.value(value, context).items():
             if isinstance(one, Instance):
                 for name in wanted:
                     method = pts.project.method(one.ref, name)
                     if method is not None:
-                        yield Run(method, one.ref, tier, line)
+                        yield Run(method, one.ref, confidence, line)
 
 
 def _uses(function: Function, names: frozenset[str]) -> Iterator[tuple[Expr, int, tuple[str, ...]]]:

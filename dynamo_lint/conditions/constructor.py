@@ -52,10 +52,10 @@ def by_flag(pts: PointsTo, values: ValueSet, types: Expr, holds: bool) -> ValueS
     left = {value for value in values if verdicts[value] in (None, holds)}
     several = sum(isinstance(value, Instance) for value in values) > 1
     return {
-        _inside(pts, value, types, holds): max(tier, Confidence.LIKELY)
+        _inside(pts, value, types, holds): max(confidence, Confidence.LIKELY)
         if several and verdicts[value] is None
-        else tier
-        for value, tier in values.items()
+        else confidence
+        for value, confidence in values.items()
         if value in left
     }
 

@@ -18,18 +18,20 @@ def by_attributes(project: Project, values: ValueSet, names: list[str], holds: b
     """The values that have one of the attributes, or those that have none: likely where it depends."""
     if not holds:
         return {
-            value: max(tier, Confidence.LIKELY)
+            value: max(confidence, Confidence.LIKELY)
             if any(may_have(project, value, name) for name in names)
-            else tier
-            for value, tier in values.items()
+            else confidence
+            for value, confidence in values.items()
             if not any(_has(project, value, name) for name in names)
         }
     having = {value for value in values if any(may_have(project, value, name) for name in names)}
     if not any(isinstance(value, Instance) for value in having):
         return values  # nobody is known to have it, and somebody has: this says nothing of who
     return {
-        value: tier if any(_has(project, value, name) for name in names) else max(tier, Confidence.LIKELY)
-        for value, tier in values.items()
+        value: confidence
+        if any(_has(project, value, name) for name in names)
+        else max(confidence, Confidence.LIKELY)
+        for value, confidence in values.items()
         if value in having or not isinstance(value, Instance) or not is_known(project, value.ref)
     }
 

@@ -39,9 +39,11 @@ def narrow(pts: PointsTo, values: ValueSet, types: Expr, holds: bool, context: C
         case Subscript(container, index) if compares_strings(index):
             return _beside(pts, values, pts.value(container, context), compared_strings(index), holds)
         case Name("type"):
-            return {v: tier for v, tier in values.items() if not isinstance(v, ClassValue) or holds}
+            return {
+                v: confidence for v, confidence in values.items() if not isinstance(v, ClassValue) or holds
+            }
         case Name("tuple"):
-            return {v: tier for v, tier in values.items() if _may_be_tuple(pts, v, holds)}
+            return {v: confidence for v, confidence in values.items() if _may_be_tuple(pts, v, holds)}
     names = _class_names(types)
     if names:
         return _by_name(pts, values, names, holds)
@@ -49,13 +51,17 @@ def narrow(pts: PointsTo, values: ValueSet, types: Expr, holds: bool, context: C
     if not wanted:
         return values
     if not holds:
-        return {value: tier for value, tier in values.items() if not is_instance_of(pts, value, wanted)}
-    inside = {value: tier for value, tier in values.items() if _may_be(pts, value, wanted)}
+        return {
+            value: confidence
+            for value, confidence in values.items()
+            if not is_instance_of(pts, value, wanted)
+        }
+    inside = {value: confidence for value, confidence in values.items() if _may_be(pts, value, wanted)}
     known = [value.ref for value in inside if isinstance(value, Instance)]
     # The test itself proves an instance of the type, unless flow has only ever shown heirs of it.
     proven: ValueSet = {
-        value: tier
-        for value, tier in wanted.items()
+        value: confidence
+        for value, confidence in wanted.items()
         if isinstance(value, Instance)
         and (value.ref in known or not any(value.ref in pts.project.mro(ref) for ref in known))
     }
@@ -86,7 +92,9 @@ def compared_strings(types: Expr) -> frozenset[str]:
 
 def _of_text(values: ValueSet, types: Expr, holds: bool) -> ValueSet:
     texts: ValueSet = {Text(text): Confidence.CERTAIN for text in sorted(compared_strings(types))}
-    return texts if holds else {value: tier for value, tier in values.items() if value not in texts}
+    return (
+        texts if holds else {value: confidence for value, confidence in values.items() if value not in texts}
+    )
 
 
 def by_key(owners: ValueSet, index: Expr) -> ValueSet | None:
@@ -104,8 +112,8 @@ def by_key(owners: ValueSet, index: Expr) -> ValueSet | None:
     if wanted is None and not denied:
         return None
     return union(
-        union([dict(item)], tier)
-        for group, tier in owners.items()
+        union([dict(item)], confidence)
+        for group, confidence in owners.items()
         for key, item in _keyed(group)
         if key is None or (key not in denied and (wanted is None or key in wanted))
     )
@@ -130,14 +138,18 @@ def _beside(
         named = [pts.attributes(owners, text) for text in texts]
         asked = union(named)
         # A child of which nothing is known may be any, and an object may hold the same under another name.
-        return {v: tier for v, tier in values.items() if v in asked} if holds and all(named) else values
+        return (
+            {v: confidence for v, confidence in values.items() if v in asked}
+            if holds and all(named)
+            else values
+        )
     if holds:
         asked = union(dict(item) for owner in owners for key, item in _keyed(owner) if key in texts)
-        return {value: tier for value, tier in values.items() if value in asked}
+        return {value: confidence for value, confidence in values.items() if value in asked}
     others = {
         value for owner in owners for key, item in _keyed(owner) if key not in texts for value, _ in item
     }
-    return {value: tier for value, tier in values.items() if value in others}
+    return {value: confidence for value, confidence in values.items() if value in others}
 
 
 def _class_names(types: Expr) -> frozenset[str]:
@@ -148,8 +160,8 @@ def _class_names(types: Expr) -> frozenset[str]:
 def _by_name(pts: PointsTo, values: ValueSet, names: frozenset[str], holds: bool) -> ValueSet:
     """`type(x).__name__ == "Block"`: of a module that nothing is known of, the modules of that name."""
     kept: ValueSet = {
-        value: tier
-        for value, tier in values.items()
+        value: confidence
+        for value, confidence in values.items()
         if not isinstance(value, Instance) or (value.ref.name in names) is holds
     }
     if not holds or any(isinstance(value, Instance) for value in kept):
@@ -184,7 +196,9 @@ def by_text(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> V
     if not _is_open(pts, index, context):
         return found
     rows = pts.item(owners, None)
-    others: ValueSet = {v: tier for v, tier in rows.items() if isinstance(v, ClassValue) or _is_method(v)}
+    others: ValueSet = {
+        v: confidence for v, confidence in rows.items() if isinstance(v, ClassValue) or _is_method(v)
+    }
     return union([found, union([others], Confidence.LIKELY)])
 
 

@@ -96,7 +96,7 @@ def _is_of_rows(iterable: Expr) -> bool:
 
 def _has_parts(values: ValueSet) -> bool:
     """Whether any module is known to be among some values."""
-    known = (value for value, tier in values.items() if tier < Confidence.ASSUMED)
+    known = (value for value, confidence in values.items() if confidence < Confidence.ASSUMED)
     return any(isinstance(value, Instance | Container) for value in known)
 
 
@@ -139,16 +139,16 @@ def _judged(judge: Judge, values: ValueSet, named: _Tree, choice: _Choice) -> tu
     """The values that a test surely leaves, and those of which that is open."""
     kept: dict[Value, Confidence] = {}
     doubtful: dict[Value, Confidence] = {}
-    for value, tier in values.items():
+    for value, confidence in values.items():
         if not isinstance(value, Instance | Container):
-            kept[value] = tier
+            kept[value] = confidence
             continue
         spelled = [module_tree.spelled(path) for path in named.get(value, ())] or [()]
         verdicts = {choice.leaves(judge, value, one) for one in spelled}
         if True in verdicts:
-            kept[value] = tier
+            kept[value] = confidence
         elif None in verdicts:
-            doubtful[value] = tier
+            doubtful[value] = confidence
     return kept, doubtful
 
 

@@ -122,8 +122,8 @@ def _seen_from(project: Project, inherited: ValueSet, heir: ClassRef) -> ValueSe
         and value.receiver is not None
         and (project.is_module(heir) or len(hierarchy.subclasses(project, value.receiver)) <= _FEW)
         and hierarchy.makes_own(project, value.ref, heir)
-        else value: tier
-        for value, tier in inherited.items()
+        else value: confidence
+        for value, confidence in inherited.items()
     }
 
 
@@ -231,7 +231,7 @@ def _kept_by_library(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
                 passed = [value for key, value in site.call.keywords if key == name]
                 given += [pts.value(value, Context(init, ref)) for value in passed]
     held = union(given, Confidence.LIKELY)
-    return {value: tier for value, tier in held.items() if pts.holds_module(value)}
+    return {value: confidence for value, confidence in held.items() if pts.holds_module(value)}
 
 
 def _delegated(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:

@@ -103,8 +103,8 @@ def of_call(pts: PointsTo, call: Call, context: Context) -> ValueSet:
 
 def _of_callees(pts: PointsTo, callees: ValueSet, call: Call, context: Context) -> ValueSet:
     parts = [
-        at_best(_of_callee(pts, bound, call, context), tier)
-        for callee, tier in callees.items()
+        at_best(_of_callee(pts, bound, call, context), confidence)
+        for callee, confidence in callees.items()
         for bound in contexts.bind_receiver(pts, callee, call, context)
     ]
     return union(parts)
@@ -132,7 +132,11 @@ def _of_callee(pts: PointsTo, callee: Value, call: Call, context: Context) -> Va
                 context,
             )
             if any(isinstance(value, ConfigKey) for value in found):
-                return {value: tier for value, tier in found.items() if not isinstance(value, ConfigKey)}
+                return {
+                    value: confidence
+                    for value, confidence in found.items()
+                    if not isinstance(value, ConfigKey)
+                }
             return found
         case ExternalSymbol(dotted) | Compiled(dotted):
             return _of_external(pts, dotted, call, context)
@@ -157,7 +161,11 @@ def _of_external(pts: PointsTo, dotted: str, call: Call, context: Context) -> Va
         passed = union(pts.value(one, context) for one in through)
         return compiled(passed, context.function.path, call.line) if dotted == COMPILE else passed
     if dotted in _SCRIPTING and first is not None:
-        return {v: tier for v, tier in pts.value(first, context).items() if isinstance(v, FunctionValue)}
+        return {
+            v: confidence
+            for v, confidence in pts.value(first, context).items()
+            if isinstance(v, FunctionValue)
+        }
     if dotted == _ENGINE:
         model = dict(call.keywords).get("model", next(iter(call.arguments[1:]), ir.UNKNOWN))
         return {Container("tuple", (freeze(pts.value(model, context)),)): Confidence.LIKELY}
@@ -226,12 +234,14 @@ def _of_builtin(pts: PointsTo, name: str, call: Call, context: Context) -> Value
         case "globals", ():
             return {File(context.function.path): Confidence.CERTAIN}
         case "vars", (owner,):
-            return {v: tier for v, tier in pts.value(owner, context).items() if isinstance(v, File)}
+            return {
+                v: confidence for v, confidence in pts.value(owner, context).items() if isinstance(v, File)
+            }
         case "type", (_, ir.Display("tuple", bases), _):
             return classes.class_from_type(pts, bases, context)
         case "type", (value,):
             instances = pts.value(value, context).items()
-            return {ClassValue(v.ref): tier for v, tier in instances if isinstance(v, Instance)}
+            return {ClassValue(v.ref): confidence for v, confidence in instances if isinstance(v, Instance)}
         case "getattr", (owner, name_expr, *default):
             # The default is for when the attribute is missing; nothing says that it ever is.
             fallback = (pts.guessed(pts.value(d, context)) for d in default)
@@ -245,7 +255,7 @@ def named_attribute(
     pts: PointsTo, owners: ValueSet, name: Expr, context: Context, owner: Expr = ir.UNKNOWN
 ) -> ValueSet:
     """`getattr(owner, name)`, by the texts that the name is known to be."""
-    texts = {v.value: tier for v, tier in pts.value(name, context).items() if isinstance(v, Text)}
+    texts = {v.value: confidence for v, confidence in pts.value(name, context).items() if isinstance(v, Text)}
     if isinstance(name, ir.Name) and not texts:  # declared as `str`, it is followed nowhere else
         written = arguments.written_out(pts, context.function, name.id, strict=False) or ()
         texts = {text: Confidence.LIKELY for text in written if isinstance(text, str)}
@@ -255,12 +265,14 @@ def named_attribute(
         }
     if not texts and any(isinstance(owner, File) for owner in owners):
         texts = {
-            word.value: tier
-            for word, tier in words_in_config(pts, name, context).items()
+            word.value: confidence
+            for word, confidence in words_in_config(pts, name, context).items()
             if isinstance(word, Text)
         }
     texts = spelled_out(pts, owners, texts)
-    found = union([at_best(pts.attributes(owners, text), tier) for text, tier in sorted(texts.items())])
+    found = union(
+        [at_best(pts.attributes(owners, text), confidence) for text, confidence in sorted(texts.items())]
+    )
     if texts:
         return pts.capped(found or by_class_name(pts, owner, texts, context))
     if not owners and is_imported_by_name(pts, owner, context):
@@ -281,15 +293,17 @@ def _of_method(
 ) -> ValueSet:
     """Methods of values the project does not define them for: containers and `nn.Module` itself."""
     parts: list[ValueSet] = []
-    for owner, tier in owners.items():
+    for owner, confidence in owners.items():
         match owner:
             case Instance(ref) if not pts.project.method(ref, method.name):
-                parts.append(union([_of_module_method(pts, ref, method.name, call, context)], tier))
+                parts.append(union([_of_module_method(pts, ref, method.name, call, context)], confidence))
             case ClassValue(ref) | SuperProxy(_, ref) if method.name in ALTERNATIVES and not pts.attributes(
-                {owner: tier}, method.name
+                {owner: confidence}, method.name
             ):
                 parts.append(
-                    {Instance(ref): max(tier, Confidence.LIKELY)} if pts.project.is_module(ref) else EMPTY
+                    {Instance(ref): max(confidence, Confidence.LIKELY)}
+                    if pts.project.is_module(ref)
+                    else EMPTY
                 )
             case ClassValue(ref) if method.name == "__subclasses__":
                 below: ValueSet = {
@@ -297,35 +311,36 @@ def _of_method(
                 }
                 parts.append(each(pts.capped(below)))
             case Container() if method.name in ("values", "copy", *SELF_RETURNING):
-                parts.append({owner: tier})
+                parts.append({owner: confidence})
             case Container() if method.name in ("children", "modules"):
-                parts.append({owner: tier})
+                parts.append({owner: confidence})
             case Container() if method.name in ("items", "named_children", "named_modules"):
-                parts.append(containers.pairs(elements({owner: tier})))
+                parts.append(containers.pairs(elements({owner: confidence})))
             case Container() if method.name in keywords.TAKING or method.name == "popleft":
-                parts.append(elements({owner: tier}))
+                parts.append(elements({owner: confidence}))
             case EntryPoint(held) if method.name in entry_points.LOADING:
-                parts.append(union([dict(held)], tier))
+                parts.append(union([dict(held)], confidence))
             case File() if method.name in keywords.TAKING and call.arguments:  # `globals().get(name)`
                 parts.append(
                     union(
-                        [named_attribute(pts, {owner: tier}, call.arguments[0], context)], Confidence.LIKELY
+                        [named_attribute(pts, {owner: confidence}, call.arguments[0], context)],
+                        Confidence.LIKELY,
                     )
                 )
             case File() if method.name in module_namespace.LISTING:
-                parts.append(module_namespace.members(pts, {owner: tier}, named=method.name == "items"))
+                parts.append(module_namespace.members(pts, {owner: confidence}, named=method.name == "items"))
             case ClassValue() if method.name in records.VALIDATING and not resolved:
-                parts.append(records.validated_instances({owner: max(tier, Confidence.LIKELY)}))
+                parts.append(records.validated_instances({owner: max(confidence, Confidence.LIKELY)}))
             case Text(text) if method.name in SPLITTERS:
-                parts.append(at_best(parts_of(text, method.name, call), tier))
+                parts.append(at_best(parts_of(text, method.name, call), confidence))
             case Text(text) if method.name == "format":
                 parts.append(worded(pts.project, text, context.function.path))
             case FunctionValue() if method.name == "__get__" and call.arguments:
-                parts.append(_bound_to(pts, {owner: tier}, call.arguments[0], context))
+                parts.append(_bound_to(pts, {owner: confidence}, call.arguments[0], context))
             case ExternalInstance() if method.name in records.PARSERS:
-                parts.append({AnonymousModule(context.function.path, call.line): tier})
+                parts.append({AnonymousModule(context.function.path, call.line): confidence})
             case ExternalInstance() | AnonymousModule() if method.name in SELF_RETURNING:
-                parts.append({owner: tier})
+                parts.append({owner: confidence})
             case ExternalInstance("torch.nn.Module") if method.name in ("children", "modules"):
                 parts.append(each({owner: Confidence.ASSUMED}))
             case ExternalInstance("torch.nn.Module") if method.name in ("named_children", "named_modules"):
@@ -346,11 +361,11 @@ def _bound_to(pts: PointsTo, functions: ValueSet, instance: Expr, context: Conte
         for part in pts.project.mro(owner) if owner is not None else ():
             having.setdefault(part, []).append(owner)
     found: dict[Value, Confidence] = {}
-    for function, tier in functions.items():
+    for function, confidence in functions.items():
         if isinstance(function, FunctionValue):
             own = pts.project.owner(function.ref)
             for owner in (own and having.get(own)) or owners or [function.receiver]:
-                found[function._replace(receiver=owner)] = tier
+                found[function._replace(receiver=owner)] = confidence
     return found
 
 

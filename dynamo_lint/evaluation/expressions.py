@@ -103,7 +103,7 @@ def value_of(pts: PointsTo, expr: Expr, context: Context) -> ValueSet:
 
 def _items(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> ValueSet:
     """`owner[index]`: the named items if the index is known to be one of some texts."""
-    modules: ValueSet = {owner: tier for owner, tier in owners.items() if isinstance(owner, File)}
+    modules: ValueSet = {owner: confidence for owner, confidence in owners.items() if isinstance(owner, File)}
     if modules:  # `models.__dict__[name]`
         return call_results.named_attribute(pts, modules, index, context)
     if ExternalSymbol("sys.modules") in owners:
@@ -111,7 +111,7 @@ def _items(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> Va
     if any(isinstance(owner, Container) and any(owner.keys) for owner in owners):
         left = by_key(owners, index)
         if left is not None:
-            others = {owner: tier for owner, tier in owners.items() if not is_keyed(owner)}
+            others = {owner: confidence for owner, confidence in owners.items() if not is_keyed(owner)}
             return union([left, pts.item(others, None)])
         if found := by_text(pts, owners, index, context):
             return found
@@ -121,33 +121,33 @@ def _items(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> Va
 def item_of(pts: PointsTo, owners: ValueSet, index: object) -> ValueSet:
     """What is at one place in containers; anywhere in them for None."""
     parts: list[ValueSet] = []
-    for owner, tier in owners.items():
+    for owner, confidence in owners.items():
         match owner:
             case Container():
-                parts += [union([dict(item)], tier) for item in owner.at(index)]
+                parts += [union([dict(item)], confidence) for item in owner.at(index)]
             case Instance(ref):
                 own = iterables.item_of(pts, ref, index)
-                parts.append(union([pts.elements({owner: tier}) if own is None else own], tier))
+                parts.append(union([pts.elements({owner: confidence}) if own is None else own], confidence))
             case File() if isinstance(index, str):  # `models.__dict__["name"]`
-                parts.append(union([pts.attributes({owner: tier}, index)], tier))
+                parts.append(union([pts.attributes({owner: confidence}, index)], confidence))
             case ClassValue(ref) if classes.is_enumeration(pts.project, ref):
-                parts.append({Instance(ref): tier})
+                parts.append({Instance(ref): confidence})
             case ClassValue() | ExternalSymbol():  # Base[T]
-                parts.append({owner: tier})
+                parts.append({owner: confidence})
     return union(parts)
 
 
 def elements_of(pts: PointsTo, values: ValueSet) -> ValueSet:
     """What iterating over the values yields; a class of the project may say so, or be of modules."""
     parts = [elements(values)]
-    for value, tier in values.items():
+    for value, confidence in values.items():
         if isinstance(value, Instance):
             own = iterables.of_object(pts, value.ref)
             if own is None and pts.project.is_container(value.ref):
                 own = module_tree.contents(pts, value.ref)
             elif own is None:
                 own = containers.put_into(pts, value.ref)
-            parts.append(union([own or EMPTY], tier))
+            parts.append(union([own or EMPTY], confidence))
     return union(parts)
 
 

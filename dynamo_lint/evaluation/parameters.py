@@ -280,8 +280,8 @@ def _paired(pts: PointsTo, values: ValueSet, function: FunctionRef) -> ValueSet:
     if not mine:
         return values
     return {
-        v: tier
-        for v, tier in values.items()
+        v: confidence
+        for v, confidence in values.items()
         if not isinstance(v, Instance) or not mine.isdisjoint(pts.project.mro(v.ref))
         if not isinstance(v, Container) or not pts.holds_module(v)
     }

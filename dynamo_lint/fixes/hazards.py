@@ -42,7 +42,7 @@ def reason(bench: Workbench, family: Family, floating: bool) -> str | None:
         return f"code outside this project that reads `{name}` gets a tensor"
     if any(mention.guessed for mention in family.mentions):
         return f"some uses of `{name}` were matched by name only"
-    tiers = [hot.tier for hot in bench.tables.regions.hot if hot.receiver in family.members]
+    tiers = [hot.confidence for hot in bench.tables.regions.hot if hot.receiver in family.members]
     if not tiers or max(tiers) != Confidence.CERTAIN:
         return "it is not certain that this code is compiled"
     for text, why in PROJECT_WORDS:

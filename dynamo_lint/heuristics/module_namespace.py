@@ -38,7 +38,9 @@ def _offered(pts: PointsTo, path: str, imported: bool) -> ValueSet:
             case ClassRef() if pts.project.is_module(symbol):
                 classes[ClassValue(symbol)] = Confidence.LIKELY
     if imported or not makers:
-        whole: ValueSet = {value: tier for value, tier in classes.items() if not _is_part(pts, value, path)}
+        whole: ValueSet = {
+            value: confidence for value, confidence in classes.items() if not _is_part(pts, value, path)
+        }
         return {**makers, **whole} or classes
     return makers if len(different) <= _MANY else pts.guessed(makers)
 
@@ -47,7 +49,9 @@ def models_of(pts: PointsTo, path: str) -> ValueSet:
     """The module classes of a file that are no parts of others in it."""
     classes = (one for one in _public(pts, path, imported=False) if isinstance(one, ClassRef))
     found: ValueSet = {ClassValue(one): Confidence.LIKELY for one in classes if pts.project.is_module(one)}
-    return {value: tier for value, tier in found.items() if not _is_part(pts, value, path)} or found
+    return {
+        value: confidence for value, confidence in found.items() if not _is_part(pts, value, path)
+    } or found
 
 
 def _is_part(pts: PointsTo, model: Value, path: str) -> bool:

@@ -191,8 +191,8 @@ class Lookups:
     def _callee(self, node: ast.expr, where: FunctionRef, receiver: ClassRef | None) -> Term | None:
         values = points_to_of(self.project).value(as_fact(node), Context(where, receiver))
         found = []
-        for value, tier in values.items():
-            if isinstance(value, ClassValue | FunctionValue) and tier < Confidence.ASSUMED:
+        for value, confidence in values.items():
+            if isinstance(value, ClassValue | FunctionValue) and confidence < Confidence.ASSUMED:
                 kind = "class" if isinstance(value, ClassValue) else "function"
                 found.append(self.terms.make(kind, value.ref))
         if not found or len(found) > _MAX_CANDIDATES:

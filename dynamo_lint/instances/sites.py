@@ -80,10 +80,10 @@ class Sites:
                     where,
                     frozenset(
                         value.ref
-                        for value, tier in evaluation.value(
+                        for value, confidence in evaluation.value(
                             site.call.function, Context(where, self.project.owner(where))
                         ).items()
-                        if isinstance(value, ClassValue | FunctionValue) and tier < Confidence.ASSUMED
+                        if isinstance(value, ClassValue | FunctionValue) and confidence < Confidence.ASSUMED
                     ),
                 )
                 for where, site in self.project.calls_of(name)[:_MAX_SITES]

@@ -32,10 +32,10 @@ def callbacks(pts: PointsTo, compiled: Sequence[Site]) -> Iterator[tuple[Site, V
         if site.eager or not (site.call.arguments or site.call.keywords):
             continue
         context = Context(caller, pts.project.owner(caller))
-        for callee, tier in pts.value(site.call.function, context).items():
+        for callee, confidence in pts.value(site.call.function, context).items():
             if isinstance(callee, Compiled) and (callee.path, callee.line) in sites:
                 passed = union(
-                    [_given(pts, site.call, context), masks_for(pts, callee.dotted, site.call)], tier
+                    [_given(pts, site.call, context), masks_for(pts, callee.dotted, site.call)], confidence
                 )
                 if passed:
                     yield sites[callee.path, callee.line], passed

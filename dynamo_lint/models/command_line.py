@@ -41,7 +41,7 @@ def models_of(pts: PointsTo, ref: ClassRef, context: Context) -> ValueSet:
     found = union(
         [own, described(pts, Attribute(UNKNOWN, "model"), context, anything=False)], Confidence.LIKELY
     )
-    return {value: tier for value, tier in found.items() if pts.holds_module(value)}
+    return {value: confidence for value, confidence in found.items() if pts.holds_module(value)}
 
 
 def _given(pts: PointsTo) -> _Given:

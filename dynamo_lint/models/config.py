@@ -190,7 +190,11 @@ def _chosen(pts: PointsTo, rows: _Rows) -> ValueSet:
 def _outer(pts: PointsTo, folder: str) -> ValueSet:
     table = pts.project.named("settings")
     rows = [row for named in table.values() for row in named if row[1].outer]
-    return {v: tier for v, tier in _instances_of(pts, _near(rows, folder)).items() if pts.holds_module(v)}
+    return {
+        v: confidence
+        for v, confidence in _instances_of(pts, _near(rows, folder)).items()
+        if pts.holds_module(v)
+    }
 
 
 def _instances_of(pts: PointsTo, rows: _Rows) -> ValueSet:

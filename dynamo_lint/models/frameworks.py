@@ -83,10 +83,12 @@ def compiled_by_library(pts: PointsTo, site: CallSite, context: Context) -> tupl
     match call.function:
         case ir.Attribute(owner, name) if name == REPEATED_BLOCKS:
             values = pts.value(owner, context)
-            return union(_repeated_blocks(pts, value, tier) for value, tier in values.items()), True
+            return union(
+                _repeated_blocks(pts, value, confidence) for value, confidence in values.items()
+            ), True
         case ir.Name("compile_regions") | ir.Attribute(_, "compile_regions"):
             values = pts.value(call.arguments[0], context)
-            return union([_blocks(pts, value, tier) for value, tier in values.items()]), True
+            return union([_blocks(pts, value, confidence) for value, confidence in values.items()]), True
         case ir.Name(name) | ir.Attribute(_, name) if name == _BLOCK_MASK:
             return pts.value(call.arguments[0], context), False
         case ir.Name(name) | ir.Attribute(_, name) if name in _TRAINERS or name == _INSTANTIATE:
@@ -134,23 +136,25 @@ def _prepared(pts: PointsTo, call: ir.Call, context: Context, makers: list[ir.Ca
     models: ValueSet = {v: t for v, t in given.items() if isinstance(v, Instance) and pts.holds_module(v)}
     if not _says(makers, frozenset({"use_regional_compilation"})):
         return models, False
-    return union(_blocks(pts, value, tier) for value, tier in models.items()), True
+    return union(_blocks(pts, value, confidence) for value, confidence in models.items()), True
 
 
-def _repeated_blocks(pts: PointsTo, value: Value, tier: Confidence) -> ValueSet:
+def _repeated_blocks(pts: PointsTo, value: Value, confidence: Confidence) -> ValueSet:
     if not isinstance(value, Instance):
         return {}
     names = set(block_names(pts.project, value.ref, "_repeated_blocks"))
     found = descendants(pts, value.ref)
-    return {v: max(t, tier) for v, t in found.items() if isinstance(v, Instance) and v.ref.name in names}
+    return {
+        v: max(t, confidence) for v, t in found.items() if isinstance(v, Instance) and v.ref.name in names
+    }
 
 
-def _blocks(pts: PointsTo, value: Value, tier: Confidence) -> ValueSet:
+def _blocks(pts: PointsTo, value: Value, confidence: Confidence) -> ValueSet:
     if not isinstance(value, Instance):
         return {}
     lists = [v for v in descendants(pts, value.ref) if isinstance(v, Container)]
-    inside = union(elements({group: tier}) for group in lists)
-    return {v: t for v, t in inside.items() if isinstance(v, Instance)} or {value: tier}
+    inside = union(elements({group: confidence}) for group in lists)
+    return {v: t for v, t in inside.items() if isinstance(v, Instance)} or {value: confidence}
 
 
 def block_names(project: Project, ref: ClassRef, attribute: str) -> Iterator[str]:

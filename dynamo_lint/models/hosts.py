@@ -64,7 +64,7 @@ def kept_by_library(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     sites = pts.constructions(ref)
     given = [pts.value(v, caller) for caller, site in sites for key, v in site.call.keywords if key == name]
     held = union(given, Confidence.LIKELY)
-    return {value: tier for value, tier in held.items() if pts.holds_module(value)}
+    return {value: confidence for value, confidence in held.items() if pts.holds_module(value)}
 
 
 def _hands_on(pts: PointsTo, ref: ClassRef) -> bool:

@@ -67,17 +67,17 @@ def built(pts: PointsTo, description: Expr, context: Context) -> ValueSet:
     """
     path = context.function.path
     found: list[ValueSet] = []
-    for value, tier in pts.value(description, context).items():
+    for value, confidence in pts.value(description, context).items():
         match value:
             case ClassValue(ref):
-                found.append({Instance(ref): tier})
+                found.append({Instance(ref): confidence})
             case Instance(ref) if pts.project.is_module(
                 ref
             ):  # as a file describes it: an argument of another
-                found.append({value: max(tier, Confidence.LIKELY)})
+                found.append({value: max(confidence, Confidence.LIKELY)})
             case Container("dict") if TARGET in value.keys:
                 named = union(dict(item) for item in value.at(TARGET))
-                found.append(union([_instances(pts, named, path)], tier))
+                found.append(union([_instances(pts, named, path)], confidence))
     if not found:
         found.append(described(pts, description, context))
     if not any(found):
@@ -101,8 +101,8 @@ def built_by_project(pts: PointsTo, callee: FunctionRef, call: Call, context: Co
     if argument is None:
         return EMPTY
     known: ValueSet = {
-        value: max(tier, Confidence.LIKELY)
-        for value, tier in pts.value(argument, context).items()
+        value: max(confidence, Confidence.LIKELY)
+        for value, confidence in pts.value(argument, context).items()
         if isinstance(value, Instance) and pts.project.is_module(value.ref)
     }
     if known or lazy:
@@ -152,11 +152,11 @@ def _class_key(expr: Expr) -> str | None:
 
 def _instances(pts: PointsTo, named: ValueSet, path: str) -> ValueSet:
     found: dict[Value, Confidence] = {}
-    for value, tier in named.items():
+    for value, confidence in named.items():
         classes = [value.ref] if isinstance(value, ClassValue) else []
         if isinstance(value, Text):
             classes = _classes(pts, value.value, path)
-        found |= {Instance(ref): tier for ref in classes if pts.project.is_module(ref)}
+        found |= {Instance(ref): confidence for ref in classes if pts.project.is_module(ref)}
     return found
 
 

@@ -112,7 +112,9 @@ def _given(pts: PointsTo, ref: ClassRef | FunctionRef, *, itself: bool) -> Value
     if itself:
         _functions(pts.project).add(ref)
         return {FunctionValue(ref): Confidence.LIKELY}
-    return {value: tier for value, tier in pts.returns(ref, None).items() if pts.holds_module(value)}
+    return {
+        value: confidence for value, confidence in pts.returns(ref, None).items() if pts.holds_module(value)
+    }
 
 
 def _named(pts: PointsTo, call: Call, context: Context) -> set[str | ClassRef | FunctionRef]:
@@ -155,7 +157,9 @@ def remade(pts: PointsTo, made: ValueSet, call: Call, context: Context) -> Value
     """
     if context.function.key != MODULE_KEY or not any(_is_registry(pts.project, value) for value in made):
         return made
-    others: ValueSet = {value: tier for value, tier in made.items() if not isinstance(value, LibraryRegistry)}
+    others: ValueSet = {
+        value: confidence for value, confidence in made.items() if not isinstance(value, LibraryRegistry)
+    }
     return union([others, {LibraryRegistry(context.function.path, call.line): Confidence.CERTAIN}])
 
 
@@ -179,12 +183,12 @@ def without_factories(pts: PointsTo, found: ValueSet) -> ValueSet:
     if not registered or not any(isinstance(value, Instance | ExternalInstance) for value in found):
         return found
     left = {}
-    for value, tier in found.items():
+    for value, confidence in found.items():
         built = EMPTY
         if isinstance(value, FunctionValue) and value.ref in registered:
             built = pts.returns(value.ref, value.receiver)
         if not built or not all(one in found for one in built):
-            left[value] = tier
+            left[value] = confidence
     return left
 
 

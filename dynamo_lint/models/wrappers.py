@@ -74,7 +74,7 @@ def _specified(pts: PointsTo, position: int, call: Call, context: Context) -> Va
     """The layer that a description stands for, `LayerSpec(Block, dim)`, and what is called in its place."""
     classes = [pts.value(given, context) for given in call.arguments[position : position + 1]]
     made: ValueSet = {
-        Instance(v.ref): tier for v, tier in union(classes).items() if isinstance(v, ClassValue)
+        Instance(v.ref): confidence for v, confidence in union(classes).items() if isinstance(v, ClassValue)
     }
     instead = [pts.value(value, context) for name, value in call.keywords if name == "forward_fn"]
     return union([made, functions_in(union(instead))], Confidence.LIKELY)
@@ -102,8 +102,8 @@ def composing(pts: PointsTo, call: Call, context: Context) -> ValueSet:
 
 def _modules_built_from(pts: PointsTo, values: ValueSet) -> ValueSet:
     """The modules that a library makes of classes it is handed: `ResNet(Block, [2, 2])`."""
-    classes = {v: tier for v, tier in values.items() if isinstance(v, ClassValue)}
-    return {Instance(v.ref): tier for v, tier in classes.items() if pts.project.is_module(v.ref)}
+    classes = {v: confidence for v, confidence in values.items() if isinstance(v, ClassValue)}
+    return {Instance(v.ref): confidence for v, confidence in classes.items() if pts.project.is_module(v.ref)}
 
 
 def _given(pts: PointsTo, call: Call, context: Context) -> Iterator[ValueSet]:
@@ -121,9 +121,9 @@ def _given(pts: PointsTo, call: Call, context: Context) -> Iterator[ValueSet]:
 def _layers(pts: PointsTo, values: ValueSet) -> ValueSet:
     """What lists hold that a forward runs one after the other: functions too."""
     found: list[ValueSet] = []
-    for value, tier in values.items():
+    for value, confidence in values.items():
         if isinstance(value, Container) and value.kind != "dict":
-            inner = union((dict(item) for item in value.items), tier)
+            inner = union((dict(item) for item in value.items), confidence)
             found.append({v: t for v, t in inner.items() if isinstance(v, FunctionValue) or _is_ours(pts, v)})
             found.append(_layers(pts, inner))
     return union(found)

@@ -20,11 +20,11 @@ _KNOWN = ("torch.nn.Module", "torch.nn.modules.module.Module", "builtins.object"
 
 def called(pts: PointsTo, callee: Attribute, line: int, context: Context) -> Iterator[Edge]:
     """The `__getattr__` that finds a method which nothing else defines."""
-    for value, tier in pts.value(callee.value, context).items():
+    for value, confidence in pts.value(callee.value, context).items():
         if isinstance(value, Instance) and delegates(pts, value.ref, callee.name):
             asked = pts.project.method(value.ref, "__getattr__")
             if asked is not None:
-                yield _asking(asked, value.ref, max(tier, Confidence.LIKELY), line)
+                yield _asking(asked, value.ref, max(confidence, Confidence.LIKELY), line)
 
 
 def read(pts: PointsTo, function: Function, context: Context) -> Iterator[Edge]:
@@ -42,8 +42,8 @@ def read(pts: PointsTo, function: Function, context: Context) -> Iterator[Edge]:
             return
 
 
-def _asking(method: FunctionRef, receiver: ClassRef, tier: Confidence, line: int) -> Edge:
-    return Edge(Node(method, receiver), tier, line, f"asks {receiver.name}.__getattr__")
+def _asking(method: FunctionRef, receiver: ClassRef, confidence: Confidence, line: int) -> Edge:
+    return Edge(Node(method, receiver), confidence, line, f"asks {receiver.name}.__getattr__")
 
 
 def _is_open(pts: PointsTo, ref: ClassRef) -> bool:

@@ -89,7 +89,7 @@ def if_given(
         yield from edges
         return
     for edge in edges:
-        likely = replace(edge, tier=max(edge.tier, Confidence.LIKELY))
+        likely = replace(edge, confidence=max(edge.confidence, Confidence.LIKELY))
         asked = [] if edge.needs else [givers(pts, where, one, entered) for one in optional]
         known = next((one for one in asked if one is not None), None)
         yield from (likely,) if known is None else (replace(likely, needs=one) for one in known)

@@ -221,7 +221,7 @@ class _Search:
         varying = more and varies(points_to_of(self._project), where, site.call.line)
         if varying and self._is_given(where, self._deciding(where, site.call, name)):
             return list(more.values())
-        sure = [root for root in found if root.entry.tier < Confidence.ASSUMED or not more]
+        sure = [root for root in found if root.entry.confidence < Confidence.ASSUMED or not more]
         return list(merged_roots([*sure, *more.values()]).values())
 
     def _may_compile(self, where: FunctionRef, call: ir.Call, name: str) -> bool:
@@ -293,7 +293,7 @@ class _Search:
             for context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
                 told = self._compiled(context, site, name, fresh)
                 roots += told if isinstance(told, list) else []
-            found = merged_roots(root for root in roots if root.entry.tier < Confidence.ASSUMED)
+            found = merged_roots(root for root in roots if root.entry.confidence < Confidence.ASSUMED)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()
 
@@ -381,20 +381,22 @@ class _Search:
         regional = regional or convention or idiom == "with" or site.repeated
         roots = []
         flat = {
-            v: tier
-            for v, tier in flattened(values).items()
+            v: confidence
+            for v, confidence in flattened(values).items()
             if not comes_back(self._project, where, target, v)
         }
         pts = points_to_of(self._project)
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
-        for value, tier in flat.items():
-            targets = targets_of(self._project, {value: tier})
+        for value, confidence in flat.items():
+            targets = targets_of(self._project, {value: confidence})
             if idiom in ("call", "method") and isinstance(value, Instance):
-                targets += steps_of(self._project, value.ref, tier, target, where)
+                targets += steps_of(self._project, value.ref, confidence, target, where)
             if idiom == "method":  # compiled in place: what a `__call__` does around forward stays eager
                 targets = tuple(t for t in targets if not t.function.key.endswith(".__call__"))
             if targets:
-                entry = Entry(where.path, line, idiom, id_of(value), tier, regional, site.condition, count)
+                entry = Entry(
+                    where.path, line, idiom, id_of(value), confidence, regional, site.condition, count
+                )
                 module = value.ref if isinstance(value, Instance) else None
                 shown = attributes_tested(target) if module is not None else ()
                 off = off_with(self._project, where, site.call, targets[0].function)

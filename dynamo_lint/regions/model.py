@@ -27,7 +27,7 @@ class Entry:
     """`decorator`, `call`, `method`, `with`, `library`, `comment`, `declared` or `assumed`."""
     target: str
     """Identity of the compiled class or function."""
-    tier: Confidence
+    confidence: Confidence
     regional: bool = False
     """Compiled once per instance, so all instances share one code object and one recompile limit."""
     condition: str | None = None
@@ -42,7 +42,7 @@ class CompiledFunction:
 
     function: FunctionRef
     receiver: ClassRef | None
-    tier: Confidence
+    confidence: Confidence
     entries: tuple[int, ...]
     """Indices into `Regions.entries`, the one of `chain` first."""
     chain: tuple[Step, ...]
@@ -60,7 +60,7 @@ class Call(NamedTuple):
 
     target: Node
     """The function that it reaches."""
-    tier: Confidence
+    confidence: Confidence
     line: int
     callee: str | None
     """How the call spells the last part of what it calls, empty for `layers[0](x)`; None for a property, an
@@ -100,7 +100,7 @@ class Regions:
         found: dict[Node, dict[Node, None]] = defaultdict(dict)
         for caller, calls in self.calls.items():
             for call in calls:
-                if call.tier <= weakest:
+                if call.confidence <= weakest:
                     found[call.target][caller] = None
         return {target: list(callers) for target, callers in found.items()}
 
@@ -139,9 +139,9 @@ def merged_roots(roots: Iterable[Root]) -> dict[str, Root]:
 
 def at_best_likely(root: Root) -> Root:
     """An entry that is no proof of what it compiles."""
-    tier = max(root.entry.tier, Confidence.LIKELY)
-    targets = tuple(replace(target, tier=max(target.tier, tier)) for target in root.targets)
-    return replace(root, entry=replace(root.entry, tier=tier), targets=targets)
+    confidence = max(root.entry.confidence, Confidence.LIKELY)
+    targets = tuple(replace(target, confidence=max(target.confidence, confidence)) for target in root.targets)
+    return replace(root, entry=replace(root.entry, confidence=confidence), targets=targets)
 
 
 def is_tried(project: Project, root: Root) -> bool:

@@ -42,7 +42,7 @@ class Target:
 
     function: FunctionRef
     receiver: ClassRef | None
-    tier: Confidence
+    confidence: Confidence
 
 
 def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
@@ -53,50 +53,50 @@ def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
     plain = {v for v in callees if isinstance(v, FunctionValue) and v.receiver is None}
     if len(plain) <= ENOUGH:
         return callees
-    others: ValueSet = {v: tier for v, tier in callees.items() if v not in plain}
-    return union([others, pts.guessed({v: tier for v, tier in callees.items() if v in plain})])
+    others: ValueSet = {v: confidence for v, confidence in callees.items() if v not in plain}
+    return union([others, pts.guessed({v: confidence for v, confidence in callees.items() if v in plain})])
 
 
 def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
     """The functions that run when the values are called."""
     found: dict[tuple[FunctionRef, ClassRef | None], Confidence] = {}
 
-    def add(ref: FunctionRef | None, receiver: ClassRef | None, tier: Confidence) -> None:
+    def add(ref: FunctionRef | None, receiver: ClassRef | None, confidence: Confidence) -> None:
         if ref is not None:
-            found[ref, receiver] = min(tier, found.get((ref, receiver), tier))
+            found[ref, receiver] = min(confidence, found.get((ref, receiver), confidence))
 
-    for value, tier in values.items():
+    for value, confidence in values.items():
         match value:
             case Instance(ref) | ClassValue(ref):
-                add(call_of(project, ref), ref, tier)
+                add(call_of(project, ref), ref, confidence)
                 if project.is_module(ref):
                     sure = project.is_surely_module(ref)
                     forward = project.method(ref, "forward")
-                    add(forward, ref, tier if sure else max(tier, Confidence.LIKELY))
+                    add(forward, ref, confidence if sure else max(confidence, Confidence.LIKELY))
                     for part in project.parts_of_forward(ref) if forward is None else ():
-                        add(part, ref, max(tier, Confidence.LIKELY))
+                        add(part, ref, max(confidence, Confidence.LIKELY))
                     if forward is None and isinstance(value, Instance):
-                        for target in _run_by_library(project, value, tier):
-                            add(target.function, target.receiver, target.tier)
+                        for target in _run_by_library(project, value, confidence):
+                            add(target.function, target.receiver, target.confidence)
                     for given in processors(points_to_of(project), ref):
                         # Not what these have in turn: a class may give itself.
-                        add(call_of(project, given), given, max(tier, Confidence.LIKELY))
+                        add(call_of(project, given), given, max(confidence, Confidence.LIKELY))
                         if project.is_module(given):
-                            add(project.method(given, "forward"), given, max(tier, Confidence.LIKELY))
+                            add(project.method(given, "forward"), given, max(confidence, Confidence.LIKELY))
                     for stored in _put_in_place(project, value):
-                        add(stored.ref, stored.receiver, max(tier, Confidence.LIKELY))
+                        add(stored.ref, stored.receiver, max(confidence, Confidence.LIKELY))
             case FunctionValue(ref, receiver):
-                add(ref, receiver or project.owner(ref), tier)
+                add(ref, receiver or project.owner(ref), confidence)
             case Container():
-                for target in targets_of(project, elements({value: tier})):
-                    add(target.function, target.receiver, max(tier, target.tier))
-    return tuple(Target(ref, receiver, tier) for (ref, receiver), tier in found.items())
+                for target in targets_of(project, elements({value: confidence})):
+                    add(target.function, target.receiver, max(confidence, target.confidence))
+    return tuple(Target(ref, receiver, confidence) for (ref, receiver), confidence in found.items())
 
 
-def _run_by_library(project: Project, module: Instance, tier: Confidence) -> tuple[Target, ...]:
+def _run_by_library(project: Project, module: Instance, confidence: Confidence) -> tuple[Target, ...]:
     """What the forward of a library's class runs of ours, where the class has none of its own."""
     handed = wrapped_modules(points_to_of(project), module.ref)
-    others: ValueSet = {v: max(t, tier) for v, t in handed.items() if v != module}
+    others: ValueSet = {v: max(t, confidence) for v, t in handed.items() if v != module}
     return targets_of(project, others)
 
 
@@ -107,13 +107,13 @@ def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:
     held = points_to_of(project).attributes({module: Confidence.CERTAIN}, "forward")
     return [
         value
-        for value, tier in held.items()
-        if isinstance(value, FunctionValue) and tier < Confidence.ASSUMED
+        for value, confidence in held.items()
+        if isinstance(value, FunctionValue) and confidence < Confidence.ASSUMED
     ]
 
 
 def steps_of(
-    project: Project, ref: ClassRef, tier: Confidence, expr: Expr, where: FunctionRef
+    project: Project, ref: ClassRef, confidence: Confidence, expr: Expr, where: FunctionRef
 ) -> tuple[Target, ...]:
     """What a Trainer runs compiled of a LightningModule that torch.compile was given, beside its forward
     (lightning/pytorch/utilities/compile.py: from_compiled), unless it is a part of another module."""
@@ -123,7 +123,7 @@ def steps_of(
     if isinstance(expr, Attribute) and holder is not None and project.is_module(holder):
         return ()
     steps = (project.method(ref, name) for name in _STEPS)
-    return tuple(Target(step, ref, max(tier, Confidence.LIKELY)) for step in steps if step is not None)
+    return tuple(Target(step, ref, max(confidence, Confidence.LIKELY)) for step in steps if step is not None)
 
 
 def compiled_argument(call: Call, position: int) -> Expr | None:
@@ -152,19 +152,19 @@ def compiled_in_place(project: Project, values: ValueSet) -> ValueSet:
     if has_own_compile(project, values):
         return {}
     pipeline = any(isinstance(value, ExternalInstance) and wraps(value.dotted) for value in values)
-    for value, tier in values.items():
+    for value, confidence in values.items():
         match value:
             case Instance(ref) if project.is_module(ref):
                 sure = project.is_surely_module(ref)
-                found[value] = tier if sure else max(tier, Confidence.LIKELY)
+                found[value] = confidence if sure else max(confidence, Confidence.LIKELY)
             case SuperProxy(_, ref) if project.is_module(ref):  # super().compile()
-                found[Instance(ref)] = tier
+                found[Instance(ref)] = confidence
             case ExternalInstance(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
-                found[value] = tier
+                found[value] = confidence
             case FunctionValue() if pipeline:
-                found[value] = tier
+                found[value] = confidence
             case Container("sequential" | "each"):  # no list has the method
-                found |= compiled_in_place(project, elements({value: tier}))
+                found |= compiled_in_place(project, elements({value: confidence}))
     return found
 
 

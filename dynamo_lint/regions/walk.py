@@ -94,7 +94,7 @@ class _Walk:
         count = itertools.count()
 
         def push(node: Node, visit: Visit, rehearsal: bool) -> None:
-            heapq.heappush(queue, (visit.tier, rehearsal, len(visit.chain), next(count), node, visit))
+            heapq.heappush(queue, (visit.confidence, rehearsal, len(visit.chain), next(count), node, visit))
 
         def follow(node: Node, visit: Visit, edge: Edge, rehearsal: bool) -> None:
             known = self._handed.setdefault(edge.target, set()) if edge.given else ()
@@ -109,14 +109,14 @@ class _Walk:
                 return
             if root.site is not None and is_within(root.site, edge.target.function):
                 return  # a wrapper that compiles what it is put around: it adds nothing but itself
-            tier = max(visit.tier, edge.tier)
+            confidence = max(visit.confidence, edge.confidence)
             if visit.first in tested and may_not_run(self._project, node.function, edge.line):
                 if not self._guesses:
                     return
-                tier = Confidence.ASSUMED
+                confidence = Confidence.ASSUMED
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
             chain = (*visit.chain, step)
-            reached = Visit(tier, chain, visit.entries, visit.first, compiled=False, off=edge.off)
+            reached = Visit(confidence, chain, visit.entries, visit.first, compiled=False, off=edge.off)
             if edge.target not in self._visits or again:
                 push(edge.target, reached, rehearsal)
             if more:
@@ -146,12 +146,12 @@ class _Walk:
                 if not may_meet(self._project, root.entry.path, root.site, target.function):
                     continue
                 step = Step(root.entry.path, root.entry.line, root.symbol, here)
-                visit = Visit(target.tier, (step,), 1 << index, index, compiled=True, off=root.off)
+                visit = Visit(target.confidence, (step,), 1 << index, index, compiled=True, off=root.off)
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
             if root.module is not None:
                 step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
-                for edge in self._hooks(root.module, root.entry.tier, root.entry.line):
-                    visit = Visit(edge.tier, (step,), 1 << index, index, compiled=False)
+                for edge in self._hooks(root.module, root.entry.confidence, root.entry.line):
+                    visit = Visit(edge.confidence, (step,), 1 << index, index, compiled=False)
                     push(edge.target, visit, root.rehearsal)
         while queue:
             _, rehearsal, _, _, node, visit = heapq.heappop(queue)
@@ -168,12 +168,12 @@ class _Walk:
                 continue
             if self._boundaries.of(node.function) == "stop":
                 continue
-            if visit.tier < Confidence.LIKELY and self._boundaries.doubts(node.function):
-                push(node, replace(visit, tier=Confidence.LIKELY), rehearsal)
+            if visit.confidence < Confidence.LIKELY and self._boundaries.doubts(node.function):
+                push(node, replace(visit, confidence=Confidence.LIKELY), rehearsal)
                 continue
             self._visits[node] = visit
             self._switches.enter(node, visit.off)
-            hot.setdefault(node.function, visit.tier)  # the best evidence comes first
+            hot.setdefault(node.function, visit.confidence)  # the best evidence comes first
             expand(node, visit, self._outgoing(node), rehearsal)
             for caller, edge in self._waiting.pop(node.function, ()):
                 expand(caller, self._visits[caller], [edge], rehearsal)
@@ -194,7 +194,7 @@ class _Walk:
                 CompiledFunction(
                     node.function,
                     node.receiver,
-                    visit.tier,
+                    visit.confidence,
                     known[asked],
                     visit.chain,
                     visit.compiled,
@@ -213,7 +213,7 @@ class _Walk:
 
     def _called(self, edge: Edge) -> Call:
         disabled = edge.target not in self._visits and self._boundaries.disables(edge.target.function)
-        return Call(edge.target, edge.tier, edge.line, edge.callee, disabled)
+        return Call(edge.target, edge.confidence, edge.line, edge.callee, disabled)
 
     def _propagate_entries(self) -> None:
         """Let every entry that reaches a node know it, not just the first."""
@@ -237,13 +237,15 @@ class _Walk:
             if sure is not None:
                 edges = self._call(site, context)
                 if sure is not Confidence.CERTAIN:
-                    edges = (replace(edge, tier=max(edge.tier, Confidence.LIKELY)) for edge in edges)
+                    edges = (
+                        replace(edge, confidence=max(edge.confidence, Confidence.LIKELY)) for edge in edges
+                    )
                 if site.given:
                     edges = if_given(self._project, edges, site.given, node.function, self._entered)
                 yield from edges
         for run in protocols.runs(points_to_of(self._project), function, context, self._protocols):
             name = self._project.function(run.method).qualname
-            yield Edge(Node(run.method, run.receiver), run.tier, run.line, f"runs {name}")
+            yield Edge(Node(run.method, run.receiver), run.confidence, run.line, f"runs {name}")
         for load in function.loads:
             if load.name in self._properties:
                 yield from self._property(load.value, load.name, context, function.line, "")
@@ -258,7 +260,7 @@ class _Walk:
         context = Context(node.function, node.receiver, given)
         calls = using(self._project.function(node.function), given)
         return [
-            replace(e, tier=max(e.tier, Confidence.LIKELY))
+            replace(e, confidence=max(e.confidence, Confidence.LIKELY))
             for site in calls
             for e in self._call(site, context)
         ]
@@ -283,22 +285,22 @@ class _Walk:
         if is_wrapped(self._project, call.function, context.function):
             values = of_few(pts, values)
         yield from self._by_caller(call.function, context, values, call.line)
-        for value, tier in values.items():
+        for value, confidence in values.items():
             match value:
                 case ExternalSymbol(dotted) | Compiled(dotted):
                     if calls_back(dotted):
                         yield from self._arguments(call, context)
                     for mask in masks_for(points_to_of(self._project), dotted, call):
                         yield from self._runs(
-                            mask, max(tier, Confidence.LIKELY), call.line, "runs the mask function"
+                            mask, max(confidence, Confidence.LIKELY), call.line, "runs the mask function"
                         )
                 case ClassValue(ref):
                     for part in constructors(self._project, ref, call, context.function):
-                        yield Edge(Node(part, ref), tier, call.line, f"constructs {ref.name}")
+                        yield Edge(Node(part, ref), confidence, call.line, f"constructs {ref.name}")
                 case _:
                     callee = terminal_name(call.function) or ""
                     for bound in contexts.bind_receiver(points_to_of(self._project), value, call, context):
-                        edges = self._leaving(self._runs(bound, tier, call.line, callee=callee), call)
+                        edges = self._leaving(self._runs(bound, confidence, call.line, callee=callee), call)
                         if isinstance(bound, Instance):
                             edges = self._callbacks(edges, call, context)
                         yield from self._passed(call.function, context, bound, edges)
@@ -318,34 +320,40 @@ class _Walk:
             yield replace(edge, given=callback_arguments(pts, edge.target.function, call, context))
 
     def _runs(
-        self, value: Value, tier: Confidence, line: int, verb: str = "calls", callee: str | None = None
+        self, value: Value, confidence: Confidence, line: int, verb: str = "calls", callee: str | None = None
     ) -> Iterator[Edge]:
         """Everything that runs when a value is called: itself, its decorators, the hooks of a module."""
-        for target in targets_of(self._project, {value: tier}):
+        for target in targets_of(self._project, {value: confidence}):
             name = self._project.function(target.function).qualname
             node = Node(target.function, target.receiver)
-            yield Edge(node, target.tier, line, f"{verb} {name}", callee)
+            yield Edge(node, target.confidence, line, f"{verb} {name}", callee)
             for wrapper in wrappers(self._project, target.function):
                 self._wrapping.add(wrapper)
                 name = self._project.function(wrapper).qualname
                 yield Edge(
-                    Node(wrapper, None), max(tier, Confidence.LIKELY), line, f"{verb} {name}, its decorator"
+                    Node(wrapper, None),
+                    max(confidence, Confidence.LIKELY),
+                    line,
+                    f"{verb} {name}, its decorator",
                 )
             for method, owner in decorators.decorator_objects(points_to_of(self._project), target.function):
                 self._around.add(owner)
                 name = self._project.function(method).qualname
                 yield Edge(
-                    Node(method, owner), max(tier, Confidence.LIKELY), line, f"{verb} {name}, its decorator"
+                    Node(method, owner),
+                    max(confidence, Confidence.LIKELY),
+                    line,
+                    f"{verb} {name}, its decorator",
                 )
         if isinstance(value, Instance):
-            yield from self._hooks(value.ref, tier, line)
+            yield from self._hooks(value.ref, confidence, line)
 
-    def _hooks(self, module: ClassRef, tier: Confidence, line: int) -> Iterator[Edge]:
+    def _hooks(self, module: ClassRef, confidence: Confidence, line: int) -> Iterator[Edge]:
         for hook, hook_tier in hooks_of(points_to_of(self._project), module).items():
-            for target in targets_of(self._project, {hook: max(tier, hook_tier)}):
+            for target in targets_of(self._project, {hook: max(confidence, hook_tier)}):
                 name = self._project.function(target.function).qualname
                 note = f"runs the forward hook {name}"
-                yield Edge(Node(target.function, target.receiver), target.tier, line, note)
+                yield Edge(Node(target.function, target.receiver), target.confidence, line, note)
 
     def _takes_functions(self, callee: Expr, context: Context) -> bool:
         symbols = self._project.symbols(callee, context.function.path, context.function.key)
@@ -360,9 +368,9 @@ class _Walk:
                 continue
             values = evaluate(self._project, argument, context)
             yield from self._by_caller(argument, context, values, call.line, "passes on")
-            for value, tier in values.items():
+            for value, confidence in values.items():
                 if isinstance(value, FunctionValue) or points_to_of(self._project).holds_module(value):
-                    edges = self._runs(value, max(tier, Confidence.LIKELY), call.line, "passes on")
+                    edges = self._runs(value, max(confidence, Confidence.LIKELY), call.line, "passes on")
                     yield from self._passed(argument, context, value, edges)
 
     def _by_caller(
@@ -372,7 +380,7 @@ class _Walk:
         if isinstance(expr, ir.Name) and context.function not in self._entered:
             callee = expr.id if verb == "calls" else None
             for one in by_caller(points_to_of(self._project), context.function, expr, known):
-                for edge in self._runs(one.value, one.tier, line, verb, callee):
+                for edge in self._runs(one.value, one.confidence, line, verb, callee):
                     yield replace(edge, needs=one.caller)
 
     def _passed(self, expr: Expr, context: Context, value: Value, edges: Iterator[Edge]) -> Iterator[Edge]:
@@ -399,7 +407,7 @@ class _Walk:
     def _property(self, owner: Expr, name: str, context: Context, line: int, role: str) -> Iterator[Edge]:
         """The getter or setter that a load or store of `owner.name` runs."""
         verb = "sets" if role else "reads"
-        for value, tier in evaluate(self._project, owner, context).items():
+        for value, confidence in evaluate(self._project, owner, context).items():
             if not isinstance(value, Instance):
                 continue
             getter = self._project.method(value.ref, name)
@@ -408,4 +416,4 @@ class _Walk:
             function = FunctionRef(getter.path, getter.key + role)
             if function.key in self._project.files[function.path].functions:
                 qualname = self._project.function(function).qualname
-                yield Edge(Node(function, value.ref), tier, line, f"{verb} the property {qualname}")
+                yield Edge(Node(function, value.ref), confidence, line, f"{verb} the property {qualname}")

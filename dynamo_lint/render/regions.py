@@ -29,7 +29,7 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
                 "line": entry.line,
                 "idiom": entry.idiom,
                 "target": entry.target,
-                "confidence": entry.tier.word,
+                "confidence": entry.confidence.word,
                 "regional": entry.regional,
                 "condition": entry.condition,
                 "instances": entry.instances,
@@ -68,7 +68,7 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
         rows = [(look.place(hot.function.path, _line(hot.function, files)), hot) for hot in nearest]
         width = min(max((text_width(place) for place, _ in rows), default=0), 60)
         for place, hot in rows:
-            doubt = "" if hot.tier == entry.tier else f"  ({hot.tier.word})"
+            doubt = "" if hot.confidence == entry.confidence else f"  ({hot.confidence.word})"
             lines.append(f"    {place:<{width}}  {clean(hot.function.id.partition('::')[2])}{doubt}")
         if not rows:
             lines.append(f"    {_shared(number, regions, look)}")
@@ -86,7 +86,7 @@ def render_why(hot: Iterable[CompiledFunction], sources: Sources, look: Look) ->
     """The evidence that each of these functions is compiled."""
     blocks = []
     for way in hot:
-        title = look.paint(clean(way.function.id), bold=True) + f" is compiled ({way.tier.word})"
+        title = look.paint(clean(way.function.id), bold=True) + f" is compiled ({way.confidence.word})"
         if way.receiver is not None:
             title += f" for {way.receiver.name}"
         rows = [(look.place(step.path, step.line), step) for step in way.chain]
@@ -116,7 +116,7 @@ def _by_function(hot: Iterable[CompiledFunction]) -> list[tuple[FunctionRef, lis
     for one in hot:
         ways[one.function].append(one)
     return [
-        (ref, sorted(found, key=lambda way: (way.tier, len(way.chain))))
+        (ref, sorted(found, key=lambda way: (way.confidence, len(way.chain))))
         for ref, found in sorted(ways.items())
     ]
 
@@ -130,14 +130,14 @@ def _comprehensions(ref: FunctionRef, files: Mapping[str, FileFacts]) -> list[st
 def _function(ways: Sequence[CompiledFunction]) -> dict[str, Any]:
     best = ways[0]
     return {
-        "confidence": best.tier.word,
+        "confidence": best.confidence.word,
         "entries": list(dict.fromkeys(entry for way in ways for entry in way.entries)),
         "chain": [f"{step.path}:{step.line}" for step in best.chain],
     }
 
 
 def _entry(entry: Entry, look: Look) -> str:
-    about = [entry.idiom, entry.tier.word]
+    about = [entry.idiom, entry.confidence.word]
     if entry.regional:
         counted = f"each of {entry.instances} instances" if entry.instances else "each instance"
         about.append(f"{counted} separately")

@@ -78,5 +78,5 @@ def _one_of(first: Finding, second: Finding) -> Finding:
 
 
 def _rank(found: Finding) -> tuple[int, int]:
-    tiers = [tier.word for tier in Confidence]
+    tiers = [confidence.word for confidence in Confidence]
     return -tiers.index(found.confidence), SEVERITIES.index(found.severity)

@@ -89,7 +89,7 @@ def placed(
         cost=claim.cost,
         severity=claim.severity or severity(claim.effect, claim.entries, context),
         effect=claim.effect,
-        confidence=hot.tier.word if hot is not None else confidence,
+        confidence=hot.confidence.word if hot is not None else confidence,
         symbol=symbol,
         subject=claim.subject,
         also=claim.also,

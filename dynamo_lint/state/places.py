@@ -167,7 +167,7 @@ class Linker:
     def values(self, expr: Expr) -> tuple[object, ...]:
         """Whatever the region stage can say about an expression."""
         found = evaluate(self.project, expr, Context(self.reference, self.receiver))
-        return tuple(value for value, tier in found.items() if tier < Confidence.ASSUMED)
+        return tuple(value for value, confidence in found.items() if confidence < Confidence.ASSUMED)
 
     def external(self, expr: Expr) -> str | None:
         """The dotted name of something outside the project; builtins go without their module."""

@@ -94,8 +94,8 @@ def typed(project: Project, annotation: Expr, context: Context) -> ValueSet:
                 return {Container("each", (freeze(items),)): Confidence.CERTAIN} if items else EMPTY
             if name in ("type", "Type"):
                 return {
-                    ClassValue(v.ref): tier
-                    for v, tier in typed(project, inner[0], context).items()
+                    ClassValue(v.ref): confidence
+                    for v, confidence in typed(project, inner[0], context).items()
                     if isinstance(v, Instance)
                 }
             return typed(project, base, context)
@@ -109,7 +109,7 @@ def typed(project: Project, annotation: Expr, context: Context) -> ValueSet:
                 found[Instance(symbol)] = Confidence.CERTAIN
                 # An abstract class has no instances of its own: it stands for its heirs.
                 below = subclass_confidence(project, concrete_subclasses(project, symbol))
-                found |= {Instance(heir): tier for heir, tier in below.items()}
+                found |= {Instance(heir): confidence for heir, confidence in below.items()}
             case ExternalSymbol(dotted) if dotted.rpartition(".")[2] in _ALIASING and isinstance(
                 annotation, Name
             ):

@@ -33,7 +33,7 @@ def class_from_type(pts: PointsTo, bases: Sequence[Expr], context: Context) -> V
     where = context.function
     for base in bases:
         found = pts.of_symbols(pts.project.symbols(base, where.path, where.key)) or pts.value(base, context)
-        classes: ValueSet = {v: tier for v, tier in found.items() if isinstance(v, ClassValue)}
+        classes: ValueSet = {v: confidence for v, confidence in found.items() if isinstance(v, ClassValue)}
         if any(isinstance(v, ClassValue) and pts.project.method(v.ref, "forward") for v in classes):
             return classes
     return EMPTY
@@ -50,10 +50,10 @@ def inherited_from_parameter(pts: PointsTo, ref: ClassRef, name: str) -> ValueSe
     for base in project.class_(ref).bases:
         if project.symbols(base, ref.path, outer):
             continue
-        for value, tier in pts.value(base, Context(around, project.owner(around))).items():
+        for value, confidence in pts.value(base, Context(around, project.owner(around))).items():
             method = project.method(value.ref, name) if isinstance(value, ClassValue) else None
             if method is not None and isinstance(value, ClassValue):
-                found.append({FunctionValue(method, value.ref): max(tier, Confidence.LIKELY)})
+                found.append({FunctionValue(method, value.ref): max(confidence, Confidence.LIKELY)})
     return union(found)
 
 
@@ -121,7 +121,7 @@ def put_into_table(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 def _put_there(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     rows = [
-        (key, {v: tier for v, tier in containers.put_by(pts, where, value).items() if _makes(v)})
+        (key, {v: confidence for v, confidence in containers.put_by(pts, where, value).items() if _makes(v)})
         for where, key, value in _put(pts.project, ref, name)
     ]
     held = union(values for _, values in rows)

@@ -105,10 +105,10 @@ def _rows(
         if not isinstance(item, Element):
             yield key, pts.value(item, context)
             continue
-        for other, tier in pts.value(item.iterable, context).items():
+        for other, confidence in pts.value(item.iterable, context).items():
             if isinstance(other, Container):
                 known = zip_longest(other.keys, other.items)
-                yield from ((name, at_best(dict(held), tier)) for name, held in known)
+                yield from ((name, at_best(dict(held), confidence)) for name, held in known)
 
 
 def put_by(pts: PointsTo, where: FunctionRef, value: Expr) -> ValueSet:
@@ -124,7 +124,9 @@ def of_itself(bound: Sequence[Expr], name: str, found: ValueSet) -> ValueSet:
     for value in bound:
         if isinstance(value, Display) and value.kind in ("list", "tuple") and len(value.items) == 1:
             inner = untested(value.items[0])
-            single: ValueSet = {one: tier for one, tier in found.items() if not isinstance(one, Container)}
+            single: ValueSet = {
+                one: confidence for one, confidence in found.items() if not isinstance(one, Container)
+            }
             if inner == Name(name) and single:
                 return union([found, {Container(value.kind, (freeze(single),)): Confidence.CERTAIN}])
     return found
@@ -165,7 +167,7 @@ def of_modules(pts: PointsTo, kind: str, first: Expr | None, call: Call, context
             return {Container("each", (freeze(union(parts)),)): Confidence.CERTAIN}
         return {Container("sequential", tuple(freeze(part) for part in parts)): Confidence.CERTAIN}
     inner = pts.value(first, context) if first is not None else EMPTY
-    return {g: tier for g, tier in inner.items() if isinstance(g, Container)}
+    return {g: confidence for g, confidence in inner.items() if isinstance(g, Container)}
 
 
 def keyed(pts: PointsTo, call: Call, context: Context) -> ValueSet:

@@ -67,8 +67,8 @@ def of_call(pts: PointsTo, name: str, call: Call, context: Context) -> ValueSet:
 def _columns(rows: ValueSet) -> ValueSet:
     """What stands at one place of every row, as of the lists that a model keeps about its layers."""
     return {
-        row._replace(items=tuple(freeze(elements(dict(item))) for item in row.items)): tier
-        for row, tier in rows.items()
+        row._replace(items=tuple(freeze(elements(dict(item))) for item in row.items)): confidence
+        for row, confidence in rows.items()
         if isinstance(row, Container)
     }
 
@@ -83,7 +83,7 @@ def of_object(pts: PointsTo, ref: ClassRef) -> ValueSet | None:
         return EMPTY
     opened.add(ref)
     itself = Instance(ref) in given  # `return self`
-    others = {v: tier for v, tier in given.items() if v != Instance(ref)}
+    others = {v: confidence for v, confidence in given.items() if v != Instance(ref)}
     found = union([pts.elements(others), (_kept(pts, ref, "__next__") or EMPTY) if itself else EMPTY])
     opened.remove(ref)
     return found
@@ -112,7 +112,7 @@ def _kept(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet | None:
             case Call(Attribute(owner)) if owner == itself:
                 return EMPTY
     given = pts.ask_within(("kept", method, ref), lambda: pts.returns(method, ref), EMPTY, FARTHER)
-    return {value: tier for value, tier in given.items() if _is_ours(value)}
+    return {value: confidence for value, confidence in given.items() if _is_ours(value)}
 
 
 def _is_ours(value: Value) -> bool:

@@ -192,10 +192,10 @@ def union(parts: Iterable[ValueSet], weakest: Confidence = Confidence.CERTAIN) -
             continue
         if found is None:
             found = dict(first)
-        for value, tier in part.items():
+        for value, confidence in part.items():
             known = found.get(value)
-            if known is None or tier < known:
-                found[value] = tier
+            if known is None or confidence < known:
+                found[value] = confidence
     return at_best(first if found is None else found, weakest)
 
 
@@ -205,8 +205,10 @@ def one_of(options: Sequence[ValueSet]) -> ValueSet:
     if len(several) < 2:
         return union(several)
     return {
-        value: tier if all(value in values for values in several) else max(tier, Confidence.LIKELY)
-        for value, tier in union(several).items()
+        value: confidence
+        if all(value in values for values in several)
+        else max(confidence, Confidence.LIKELY)
+        for value, confidence in union(several).items()
     }
 
 
@@ -214,7 +216,7 @@ def at_best(values: ValueSet, weakest: Confidence) -> ValueSet:
     """The values, each at a tier no better than `weakest`."""
     if weakest is Confidence.CERTAIN or not values:
         return values
-    return {value: tier if tier > weakest else weakest for value, tier in values.items()}
+    return {value: confidence if confidence > weakest else weakest for value, confidence in values.items()}
 
 
 def freeze(values: ValueSet) -> Slot:
@@ -238,7 +240,7 @@ def elements(values: ValueSet) -> ValueSet:
     return union(
         (dict(item) for value in values if isinstance(value, Container) for item in value.items),
         weakest=max(
-            (tier for value, tier in values.items() if isinstance(value, Container)),
+            (confidence for value, confidence in values.items() if isinstance(value, Container)),
             default=Confidence.CERTAIN,
         ),
     )
@@ -246,9 +248,15 @@ def elements(values: ValueSet) -> ValueSet:
 
 def flattened(values: ValueSet) -> ValueSet:
     """The values with containers (an `nn.Sequential`) replaced by what they hold; a tuple is no callable."""
-    values = {v: tier for v, tier in values.items() if not (isinstance(v, Container) and v.kind == "tuple")}
+    values = {
+        v: confidence
+        for v, confidence in values.items()
+        if not (isinstance(v, Container) and v.kind == "tuple")
+    }
     while any(isinstance(value, Container) for value in values):
-        single: ValueSet = {value: tier for value, tier in values.items() if not isinstance(value, Container)}
+        single: ValueSet = {
+            value: confidence for value, confidence in values.items() if not isinstance(value, Container)
+        }
         values = union([single, elements(values)])
     return values
 
@@ -268,7 +276,7 @@ def stored(parts: Iterable[tuple[str | None, ValueSet]]) -> ValueSet:
 
 def functions_in(values: ValueSet) -> ValueSet:
     """Those of the values that are functions."""
-    return {value: tier for value, tier in values.items() if isinstance(value, FunctionValue)}
+    return {value: confidence for value, confidence in values.items() if isinstance(value, FunctionValue)}
 
 
 def id_of(value: Value) -> str:

@@ -52,7 +52,7 @@ def _children(pts: PointsTo, ref: ClassRef) -> ValueSet:
     names = {n for part in pts.project.mro(ref) for n in pts.project.own_stores(part) if not n.endswith("[]")}
     held = union(pts.attributes({Instance(ref): Confidence.CERTAIN}, name) for name in sorted(names))
     held = union([held, contents(pts, ref)])
-    return {v: tier for v, tier in held.items() if pts.holds_module(v)}
+    return {v: confidence for v, confidence in held.items() if pts.holds_module(v)}
 
 
 def descendants(pts: PointsTo, ref: ClassRef) -> ValueSet:
@@ -64,16 +64,18 @@ def _descendants(pts: PointsTo, ref: ClassRef) -> ValueSet:
     found: dict[Value, Confidence] = {}
     pending: list[tuple[Value, Confidence]] = [(Instance(ref), Confidence.LIKELY)]
     while pending:
-        value, tier = pending.pop()
+        value, confidence = pending.pop()
         if value in found:
             continue
-        found[value] = tier
+        found[value] = confidence
         match value:
             case Instance(inner):
-                pending += [(v, max(tier, t)) for v, t in children(pts, inner).items()]
+                pending += [(v, max(confidence, t)) for v, t in children(pts, inner).items()]
             case Container():
                 pending += [
-                    (v, max(tier, t)) for v, t in elements({value: tier}).items() if pts.holds_module(v)
+                    (v, max(confidence, t))
+                    for v, t in elements({value: confidence}).items()
+                    if pts.holds_module(v)
                 ]
     return found
 
@@ -165,7 +167,7 @@ def _parts(pts: PointsTo, ref: ClassRef) -> Iterator[tuple[str, ValueSet]]:
     for name in sorted(stores):
         if not name.endswith("[]"):
             held = pts.attributes({Instance(ref): Confidence.CERTAIN}, name)
-            yield name, {value: tier for value, tier in held.items() if pts.holds_module(value)}
+            yield name, {value: confidence for value, confidence in held.items() if pts.holds_module(value)}
     if not pts.project.is_container(ref):
         yield ANY, {v: t for v, t in contents(pts, ref).items() if pts.holds_module(v)}
 

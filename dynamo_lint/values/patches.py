@@ -190,7 +190,9 @@ def _put_at(pts: PointsTo, place: _Place) -> Swap:
     plain = pts.without_swaps()  # so that asking ends
     values = plain.value(place.value, place.context)
     modules: ValueSet = {
-        v: tier for v, tier in values.items() if isinstance(v, Instance) and pts.project.is_module(v.ref)
+        v: confidence
+        for v, confidence in values.items()
+        if isinstance(v, Instance) and pts.project.is_module(v.ref)
     }
     if not modules:
         return nothing, EMPTY

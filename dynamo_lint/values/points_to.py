@@ -184,7 +184,7 @@ class PointsTo:
 
     def attributes(self, owners: ValueSet, name: str) -> ValueSet:
         """The values that `owner.name` may hold, for any of the owners."""
-        found = union([at_best(self.attribute(o, name), tier) for o, tier in owners.items()])
+        found = union([at_best(self.attribute(o, name), confidence) for o, confidence in owners.items()])
         if len(owners) > 1 and any(isinstance(owner, File) for owner in owners):
             alternatives.note(self.project, found)  # which of the modules is imported, only the run knows
         return found
@@ -216,18 +216,20 @@ class PointsTo:
     def capped(self, values: ValueSet) -> ValueSet:
         """The values, merely assumed where they are too many classes to be anything but a generic slot."""
         tiers: ValueSet = {
-            v: tier
-            for v, tier in values.items()
+            v: confidence
+            for v, confidence in values.items()
             if isinstance(v, Instance | ClassValue)
-            and tier < Confidence.ASSUMED
+            and confidence < Confidence.ASSUMED
             and self.project.is_module(v.ref)
         }
         if len(values) > _ANYTHING:
             values = tiers
         if len(tiers) <= FAN_OUT or self._is_choice(tiers):
             return values
-        certain: ValueSet = {v: tier for v, tier in tiers.items() if tier == Confidence.CERTAIN}
-        others: ValueSet = {v: tier for v, tier in values.items() if v not in tiers}
+        certain: ValueSet = {
+            v: confidence for v, confidence in tiers.items() if confidence == Confidence.CERTAIN
+        }
+        others: ValueSet = {v: confidence for v, confidence in values.items() if v not in tiers}
         return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
 
     def _is_choice(self, values: ValueSet) -> bool:

@@ -68,7 +68,7 @@ def of_library(pts: PointsTo, dotted: str, call: Call, context: Context) -> Valu
         return _read(pts, call, context)
     if dotted == _CHOOSING and call.arguments:
         rows = elements(pts.value(call.arguments[0], context))
-        return {v: tier for v, tier in elements(rows).items() if isinstance(v, Instance)}
+        return {v: confidence for v, confidence in elements(rows).items() if isinstance(v, Instance)}
     if dotted.rpartition(".")[2] in _OPEN and not dotted.startswith("builtins."):
         return _opened(pts, call, context)
     return _pipeline(pts, dotted, call, context)
@@ -128,19 +128,21 @@ def _opened(pts: PointsTo, call: Call, context: Context) -> ValueSet:
 
 def copied(name: str, values: ValueSet) -> ValueSet:
     """A container that holds the same as others; of pairs a dictionary: `OrderedDict([("net", Net)])`."""
-    groups: ValueSet = {value: tier for value, tier in values.items() if isinstance(value, Container)}
+    groups: ValueSet = {
+        value: confidence for value, confidence in values.items() if isinstance(value, Container)
+    }
     if name not in _DICTIONARIES:
         return groups
     found: list[ValueSet] = []
-    for group, tier in groups.items():
+    for group, confidence in groups.items():
         if not isinstance(group, Container):
             continue
         inner = [pair for item in group.items for pair, _ in item]
         rows = [pair.items for pair in inner if isinstance(pair, Container) and pair.kind == "tuple"]
         if group.kind == "dict" or len(rows) != len(inner) or any(len(row) != 2 for row in rows):
-            found.append({group: tier})
+            found.append({group: confidence})
         else:
-            found.append(at_best(stored((_text(key), dict(value)) for key, value in rows), tier))
+            found.append(at_best(stored((_text(key), dict(value)) for key, value in rows), confidence))
     return union(found)
 
 
@@ -163,4 +165,6 @@ def _read(pts: PointsTo, call: Call, context: Context) -> ValueSet:
 
 def validated_instances(classes: ValueSet) -> ValueSet:
     """An object of each of the classes."""
-    return {Instance(one.ref): tier for one, tier in classes.items() if isinstance(one, ClassValue)}
+    return {
+        Instance(one.ref): confidence for one, confidence in classes.items() if isinstance(one, ClassValue)
+    }

@@ -48,7 +48,9 @@ _OPEN = re.compile(r"\{[^{}]*\}")
 def located(pts: PointsTo, names: ValueSet, path: str) -> ValueSet:
     """The modules, classes and functions of the project that dotted names mean in a file."""
     return union(
-        at_best(_named(pts, name.value, path), tier) for name, tier in names.items() if isinstance(name, Text)
+        at_best(_named(pts, name.value, path), confidence)
+        for name, confidence in names.items()
+        if isinstance(name, Text)
     )
 
 
@@ -86,12 +88,12 @@ def worded(project: Project, text: str, path: str) -> ValueSet:
 def spelled_out(pts: PointsTo, owners: ValueSet, texts: dict[str, Confidence]) -> dict[str, Confidence]:
     """The texts, each that has open parts as the attributes of the owners that it fits."""
     found: dict[str, Confidence] = {}
-    for text, tier in texts.items():
+    for text, confidence in texts.items():
         if "*" in text:
             names = {name for owner in owners for name in _names_of(pts.project, owner)}
             found |= dict.fromkeys(sorted(fnmatch.filter(names, text)), Confidence.LIKELY)
         else:
-            found[text] = tier
+            found[text] = confidence
     return found
 
 
