@@ -28,7 +28,7 @@ class BaselineError(Exception):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Key:
-    """What makes two findings the same one."""
+    """The identity of a finding: two with the same key are one."""
 
     path: str
     code: str

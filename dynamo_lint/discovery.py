@@ -63,7 +63,7 @@ class Discovered:
 
 @dataclass(frozen=True, slots=True)
 class Omissions:
-    """What is left out in a folder."""
+    """The paths left out in a folder."""
 
     git: Ignores
     excludes: Ignores
@@ -78,7 +78,7 @@ class Omissions:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What lies below one folder; paths are text, because making `Path`s takes as long as finding files."""
+    """Everything below one folder; paths are text, because making `Path`s takes as long as finding files."""
 
     files: tuple[str, ...]
     passed_over: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a quick look at the bytes of a file says of it, kept by its content.
+"""A quick look at the bytes of a file, kept by its content.
 
 Searching all files for words takes a quarter of a cached run, so what was seen in a file is not looked for
 again until the file changes.
@@ -44,7 +44,7 @@ _SIZE = 16
 
 
 class Glances:
-    """What was seen in files of a project by earlier runs, and in this one."""
+    """Features seen in files of a project by earlier runs, and in this one."""
 
     def __init__(self, store: Store | None, address: bytes) -> None:
         self._store = store
@@ -54,7 +54,7 @@ class Glances:
         self._now: dict[bytes, int] = {}
 
     def at(self, content: bytes, source: bytes) -> int:
-        """What is seen in a file whose content has this address: a sum of the constants above."""
+        """The features of a file whose content has this address: a sum of the constants above."""
         seen = self._before.get(content)
         self._now[content] = seen = _look(source) if seen is None else seen
         return seen

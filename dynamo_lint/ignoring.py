@@ -38,7 +38,7 @@ class Ignores:
 
 
 def patterns(lines: Sequence[str]) -> Opinion:
-    """What these patterns say."""
+    """Return the opinion of some ignore patterns on a path."""
     if all(map(_PLAIN.fullmatch, lines)):
         # Such as our own exclusions: names of files or folders anywhere.
         names = frozenset(lines)

@@ -45,7 +45,7 @@ def lint_finding(
 
 
 def advice(site: Unresolved, quote: str = "") -> str:
-    """What to do about a compile site: a line of configuration that names what exists, or else a comment."""
+    """Return the advice for a compile site: a line of configuration that names what exists, or a comment."""
     names = site.candidates or site.examples
     if not names and site.lacks == "forward":
         return "define a forward, or compile the method that is called"

@@ -16,7 +16,7 @@ class PageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What the hazard costs in one case."""
+    """The effect of a hazard in one case."""
 
     when: str
     effect: str

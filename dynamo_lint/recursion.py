@@ -14,7 +14,7 @@ _STACK = 512 * 1024 * 1024
 
 
 def with_deep_stack(work: Callable[[], T]) -> T:
-    """What `work` returns or raises, done in a thread whose stack is large enough for `_LEVELS` calls.
+    """Return or raise as `work` does, in a thread whose stack is large enough for `_LEVELS` calls.
 
     Raises MemoryError if there is no room for such a thread.
     """

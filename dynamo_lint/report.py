@@ -1,4 +1,4 @@
-"""What a run found: the only thing that renderers and exit statuses look at."""
+"""The outcome of a run: the only thing that renderers and exit statuses look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text can be searched for in the bytes of a file, without a look at what it means there."""
+"""Words that the bytes of a file are searched for, without a look at what they mean there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal needs: colour or not, display width, wrapping, and text that cannot upset it."""
+"""Terminals: colour or not, display width, wrapping, and text without control characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Git keeps although a .gitignore names it: files that were added to the repository all the same."""
+"""Files that Git tracks although a .gitignore names them."""
 
 from __future__ import annotations
 

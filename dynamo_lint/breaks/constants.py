@@ -86,7 +86,7 @@ class Values:
         return MISSING
 
     def _attribute(self, owner: ClassRef, name: str) -> object:
-        """What the one line that stores it in a constructor gives it."""
+        """The value of an attribute that a single line in a constructor stores."""
         stores = [
             (where, store)
             for part in self.project.mro(owner)
@@ -105,7 +105,7 @@ class Values:
         return MISSING
 
     def _configured(self, holder: Expr, name: str, context: Context) -> object:
-        """What the class of a configuration gives a field."""
+        """The value that the class of a configuration gives a field."""
         found = [*evaluate(self.project, holder, context)]
         classes = [one.ref for one in found if isinstance(one, Instance)]
         known = {repr(value): value for value in (self._in_class(ref, name) for ref in classes)}
@@ -181,7 +181,8 @@ _OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 def truth(test: ast.expr, values: Values, counters: Collection[str]) -> Truth:
-    """What a test comes to while a model is trained and evaluated; `counters` count the rounds of loops."""
+    """Return the truth of a test while a model is trained and evaluated; `counters` count the rounds of
+    loops."""
     known = truth_when_compiling(test, {})
     if known is not None:
         return frozenset({known})

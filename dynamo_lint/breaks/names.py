@@ -1,4 +1,4 @@
-"""What certainly breaks the graph, by name; each was seen to do so with torch 2.13, in a loop over layers."""
+"""Calls that certainly break the graph, by name; each was seen to with torch 2.13, in a loop over layers."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Reading:
         return leaves[0].intersection(*leaves)
 
     def _pass_over(self, nodes: Iterable[ast.AST]) -> Leaves:
-        """What may run, or not: it makes names uncertain, and may leave."""
+        """Pass over statements that may run or not: they make names uncertain, and may leave."""
         leaves: set[str] = set()
         pending = list(nodes)
         while pending:

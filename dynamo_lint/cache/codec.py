@@ -102,7 +102,7 @@ class Codec(Generic[T]):
         return _TO_JSON(list(rows)).encode(errors="surrogatepass")
 
     def decode(self, data: bytes) -> T:
-        """What `encode` was given; `BadData` for anything it did not write."""
+        """Return the value that `encode` was given; `BadData` for anything it did not write."""
         known: list[Any] = [None]
         add, read = known.append, self._readers(known)
         try:
@@ -193,7 +193,7 @@ class Codec(Generic[T]):
 
 
 def _of_strings(kind: type[T], *texts: str) -> T:
-    """What holds texts alone, a name say, stands in many files as well: it is made once."""
+    """Return the one instance for some strings: names stand in many files, and each is made once."""
     return kind(*map(sys.intern, texts))
 
 

@@ -1,4 +1,4 @@
-"""What cache entries are addressed by: everything their content depends on."""
+"""Addresses of cache entries: a hash of everything their content depends on."""
 
 from __future__ import annotations
 

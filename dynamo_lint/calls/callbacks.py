@@ -15,7 +15,8 @@ from dynamo_lint.values.points_to import PointsTo
 
 
 def callback_arguments(pts: PointsTo, callee: FunctionRef, call: Call, context: Context) -> Arguments:
-    """What one call passes for those parameters of a method that the method calls, or passes on by name."""
+    """The values that one call passes for those parameters of a method that the method calls, or passes on
+    by name."""
     nothing: frozenset[str] = frozenset()
     names = pts.ask(("called parameters", callee), lambda: _called(pts, callee), nothing)
     if not names:

@@ -48,7 +48,7 @@ def held_as(project: Project, ref: FunctionRef) -> set[str]:
     if function.owner is None and outer != MODULE_KEY:
         makers = [outer.rpartition(".")[2]]
     elif owner is not None and ref.key.endswith(".__call__") and not project.is_module(owner):
-        makers = [owner.name, *(heir.name for heir in subclasses(project, owner))]
+        makers = [owner.name, *(subclass.name for subclass in subclasses(project, owner))]
     found = {
         name
         for maker in makers
@@ -59,7 +59,7 @@ def held_as(project: Project, ref: FunctionRef) -> set[str]:
 
 
 def compilers(project: Project, values: Iterable[Value]) -> Iterator[FunctionRef]:
-    """What calling instances runs, of what compiles: calls of other objects say little, and are many."""
+    """The `__call__` methods that compile, of instances that are called."""
     for value in values:
         method = project.method(value.ref, "__call__") if isinstance(value, Instance) else None
         if method is not None and compiles_something(project.function(method)):
@@ -82,7 +82,7 @@ def compiles_something(function: Function) -> bool:
 
 
 def compiled(values: ValueSet, path: str, line: int) -> ValueSet:
-    """What torch.compile makes of values: of our own code nothing new, of a library's function a place."""
+    """The values of `torch.compile(…)`: of our own code the same, of a library function its place."""
     outside = [value for value in values if isinstance(value, ExternalSymbol) and value.dotted != COMPILE]
     if not outside:
         return values

@@ -87,7 +87,7 @@ def bind_arguments(pts: PointsTo, ref: FunctionRef, call: Call, context: Context
 def without_others(
     pts: PointsTo, found: ValueSet, ref: FunctionRef, call: Call, context: Context
 ) -> ValueSet:
-    """What a wrapper gives back to one call: none of the functions that only other calls hand it.
+    """The values that a wrapper gives back to one call: none of the functions that only other calls hand it.
 
     What it keeps of one function, in an object or in a table, is not what it keeps of another.
     """
@@ -109,13 +109,14 @@ def without_others(
 
 
 def _of_configuration(argument: Expr) -> ValueSet:
-    """What is passed on unknown under a key of something: `build(cfg.model)`."""
+    """The configuration key that an argument takes, which is passed on unknown: `build(cfg.model)`."""
     name = names.key_taken(argument)
     return {ConfigKey(name): Confidence.LIKELY} if name is not None else EMPTY
 
 
 def bind_receiver(pts: PointsTo, callee: Value, call: Call, context: Context) -> tuple[Value, ...]:
-    """What a call runs: `Base.method(self, …)` runs the method on the instances that may be passed first."""
+    """The functions that a call runs: `Base.method(self, …)` runs the method on the instances that may be
+    passed first."""
     match callee:
         case FunctionValue(ref, None) if call.arguments:
             owner = pts.project.function(ref).owner

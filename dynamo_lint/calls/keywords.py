@@ -14,7 +14,7 @@ TAKING = frozenset({"get", "pop", "__getitem__"})
 
 
 def unpacked(pts: PointsTo, name: str, caller: Context, call: ir.Call) -> ValueSet:
-    """What a call passes under a name by `**mapping`."""
+    """The values that a call passes under a name by `**mapping`."""
     found = []
     for keyword, value in call.keywords:
         if keyword is not None:
@@ -31,7 +31,7 @@ def unpacked(pts: PointsTo, name: str, caller: Context, call: ir.Call) -> ValueS
 
 
 def under(pts: PointsTo, mapping: Expr, name: str, context: Context) -> ValueSet | None:
-    """What the `**rest` of a function holds under one name, if that is what a mapping is.
+    """The values that the `**rest` of a function holds under one name, if that is what a mapping is.
 
     Only this name is followed: what all callers pass under all names is a thousand times as much.
     """
@@ -42,7 +42,8 @@ def under(pts: PointsTo, mapping: Expr, name: str, context: Context) -> ValueSet
 
 
 def taken(pts: PointsTo, call: ir.Call, context: Context) -> ValueSet | None:
-    """What `rest.pop("name")` takes out of the `**rest` of a function, if a call is of that sort."""
+    """The values that `rest.pop("name")` takes out of the `**rest` of a function, if a call is of that
+    sort."""
     match call:
         case ir.Call(ir.Attribute(mapping, method), (ir.Constant(str() as name), *default)):
             found = under(pts, mapping, name, context) if method in TAKING else None
@@ -66,7 +67,7 @@ def _is_own_rest(pts: PointsTo, value: Expr, caller: Context) -> bool:
 
 
 def _under(pts: PointsTo, name: str, where: FunctionRef) -> ValueSet:
-    """What the callers of a function pass under one name that its `**rest` takes."""
+    """The values that the callers of a function pass under one name that its `**rest` takes."""
     if any(parameter.name == name for parameter in pts.project.function(where).parameters):
         return EMPTY
     found: ValueSet = EMPTY
@@ -80,7 +81,7 @@ def _under(pts: PointsTo, name: str, where: FunctionRef) -> ValueSet:
 
 
 def rest(pts: PointsTo, parameter: Parameter, function: Function, caller: Context, call: ir.Call) -> ValueSet:
-    """What `*rest` or `**rest` holds in one call: what no other parameter takes."""
+    """The values that `*rest` or `**rest` holds in one call: what no other parameter takes."""
     if parameter.kind == "vararg":
         first = sum(p.kind == "positional" for p in function.parameters) - is_bound(function)
         items = [pts.before(argument, caller, call) for argument in call.arguments[max(first, 0) :]]
@@ -102,7 +103,8 @@ def rest(pts: PointsTo, parameter: Parameter, function: Function, caller: Contex
 
 
 def named_by_keyword(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """What constructions pass by the keyword `name`, for a class that keeps each keyword under its name."""
+    """The values that constructions pass by the keyword `name`, for a class that keeps each keyword under
+    its name."""
     init = pts.project.method(ref, "__init__")
     if init is None:
         return EMPTY

@@ -51,7 +51,7 @@ def runs(pts: PointsTo, function: Function, context: Context, names: frozenset[s
 
 
 def _uses(function: Function, names: frozenset[str]) -> Iterator[tuple[Expr, int, tuple[str, ...]]]:
-    """What a function loops over, takes items of or gives to a builtin, as far as such a method is known."""
+    """The special methods that a function runs by loops, items and builtins, as far as they are known."""
     lined = [(binding.value, binding.line) for binding in function.bindings]
     lined += [(store.value, store.line) for store in function.stores]
     lined += [(value, function.line) for value in function.returns]

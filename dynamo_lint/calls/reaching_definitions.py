@@ -16,7 +16,8 @@ from dynamo_lint.values.points_to import PointsTo
 
 
 def reaching_definitions(pts: PointsTo, expr: Expr, context: Context, call: Call) -> ValueSet:
-    """What a call is given: not what it gives itself, in `f = wrap(f)`, nor what another branch binds."""
+    """The values that a call is given: not what it gives itself, in `f = wrap(f)`, nor what another branch
+    binds."""
     local = pts.project.locals_of(context.function).get(expr.id) if isinstance(expr, Name) else None
     if local is None or not isinstance(expr, Name):
         return pts.value(expr, context)
@@ -37,7 +38,8 @@ def reaching_definitions(pts: PointsTo, expr: Expr, context: Context, call: Call
 def with_passed(
     pts: PointsTo, assigned: ValueSet, name: str, parameter: Parameter | None, context: Context, direct: bool
 ) -> ValueSet:
-    """What is assigned to a name and, if it is a parameter, what the call in question or all calls pass."""
+    """The values assigned to a name and, if it is a parameter, what the call in question or all calls
+    pass."""
     if parameter is None:
         return assigned
     given = context.passed(name)
@@ -46,7 +48,8 @@ def with_passed(
 
 
 def _apart(project: Project, name: str, where: FunctionRef, call: Call) -> list[Expr]:
-    """What a name is bound to in branches that do not run together with a call, or only after it, or before
+    """The expressions that a name is bound to in branches that do not run together with a call, or only
+    after it, or before
     it is bound anew."""
     function, line = project.function(where), call.line
     bound = [binding for binding in function.bindings if binding.name == name]

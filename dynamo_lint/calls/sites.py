@@ -46,13 +46,14 @@ def _unnamed(project: Project) -> Iterator[_Unnamed]:
 
 
 def _makers(project: Project, where: FunctionRef, site: CallSite) -> tuple[Symbol, ...]:
-    """What gives the function that a call runs: `find` of `find(path)(model)`."""
+    """The expressions that gives the function that a call runs: `find` of `find(path)(model)`."""
     inner = site.call.function
     return project.symbols(inner.function, where.path, where.key) if isinstance(inner, ir.Call) else ()
 
 
 def _fixed(project: Project, where: FunctionRef, site: CallSite) -> frozenset[Symbol]:
-    """What a call runs by binding alone; nothing where that does not tell it of everything returned."""
+    """The symbols that a call runs by binding alone; nothing where that is not known of everything
+    returned."""
     given: set[Symbol] = set()
     for maker in _makers(project, where, site):
         if not isinstance(maker, FunctionRef):
@@ -121,7 +122,7 @@ def by_owner(project: Project, constructed: list[ClassRef]) -> Iterator[tuple[Co
 def _by_subclass_attribute(
     project: Project, constructed: list[ClassRef]
 ) -> Iterator[tuple[Context, CallSite]]:
-    """`self.target(…)` of a base, which constructs what the body of each heir calls its target."""
+    """`self.target(…)` of a base, which constructs what the body of each subclass calls its target."""
     for ref in constructed:
         for holder, name, value, where in project.named("held by classes").get(ref.name, ()):
             if ref not in project.symbols(value, where.path, where.key):

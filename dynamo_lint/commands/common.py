@@ -1,4 +1,4 @@
-"""What commands share: common options, settings and files for a run."""
+"""Options, settings and files that commands share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--fix`, `--unsafe-fixes` and `--diff` add to a run of `check`."""
+"""`--fix`, `--unsafe-fixes` and `--diff`: rewriting as a part of `check`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Written = frozenset[object]
 
 
 def returned_values(pts: PointsTo, context: Context) -> Iterator[ValueSet]:
-    """What each `return` of a function gives; no more than a guess where no call asks for it."""
+    """The values that each `return` of a function gives; no more than a guess where no call asks for it."""
     function = pts.project.function(context.function)
     given = [pts.value(value, context) for value in function.returns]
     weakest = Confidence.LIKELY if _differ(given) or _is_open(pts, context) else Confidence.CERTAIN
@@ -51,7 +51,7 @@ def _is_open(pts: PointsTo, context: Context) -> bool:
 
 
 def assigned_values(pts: PointsTo, name: str, local: Local, context: Context) -> ValueSet:
-    """What is assigned to a name; no more than a guess of what no call asks for by a flag."""
+    """The values assigned to a name; no more than a guess of what no call asks for by a flag."""
     found = pts.assigned(name, local.bound, context)
     if len(local.lines) < 2 or not found:
         return found
@@ -65,7 +65,8 @@ def assigned_values(pts: PointsTo, name: str, local: Local, context: Context) ->
 
 
 def stored(pts: PointsTo, where: FunctionRef, line: int, found: ValueSet) -> ValueSet:
-    """What a line stores in an attribute; likely at best where that depends on a text passed to its function.
+    """The values that a line stores in an attribute; likely at best where that depends on a text passed to
+    its function.
 
     Some of the instances were made with another. Where it depends on a flag that no call of the function
     passes, nor its default, it is a guess.
@@ -160,7 +161,7 @@ def _given(pts: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written 
 
 
 def _written(pts: PointsTo, value: Expr, caller: Context, strict: bool) -> Written | None:
-    """What a call passes by one expression, if that is written out."""
+    """The values that a call passes by one expression, if that is written out."""
     match untested(value):
         case Constant(text):
             return frozenset({text})
@@ -170,7 +171,8 @@ def _written(pts: PointsTo, value: Expr, caller: Context, strict: bool) -> Writt
 
 
 def _unpacked(pts: PointsTo, name: str, caller: Context, call: Call) -> Written | None:
-    """What a call passes under a name by `**options`, which takes in what all callers write out in turn.
+    """The values that a call passes under a name by `**options`, which takes in what all callers write out
+    in turn.
 
     `options` is the `**rest` of the calling function, or a `dict(...)` that is completed by it at last.
     """
@@ -208,7 +210,8 @@ def _owner(call: Call) -> Expr | None:
 
 
 def _in_rest(pts: PointsTo, ref: FunctionRef, name: str) -> Written | None:
-    """What all callers of a function write out under a name that its `**rest` takes; None if one does not."""
+    """The values that all callers of a function write out under a name that its `**rest` takes; None if one
+    does not."""
     if any(parameter.name == name for parameter in pts.project.function(ref).parameters):
         return None
     if is_kept(pts.project, ref.key.rpartition(".")[2], pts.project.function(ref).decorators):

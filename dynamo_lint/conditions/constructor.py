@@ -68,7 +68,7 @@ def _inside(pts: PointsTo, value: Value, types: Expr, holds: bool) -> Value:
 
 
 def attributes_tested(compiled: Expr) -> KnownAttributes:
-    """What the tests around a site show of the attributes of what it compiles."""
+    """Attributes of the compiled module that the tests around a site show to be on or off."""
     found: list[tuple[str, bool]] = []
     while isinstance(compiled, Narrowed):
         if tests_flag(compiled.types):
@@ -136,7 +136,8 @@ def _is_on(value: Expr) -> bool | None:
 def bound_and_stored(
     project: Project, ref: ClassRef, name: str
 ) -> tuple[list[Binding], list[tuple[FunctionRef, Store]]]:
-    """What the bodies of a class and its bases bind to an attribute, and what their methods store in it."""
+    """The names and values that the bodies of a class and its bases bind to an attribute, and what their
+    methods store in it."""
     order = project.mro(ref)
     bound = [one for part in order for one in project.class_bindings(part).get(name, ())]
     return bound, [one for part in order for one in project.own_stores(part).get(name, ())]
@@ -210,9 +211,9 @@ def _contradicts(pts: PointsTo, ref: ClassRef, method: FunctionRef, line: int, *
 
 
 def _truth_by_constructions(pts: PointsTo, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
-    """What a flag is that the constructor only keeps: known where all who construct the class say the same.
+    """The truth of a flag that the constructor only keeps: known where all constructions of the class agree.
 
-    Of a class with heirs nothing is known: theirs are instances of it too.
+    Of a class with subclasses nothing is known: theirs are instances of it too.
     """
     key = ("flag", ref, flag, defaults)
     if key not in pts.project.memo:
@@ -234,7 +235,8 @@ def _kept(pts: PointsTo, ref: ClassRef, flag: str, *, defaults: bool) -> bool | 
 
 
 def _given(pts: PointsTo, ref: ClassRef, name: str, depth: int, *, defaults: bool) -> frozenset[bool | None]:
-    """What constructions of a class say for a parameter; None of one that says nothing, or nothing known.
+    """The truths that constructions of a class pass for a parameter; None of one that says nothing, or
+    nothing known.
 
     With `defaults`, who says nothing says what the default does, and so does whoever is not seen.
     """
@@ -262,7 +264,7 @@ def _given(pts: PointsTo, ref: ClassRef, name: str, depth: int, *, defaults: boo
 
 
 def _written_out(pts: PointsTo, factory: FunctionRef, name: str, *, defaults: bool) -> frozenset[bool | None]:
-    """What the calls of a function write out for a parameter that it hands to the constructor."""
+    """The truths that calls of a function write out for a parameter that it passes to the constructor."""
     written = arguments.written_out(pts, factory, name, strict=not defaults)
     numbers = (Constant(one) if isinstance(one, int | float) else None for one in written or (None,))
     return frozenset(map(_amount, numbers))

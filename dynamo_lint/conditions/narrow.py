@@ -58,7 +58,7 @@ def narrow(pts: PointsTo, values: ValueSet, types: Expr, holds: bool, context: C
         }
     inside = {value: confidence for value, confidence in values.items() if _may_be(pts, value, wanted)}
     known = [value.ref for value in inside if isinstance(value, Instance)]
-    # The test itself proves an instance of the type, unless flow has only ever shown heirs of it.
+    # The test itself proves an instance of the type, unless flow has only ever shown subclasses of it.
     proven: ValueSet = {
         value: confidence
         for value, confidence in wanted.items()
@@ -98,7 +98,8 @@ def _of_text(values: ValueSet, types: Expr, holds: bool) -> ValueSet:
 
 
 def by_key(owners: ValueSet, index: Expr) -> ValueSet | None:
-    """What a test of the key leaves of containers with known keys; None if there is no such test."""
+    """The values that a test of the key leaves of containers with known keys; None if there is no such
+    test."""
     wanted: frozenset[str] | None = None
     denied: frozenset[str] = frozenset()
     while isinstance(index, Narrowed):
@@ -184,7 +185,7 @@ def _may_be_tuple(pts: PointsTo, value: Value, holds: bool) -> bool:
 
 
 def by_text(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> ValueSet:
-    """What containers hold under an index that is known to be one of some texts.
+    """The values that containers hold under an index that is known to be one of some texts.
 
     If it may be others too, any class or method of a table may be meant; another function says less.
     """
@@ -214,7 +215,7 @@ def _is_open(pts: PointsTo, index: Expr, context: Context) -> bool:
 
 
 def _options(value: Expr) -> Iterator[Expr]:
-    """What a value may be: `"ifrnn" if fed else config.kind` is known only in part."""
+    """The values that a value may be: `"ifrnn" if fed else config.kind` is known only in part."""
     if not isinstance(value, Choice):
         yield value
         return

@@ -83,7 +83,7 @@ class Judge:
         self._judges: dict[FunctionRef, tuple[Judge, ast.FunctionDef | ast.Lambda]] = {}
 
     def verdict(self, test: ast.expr, known: dict[str, Any]) -> bool | None:
-        """What a test says where some names are known; None if that is open."""
+        """Return the outcome of a test where some names are known; None if that is open."""
         answer = self._value(test, known)
         return None if answer is OPEN else bool(answer)
 
@@ -245,7 +245,8 @@ class Judge:
         return self._found[node]
 
     def _declared(self, node: ast.expr, known: dict[str, Any]) -> Any:
-        """What the class of a module says of all its instances: `getattr(model, "_no_split_modules")`."""
+        """The value that the class of a module declares for all instances: `getattr(model,
+        "_no_split_modules")`."""
         match node:
             case (
                 ast.Attribute(value=of, attr=name)
@@ -264,7 +265,8 @@ class Judge:
         return _plain(self._ev.attributes({owner: Confidence.CERTAIN}, name))
 
     def _strings_of(self, name: str) -> Any:
-        """What a name holds that a function gave which only tells: `names = names_of_blocks(model)`."""
+        """The strings that a name holds, given by a function that only lists: `names =
+        names_of_blocks(model)`."""
         local = self._ev.project.locals_of(self._scope.function).get(name)
         match local:
             case Local((CallFact(Name("getattr"), (Name(owner), Constant(str() as asked), *_)),), None):
@@ -281,7 +283,7 @@ class Judge:
         return _only(self._ev.value(given, self._scope) if held is None else dict(held))
 
     def _judged(self, callee: FunctionValue, arguments: list[Any]) -> Any:
-        """What a function of the project says, if all it does is to judge."""
+        """The outcome of a function of the project, if all it does is to judge."""
         if callee.ref not in self._judges:
             text = self._ev.project.function(callee.ref).judgement
             if text is None or self._depth == _DEEPEST:
@@ -298,7 +300,7 @@ class Judge:
         return judge._run(function.body, known)
 
     def _run(self, body: list[ast.stmt], known: dict[str, Any]) -> Any:
-        """What a function body returns; `None` where it runs through."""
+        """The result of running a function body; `None` where it runs through."""
         for statement in body:
             match statement:
                 case ast.Return(value=value):
@@ -384,7 +386,7 @@ def _single(value: Value) -> Any:
 
 
 def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of Python itself makes of its arguments; open if it does not take them."""
+    """The result of a Python builtin for some arguments; open if it does not take them."""
     try:
         return function(*arguments)
     except (TypeError, ValueError, IndexError, re.error, OverflowError):

@@ -101,7 +101,8 @@ def _has_parts(values: ValueSet) -> bool:
 
 
 def _left_by_other_tests(pts: PointsTo, found: ValueSet, value: Expr, context: Context) -> ValueSet:
-    """What tests of other sorts, not asked of these values, leave: `if isinstance(part, Head): continue`."""
+    """The values that tests of other sorts, not asked of these values, leave: `if isinstance(part, Head):
+    continue`."""
     while isinstance(value, Narrowed) and found:
         if not is_test(value.types):
             found = narrow(pts, found, value.types, value.holds, context)
@@ -186,7 +187,7 @@ def _tree(pts: PointsTo, value: Value, method: str) -> Iterator[module_tree.Name
 
 
 def _declared(pts: PointsTo, iterable: Expr, choice: _Choice, context: Context) -> ValueSet:
-    """What the classes say that a test asks a module for: `model._compile_conditions` names modules below it.
+    """The module names that classes declare and a test asks for: `model._compile_conditions`.
 
     Any class that has such an attribute has it for the sake of this loop, or of one like it.
     """
@@ -201,7 +202,7 @@ def _declared(pts: PointsTo, iterable: Expr, choice: _Choice, context: Context) 
 
 
 def _of_each(pts: PointsTo, iterable: Expr, choice: _Choice, context: Context) -> ValueSet:
-    """What is chosen below each of the models that a variable may hold: together these hold too much."""
+    """The modules chosen below each of the models that a variable may hold: together these hold too much."""
     match iterable:
         case Call(Attribute(Name(name), method), ()) if (
             local := pts.project.locals_of(context.function).get(name)
@@ -215,7 +216,8 @@ def _of_each(pts: PointsTo, iterable: Expr, choice: _Choice, context: Context) -
 def _below(
     pts: PointsTo, owners: Iterable[ClassRef], name: str, method: str, choice: _Choice, context: Context
 ) -> ValueSet:
-    """What a test surely chooses of the modules below each of some models, which a variable holds."""
+    """The modules that a test surely chooses of the modules below each of some models, which a variable
+    holds."""
     found = []
     for ref in owners:
         given = Context(

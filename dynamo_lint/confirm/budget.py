@@ -29,7 +29,7 @@ def exceeded(reports: Sequence[ProbeReport], budget: Budget) -> list[str]:
 
 
 def over(receipt: Receipt, budget: Budget) -> Iterator[str]:
-    """What a receipt has too much of; breaks that the code asks for are not counted."""
+    """Return the figures of a receipt that exceed a budget; breaks that the code asks for are not counted."""
     breaks = sum(one.id not in INTENDED for one in receipt.breaks)
     for what, count, most in (
         ("recompiles", len(receipt.recompiles), budget.recompiles),

@@ -52,7 +52,7 @@ def _large(path: Path) -> bool:
 
 
 def compared(before: ProbeReport, after: ProbeReport) -> Comparison:
-    """What the fixes changed for one probe."""
+    """Return the comparison of one probe before and after the fixes."""
     ours, theirs = before.reply.receipt, after.reply.receipt
     same = None
     if ours and theirs and ours.failure is None and theirs.failure is None:

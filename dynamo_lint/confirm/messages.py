@@ -1,4 +1,4 @@
-"""What the two halves of `confirm` tell each other: one request and one reply per probe, as JSON files."""
+"""Messages between the two halves of `confirm`: one request and one reply per probe, as JSON files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a request."""
+    """The outcome of a request."""
 
     stage: str
     """How far it got: `start`, `import`, `eager`, `compiled`, `limited`, `done`."""

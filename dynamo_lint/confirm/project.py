@@ -1,4 +1,4 @@
-"""What belongs to a probe: the folder that holds its file and all that it imports from the project."""
+"""The project of a probe: the folder that holds its file and all that it imports from there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Dynamo did during a few calls, as plain data that travels as JSON."""
+"""Dynamo's work during a few calls, as plain data that travels as JSON."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What the calls cost."""
+    """The cost of some calls: compiles, recompiles and graph breaks."""
 
     torch_version: str
     backend: str

@@ -55,7 +55,7 @@ def requested(
     calls: int = 12,
     recompile_limit: int | None = None,
 ) -> Request:
-    """What one probe has to show so that these findings can be judged."""
+    """Return the request for one probe, with what it has to show so that these findings can be judged."""
     return Request(
         path=str(probe.path.resolve()),
         probe=probe.name,
@@ -69,7 +69,7 @@ def requested(
 
 
 def report(probe: ProbeRef, reply: Reply, findings: Sequence[Finding], root: Path) -> ProbeReport:
-    """What a probe says about the findings in the files that it loaded."""
+    """Return the verdicts of a probe on the findings in the files that it loaded."""
     loaded = {relative(path, root) for path in reply.ran or {}}
     near = [finding for finding in findings if finding.span.path in loaded]
     verdicts = judge(near, reply, root)

@@ -38,7 +38,7 @@ INPUTS = frozenset({"size", "stride", "rank", "dtype", "requires_grad", "class",
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a probe says about a finding."""
+    """The verdict of a probe on a finding."""
 
     finding: Finding
     verdict: str

@@ -41,14 +41,14 @@ from dynamo_lint.values.reflection import LOADERS, loaded
 _UNWRAPPING = frozenset({"module", "_orig_mod"})
 """Where DDP and torch.compile keep the module they wrap."""
 _FEW = 8
-"""A base with more heirs than this is one of a library."""
+"""A base with more subclasses than this is one of a library."""
 Stored = tuple[tuple[frozenset[ClassRef], frozenset[ClassRef], Context, Store], ...]
 """The classes of the objects that something is stored on at a place, and the classes that it is stored on."""
 NOTHING_STORED: Stored = ()
 
 
 def of_value(pts: PointsTo, owner: Value, name: str) -> ValueSet:
-    """What `owner.name` may hold."""
+    """The values that `owner.name` may hold."""
     match owner:
         case Instance(ref) if name == "__call__" and not pts.project.method(ref, name):
             return {owner: Confidence.CERTAIN} if pts.project.is_module(ref) else EMPTY
@@ -111,24 +111,25 @@ def _of_class(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     return EMPTY
 
 
-def _seen_from(project: Project, inherited: ValueSet, heir: ClassRef) -> ValueSet:
-    """What a class inherits: its class methods make something of the heir that they are called on.
+def _seen_from(project: Project, inherited: ValueSet, subclass: ClassRef) -> ValueSet:
+    """The inherited value as a subclass sees it: its class methods construct the class they are called on.
 
     The many classes of a library that are no modules do so too, and nobody compiles what they make.
     """
     return {
-        value._replace(receiver=heir)
+        value._replace(receiver=subclass)
         if isinstance(value, FunctionValue)
         and value.receiver is not None
-        and (project.is_module(heir) or len(hierarchy.subclasses(project, value.receiver)) <= _FEW)
-        and hierarchy.makes_own(project, value.ref, heir)
+        and (project.is_module(subclass) or len(hierarchy.subclasses(project, value.receiver)) <= _FEW)
+        and hierarchy.makes_own(project, value.ref, subclass)
         else value: confidence
         for value, confidence in inherited.items()
     }
 
 
 def _in_body(pts: PointsTo, ref: ClassRef, name: str, receiver: ClassRef | None) -> ValueSet | None:
-    """What one class body binds `name` to, seen from an instance of `receiver`; None if nothing."""
+    """The values that one class body binds `name` to, seen from an instance of `receiver`; None if
+    nothing."""
     bindings = pts.project.class_bindings(ref).get(name)
     if not bindings:
         return None
@@ -195,7 +196,7 @@ def _of_instance(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     if not found:
         holders = hierarchy.subclasses_with(project, ref, name)
         found = union(
-            (pts.attributes({Instance(heir): Confidence.CERTAIN}, name) for heir in holders),
+            (pts.attributes({Instance(subclass): Confidence.CERTAIN}, name) for subclass in holders),
             Confidence.LIKELY,
         )
     if not found:
@@ -209,13 +210,14 @@ def _of_instance(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 
 def _put(pts: PointsTo, put: Store, context: Context) -> tuple[str | None, ValueSet]:
-    """What a store puts into a container, by its key, which may be a constant of the project."""
+    """The values that a store puts into a container, by its key, which may be a constant of the project."""
     texts = [v.value for v in pts.value(put.index or ir.UNKNOWN, context) if isinstance(v, Text)]
     return texts[0] if len(texts) == 1 else None, at_best(pts.value(put.value, context), Confidence.LIKELY)
 
 
 def _kept_by_library(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """What a constructor hands to that of a library's class by this name, which keeps it under it as a rule.
+    """The values that a constructor passes to that of a library's class, which keeps them under the same
+    name.
 
     Composer's HuggingFaceModel is given `super().__init__(model=net)`, and its forward calls `self.model`.
     """
@@ -235,7 +237,8 @@ def _kept_by_library(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 
 def _delegated(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """What `__getattr__` gives for a name that nothing else defines: a wrapper asks what it wraps."""
+    """The values that `__getattr__` gives for a name that nothing else defines: a wrapper asks what it
+    wraps."""
     if name.startswith("__") or (name in OF_MODULES and pts.project.is_module(ref)):
         return EMPTY
     asked = pts.project.method(ref, "__getattr__")
@@ -254,17 +257,17 @@ def delegates(pts: PointsTo, ref: ClassRef, name: str) -> bool:
 
 
 def _implemented(pts: PointsTo, ref: ClassRef, name: str, declared: ValueSet) -> ValueSet:
-    """The methods of the heirs, where that of the class itself only says what they do."""
+    """The methods of the subclasses, where that of the class itself only says what they do."""
     functions = [v.ref for v in declared if isinstance(v, FunctionValue)]
     if not functions or not all(hierarchy.only_declares(pts.project.function(f)) for f in functions):
         return EMPTY
     made = hierarchy.overrides(pts.project, ref, name)
     sure = subclass_confidence(pts.project, made)
-    return {FunctionValue(function, heir): sure[heir] for heir, function in made.items()}
+    return {FunctionValue(function, subclass): sure[subclass] for subclass, function in made.items()}
 
 
 def _field(pts: PointsTo, part: ClassRef, ref: ClassRef, name: str) -> ValueSet:
-    """What constructions pass for a field that a class or a base of it declares."""
+    """The values that constructions pass for a field of a class or a base of it."""
     plain = ir.Constant | ir.Unknown
     given = (one for one in field_arguments(pts, part, ref, name) if not isinstance(one[0], plain))
     return union((pts.value(value, context) for value, context in given), Confidence.LIKELY)
@@ -279,7 +282,7 @@ def _foreign_stores(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
         return EMPTY
     order = pts.project.mro(ref)
     own = next((n for n, part in enumerate(order) if name in pts.project.class_bindings(part)), len(order))
-    # What a class gets is hidden by what an heir of it has for itself.
+    # What a class gets is hidden by what a subclass of it has for itself.
     whole, seen = set(order), set(order[: own + 1])
     return union(
         union([_value_for(pts, ref, store, context)], Confidence.LIKELY)
@@ -289,7 +292,8 @@ def _foreign_stores(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 
 def _value_for(pts: PointsTo, ref: ClassRef, store: Store, context: Context) -> ValueSet:
-    """What a store puts on this instance: of `m.plain = m.forward` its own, not that of any other `m`."""
+    """The values that a store puts on this instance: of `m.plain = m.forward` its own, not that of any
+    other `m`."""
     match store.value:
         case ir.Attribute(owner, name) if owner == store.owner and name != store.name:
             return of_value(pts, Instance(ref), name)

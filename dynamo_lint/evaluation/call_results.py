@@ -221,7 +221,7 @@ def _of_external(pts: PointsTo, dotted: str, call: Call, context: Context) -> Va
 
 
 def _default(pts: PointsTo, call: Call, context: Context) -> ValueSet:
-    """What a declared field holds unless it is given something: `field(default_factory=Part)`."""
+    """The default of a declared field: `field(default_factory=Part)`."""
     name, value = next((row for row in call.keywords if row[0] in records.DEFAULTS), ("", ir.UNKNOWN))
     found = pts.value(value, context)
     return found if name == "default" else _of_callees(pts, found, Call(value), context)
@@ -307,7 +307,7 @@ def _of_method(
                 )
             case ClassValue(ref) if method.name == "__subclasses__":
                 below: ValueSet = {
-                    ClassValue(heir): Confidence.LIKELY for heir in subclasses(pts.project, ref)
+                    ClassValue(subclass): Confidence.LIKELY for subclass in subclasses(pts.project, ref)
                 }
                 parts.append(each(pts.capped(below)))
             case Container() if method.name in ("values", "copy", *SELF_RETURNING):

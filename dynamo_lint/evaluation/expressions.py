@@ -119,7 +119,7 @@ def _items(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> Va
 
 
 def item_of(pts: PointsTo, owners: ValueSet, index: object) -> ValueSet:
-    """What is at one place in containers; anywhere in them for None."""
+    """The values at one place in containers; anywhere in them for None."""
     parts: list[ValueSet] = []
     for owner, confidence in owners.items():
         match owner:
@@ -138,7 +138,7 @@ def item_of(pts: PointsTo, owners: ValueSet, index: object) -> ValueSet:
 
 
 def elements_of(pts: PointsTo, values: ValueSet) -> ValueSet:
-    """What iterating over the values yields; a class of the project may say so, or be of modules."""
+    """Return the values that iterating yields; a class of the project may define it, or be of modules."""
     parts = [elements(values)]
     for value, confidence in values.items():
         if isinstance(value, Instance):

@@ -37,7 +37,7 @@ _MAX_CALL_SITES = 200
 
 
 def parameter_values(pts: PointsTo, parameter: Parameter, context: Context, direct: bool) -> ValueSet:
-    """What a parameter may hold; `direct` if its own function asks, not one nested in it."""
+    """The values that a parameter may hold; `direct` if its own function asks, not one nested in it."""
     function = pts.project.function(context.function)
     if own := receiver(pts.project, parameter, context):
         return own
@@ -70,7 +70,7 @@ def parameter_values(pts: PointsTo, parameter: Parameter, context: Context, dire
 
 
 def _passed(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
-    """What the call sites of the function pass for one parameter."""
+    """The values that the call sites of the function pass for one parameter."""
     found: ValueSet = EMPTY
     told = 0
     for caller, site in sites.sites_passing(pts, parameter, context.function):
@@ -90,7 +90,7 @@ def _passed(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
 def passed_by(
     pts: PointsTo, parameter: Parameter, function: FunctionRef, caller: Context, site: CallSite
 ) -> ValueSet:
-    """What one call of a function passes for a parameter."""
+    """The values that one call of a function passes for a parameter."""
     called = pts.project.function(function)
     if parameter.kind in ("kwarg", "vararg"):
         return keywords.rest(pts, parameter, called, caller, site.call)
@@ -141,7 +141,11 @@ def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef
         around = project.function(FunctionRef(ref.path, function.outer))
         return set(names_for(ir.Definition(ref.key), around)), []
     constructed = project.classes_with_init(ref) if name == "__init__" else []
-    return {name, *(heir.name for heir in constructed), *compiled_calls.held_as(project, ref)}, constructed
+    return {
+        name,
+        *(subclass.name for subclass in constructed),
+        *compiled_calls.held_as(project, ref),
+    }, constructed
 
 
 def _calls_to(
@@ -172,7 +176,7 @@ def _in_order(refs: Iterable[ClassRef | FunctionRef]) -> list[ClassRef | Functio
 
 
 def _callees(pts: PointsTo, caller: Context, site: CallSite) -> frozenset[ClassRef | FunctionRef | None]:
-    """What a call runs; None for whatever is not of the project."""
+    """The functions that a call runs; None for whatever is not of the project."""
 
     def compute() -> tuple[CallSite, frozenset[ClassRef | FunctionRef | None]]:
         values = pts.value(site.call.function, caller)
@@ -188,9 +192,9 @@ def possible_calls(project: Project, ref: FunctionRef) -> list[tuple[Context, Ca
     names, constructed = _called(project, ref)
     wanted: list[Symbol] = [ref, *constructed]
     found: _Sites = list(sites.by_owner(project, constructed))
-    for heir in names:
-        aliases = {heir, *project.aliases_of(heir)}
-        for called in aliases.union(sites.compiled_as(project, heir)):
+    for subclass in names:
+        aliases = {subclass, *project.aliases_of(subclass)}
+        for called in aliases.union(sites.compiled_as(project, subclass)):
             told, rest = _by_definition(project, called)
             found += _by_constructor(project).get(ref, ()) if called == "__init__" else rest
             for one in wanted:
@@ -324,7 +328,7 @@ def configured_by(project: Project, ref: ClassRef) -> ClassRef | None:
 
 
 def standing_for(project: Project, declared: ValueSet, given: ValueSet) -> tuple[ValueSet, set[Value]]:
-    """What is declared, and what is given for it of classes below one that nobody makes an instance of.
+    """The declared values, and those given for them of subclasses of a class that is never instantiated.
 
     Such a class stands for them: that there is one of itself, made by other means, is no more than likely.
     """

@@ -106,7 +106,7 @@ def _plain(file: OpenFile, statement: ast.AST, name: str) -> Sum | None:
 
 
 def _chosen(value: ast.IfExp, target: ast.Attribute) -> ast.expr | None:
-    """What `t if a is None else a + t` adds."""
+    """The addend of `t if a is None else a + t`."""
     none_first = _asks_for_none(value.test, target)
     first, second = (value.body, value.orelse) if none_first else (value.orelse, value.body)
     term = _term(second, target)
@@ -133,7 +133,7 @@ def _branches(file: OpenFile, node: ast.If, name: str) -> Sum | None:
 
 
 def _term(value: ast.expr, target: ast.Attribute) -> ast.expr | None:
-    """What is added to the attribute itself."""
+    """The addend of an update of the attribute itself."""
     match value:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             for own, other in ((left, right), (right, left)):

@@ -74,7 +74,7 @@ def calls_parent(statement: ast.stmt) -> bool:
 
 
 def torch_name(file: OpenFile) -> tuple[str, tuple[Edit, ...]]:
-    """What the file calls torch, and the edit that imports it where nothing does."""
+    """Return the name of torch in the file, and the edit that imports it where nothing does."""
     first = None
     for statement in file.tree.body:
         match statement:

@@ -225,7 +225,7 @@ class Workbench:
         return [node for node in self.calls[span.path].get(span.line, ()) if file.span(node) == span]
 
     def lookups_at(self, span: Span) -> list[Lookup]:
-        """What hot code looks up by name at a place, seen with every class of `self`."""
+        """The lookups by name in hot code at a place, for every class of `self`."""
         if self.lookups is None:
             self.lookups = defaultdict(list)
             for hot, state in self.tables.functions:

@@ -34,7 +34,7 @@ PYTHON = {Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float"}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the rewrite of one attribute has to know at every mention."""
+    """Facts that the rewrite of one attribute needs at every mention."""
 
     bench: Workbench
     family: Family
@@ -125,7 +125,7 @@ def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kin
 
 
 def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
-    """What a line outside compiled code stores, as its own function tells."""
+    """The kind that a line outside compiled code stores, as far as its own function shows."""
     found: set[Kind | None] = set()
     for mention in family.mentions:
         statement = mention.file.statement(mention.node)

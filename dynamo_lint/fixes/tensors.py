@@ -1,4 +1,4 @@
-"""What can be said of an expression without running it: it is a tensor, or it is one without dimensions."""
+"""Whether an expression is a tensor, or one without dimensions, as far as the text shows."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Judge:
         return None
 
     def _annotated(self, node: ast.Name, name: str) -> Kind | None:
-        """What a parameter is declared to be."""
+        """The declared kind of a parameter."""
         scope = self.file.scope(node)
         for parameter in scope.args.args if scope is not None else ():
             match parameter:
@@ -177,7 +177,7 @@ class Judge:
         return frozenset().union(*found) if found and all(found) else K.UNKNOWN
 
     def _bound(self, node: ast.Name, name: str) -> list[ast.expr | None]:
-        """What is assigned to a local name; None stands for something that cannot be read off."""
+        """The expressions assigned to a local name; None stands for something that cannot be read off."""
         scope = self.file.scope(node) or self.file.tree
         if scope not in self.bench.assigned:
             self.bench.assigned[scope] = _assigned(scope, self.file.parents)
@@ -226,7 +226,7 @@ def _is(target: ast.expr, name: str) -> bool:
 
 
 def _assigned(scope: ast.AST, parents: dict[ast.AST, ast.AST]) -> dict[str, list[ast.expr | None]]:
-    """What is assigned to each name in a scope."""
+    """The expressions assigned to each name in a scope."""
     found: dict[str, list[ast.expr | None]] = defaultdict(list)
     for node in ast.walk(scope):
         match node:

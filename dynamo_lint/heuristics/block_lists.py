@@ -28,7 +28,7 @@ def identified(pts: PointsTo, attribute: Attribute, context: Context) -> ValueSe
 
 
 def _lists(pts: PointsTo, name: str) -> ValueSet:
-    """What the one family of modules with a list under a name holds there."""
+    """The values that the one family of modules with a list under a name holds there."""
     owners = {
         owner
         for where, store in pts.project.stores_of(name)

@@ -65,7 +65,7 @@ def _is_part(pts: PointsTo, model: Value, path: str) -> bool:
 
 
 def _public(pts: PointsTo, path: str, imported: bool) -> list[Symbol]:
-    """What a file defines itself, and a package gathers from its files."""
+    """The names that a file defines itself, and a package gathers from its files."""
     project = pts.project
     file = project.files[path]
     names = list(project.global_bindings(path))
@@ -92,7 +92,7 @@ _MANY_MEMBERS = 32
 
 
 def members(pts: PointsTo, owners: ValueSet, *, named: bool = True, only_classes: bool = False) -> ValueSet:
-    """What a module offers, with its names or without: which of it is picked, only the run knows."""
+    """The values that a module offers, with names or without: which is picked, only the run knows."""
     kind = models_of if only_classes else offered
     found = union(kind(pts, owner.path) for owner in owners if isinstance(owner, File))
     alternatives.note(pts.project, found)

@@ -121,7 +121,7 @@ def is_name(node: ast.AST, name: str) -> bool:
 
 
 class TestFacts(NamedTuple):
-    """What a test says of names where it holds, or where it does not."""
+    """The facts that a test says of names where it holds, or where it does not."""
 
     filled: tuple[str, ...]
     """Names that it shows not to be None."""
@@ -136,7 +136,7 @@ class TestFacts(NamedTuple):
 
 
 def facts_of_test(test: ast.expr, holds: bool) -> TestFacts:
-    """What a test says where it holds, or where it does not."""
+    """The facts that a test says where it holds, or where it does not."""
     filled: list[str] = []
     on: list[str] = []
     empty: list[str] = []
@@ -475,7 +475,7 @@ def compares_strings(types: Expr) -> bool:
 
 
 def _by_class_name(test: ast.Compare, name: str | None, holds: bool) -> Iterator[Narrowed]:
-    """What `type(x).__name__ == "Block"` says, also with `in` and a literal list, or denied."""
+    """The narrowing by `type(x).__name__ == "Block"`, also with `in` and a literal list, or negated."""
     texts = _classes_listed(test.comparators[0]) if len(test.ops) == 1 else ()
     if name is None or not texts or not isinstance(test.ops[0], ast.Eq | ast.In | ast.NotEq | ast.NotIn):
         return
@@ -533,7 +533,7 @@ def note_loop(loops: Loops, target: ast.expr, iterable: Expr) -> None:
 
 
 def loop_selections(test: ast.expr, loops: Loops, holds: bool) -> Iterator[Narrowed]:
-    """What a test leaves of the modules of the loops around it."""
+    """The modules of the enclosing loops that a test leaves."""
     used = {node.id for node in _nodes(test) if isinstance(node, ast.Name)}
     for module, (iterable, name) in loops.items():
         if (name and name in used) or (module in used and _judges(test, module)):

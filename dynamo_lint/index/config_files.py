@@ -95,7 +95,7 @@ def _words(source: bytes) -> tuple[tuple[str, str], ...]:
 
 
 def _names(path: str) -> tuple[str, ...]:
-    """What a whole file configures: its group, which is its folder, or what it is called itself."""
+    """The keys that a whole file configures: its group, which is its folder, or its own name."""
     *folders, name = path.split("/")
     return (*folders[-1:], name.rpartition(".")[0])
 
@@ -163,7 +163,7 @@ class _Reader:
 
 
 def _plain(text: str) -> str | int | float | bool | None:
-    """What a scalar without quotes means."""
+    """The value of a YAML scalar without quotes."""
     match text.lower():
         case "true":
             return True
@@ -246,7 +246,7 @@ class _Writer:
 
 
 def _called(rows: dict[str, Any]) -> tuple[str, dict[str, Any], list[Any]] | None:
-    """What a mapping says is called, with which named arguments and which others; None if it says nothing."""
+    """The call that a mapping describes, with named and other arguments; None if it describes none."""
     for key in _CALLED:
         target = rows.get(key)
         if isinstance(target, str) and _DOTTED.fullmatch(target):

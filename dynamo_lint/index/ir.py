@@ -86,7 +86,7 @@ class Display:
 @fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What iterating over `iterable` yields: a loop or comprehension variable."""
+    """The values that iterating over `iterable` yields: a loop or comprehension variable."""
 
     iterable: Expr
 
@@ -340,7 +340,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a configuration says is to be built, as the call that it stands for."""
+    """A construction that a configuration describes, as the call that it stands for."""
 
     name: str
     """The key that it stands under; that of a whole file is what the file or its folder is called."""

@@ -368,7 +368,7 @@ class Expressions:
         return UNKNOWN if text is None else ir.Call(ir.Attribute(ir.Constant(text), "format"))
 
     def _held(self, node: ast.expr) -> Expr:
-        """What a container of modules is made of: `encoder + decoder` are lists there, and no numbers."""
+        """The parts of a sum of module containers: `encoder + decoder` are lists there, and no numbers."""
         if isinstance(node, ast.Starred):
             return ir.Element(self._held(node.value))
         return self._binary(node, lists=True) if isinstance(node, ast.BinOp) else self.read(node)

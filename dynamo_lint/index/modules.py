@@ -1,4 +1,4 @@
-"""What a file is called when others import it, and whether it is run by itself."""
+"""The module name of a file, and whether it is run as a script."""
 
 from __future__ import annotations
 

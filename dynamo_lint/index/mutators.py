@@ -16,7 +16,7 @@ STORING = _APPENDERS | REGISTRARS | {"setattr", "__setattr__", "update", _PIPELI
 
 
 def stores(call: Call) -> Iterator[Store]:
-    """What a call stores where."""
+    """The stores that a call makes."""
     line = call.line
     match call:
         case Call(Attribute(owner, name), arguments) if name in _APPENDERS and arguments:

@@ -1,4 +1,4 @@
-"""What the metadata of a package offers to others as entry points: `name = "package.module:Class"`, by group.
+"""Entry points that package metadata offers: `name = "package.module:Class"`, by group.
 
 https://packaging.python.org/en/latest/specifications/entry-points/
 """

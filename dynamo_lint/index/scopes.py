@@ -107,7 +107,7 @@ class FunctionScope:
         return [*self.conditions, *((one.test, False) for one in self.passed)]
 
     def here(self) -> tuple[tuple[str, ...], bool]:
-        """What the tests say of a call where the walk stands: `given` and `optional` of its `CallSite`.
+        """The tests around the current call: `given` and `optional` of its `CallSite`.
 
         They say the same until a test begins or ends, and most lines have several calls.
         """
@@ -151,7 +151,7 @@ class FunctionScope:
         return bool(on) and any(one.name in on and may_be_off(one.value) for one in self.bindings)
 
     def _facts(self, test: ast.expr, holds: bool) -> TestFacts:
-        """What a test around says, which is the same of every call in its branch."""
+        """The facts that a test around says, which is the same of every call in its branch."""
         known = self.said.get((test, holds))
         if known is None:
             known = self.said[test, holds] = facts_of_test(test, holds)
@@ -212,7 +212,7 @@ class FunctionScope:
                     self.answers[name] = value, len(self.loops)
 
     def note_strings(self, test: ast.expr, body: list[ast.stmt]) -> None:
-        """What runs only where a parameter is one of some texts."""
+        """Note the lines that run only where a parameter is one of some strings."""
         if not isinstance(test, ast.Compare | ast.BoolOp):
             return
         names = {parameter.name for parameter in self.parameters}
@@ -225,7 +225,7 @@ class FunctionScope:
         return {name: test for name, (test, loops) in self.answers.items() if loops == len(self.loops)}
 
     def tested_types(self) -> Iterator[Narrowed]:
-        """What tests have shown of the types of names."""
+        """The types of names that tests have shown."""
         return (fact for fact in self.narrowed if fact is not None and not tests_attributes(fact.types))
 
     def dropped(self, result: Expr) -> None:

@@ -18,7 +18,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def arguments_of(call: ir.Call) -> tuple[Expr, ...]:
-    """What a call hands over, by place and by name."""
+    """The expressions that a call hands over, by place and by name."""
     return parts(call)[1:]
 
 

@@ -122,7 +122,7 @@ class Given:
         )
 
     def inside(self, term: Term) -> Given:
-        """What the objects that a term stands for were given, all of one class."""
+        """The values that the objects that a term stands for were given, all of one class."""
         rows = [value.argument for value in self.column(term)]
         whole = self.root.column(term) if self.root is not None else ()
         one = whole[0].leaf if whole else None

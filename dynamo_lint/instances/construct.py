@@ -121,7 +121,7 @@ class Construction:
     # --- questions --------------------------------------------------------------------------------------
 
     def attributes(self, ref: ClassRef) -> Mapping[str, Term]:
-        """What instances of a class have, as terms over the parameters of its constructor."""
+        """The term that instances of a class have, as terms over the parameters of its constructor."""
         if ref not in self.summaries:
             self.summaries[ref] = {}  # a class that makes instances of itself ends here
             before = self.wanted, self.path, self.made
@@ -139,7 +139,7 @@ class Construction:
         return self.summaries[ref]
 
     def result(self, ref: FunctionRef) -> Term | None:
-        """What a function returns, as a term over its parameters."""
+        """The term that a function returns, as a term over its parameters."""
         if ref not in self.results:
             self.results[ref] = None
             before = self.wanted, self.path, self.made
@@ -379,7 +379,7 @@ class Construction:
     def _merged(
         self, test: Term, then: dict[str, Term], other: dict[str, Term], changed: Iterable[str]
     ) -> dict[str, Term]:
-        """What is so after either branch; only the `changed` names can differ."""
+        """The merged values after either branch; only the `changed` names can differ."""
         if then == other:
             return then
         absent = self.terms.make("absent")

@@ -171,7 +171,7 @@ class _Comparison:
         roots: frozenset[str] | None,
         depth: int,
     ) -> None:
-        """What the caller passed in: a number, a function, or a whole module."""
+        """The values that the caller passed in: a number, a function, or a whole module."""
         cause = roots if roots is not None else term.params & given.varying
         first = values[0]
         if first.kind == "new" and all(v.kind == "new" and v.leaf == first.leaf for v in values):
@@ -231,7 +231,7 @@ class _Comparison:
             report(DifferenceKind.PART, values, f"{part_name(term)} {', '.join(differing)}")
 
     def _computed(self, value: Term, depth: int = 0) -> Term:
-        """What functions of the project make of what they are given, where that is a literal in the end."""
+        """The literal that functions of the project compute from their arguments, if it is one."""
         if value.kind != "call" or not isinstance(value.leaf, FunctionRef) or depth > _MAX_DEPTH:
             return value
         result = self.run.result(value.leaf)
@@ -268,7 +268,7 @@ class _Comparison:
     # --- values -----------------------------------------------------------------------------------------
 
     def _variant(self, value: Term, depth: int = 0) -> Term:
-        """What matters of a value that decides which code runs: the type of a module, not its arguments."""
+        """The part of a value that decides which code runs: the type of a module, not its arguments."""
         if value.kind == "part" and part_name(value) in CONTAINERS:
             inside = tuple(self._variant(part, depth) for part in value.parts if part.kind != "each")
             return self.run.terms.make("external", value.leaf, inside)
@@ -348,7 +348,7 @@ class _Comparison:
 
 
 def _cause(values: tuple[Term, ...]) -> tuple[Term, ...] | tuple[int, ...]:
-    """What decides the values: the tests, or which instances go together where the values are known."""
+    """The cause of a difference: the tests, or which instances go together where the values are known."""
     deciding = tuple(map(decider, values))
     distinct = list(dict.fromkeys(deciding))
     known = all(one.kind in CODE | {"const"} for one in deciding)

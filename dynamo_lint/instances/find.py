@@ -26,7 +26,7 @@ _TOO_DEEP = "an expression in it is nested too deeply"
 def find_units(
     project: Project, regions: Regions, bodies: Bodies, alone: Sequence[SeparateFrame] = ()
 ) -> Units:
-    """What differs between the instances of each class that is compiled once per instance."""
+    """Return the differences between the instances of each class that is compiled once per instance."""
     run = Construction(project, bodies)
     sites = Sites(project)
     units = dict.fromkeys((one.unit for one in alone), False) | _units(project, regions)

@@ -48,7 +48,7 @@ class Lookups:
     # --- functions and classes --------------------------------------------------------------------------
 
     def self_name(self, function: FunctionRef) -> str | None:
-        """What a function calls its instance."""
+        """The name of the instance in a function."""
         if function not in self._selves:
             self._selves[function] = self.project.self_name(function)
         return self._selves[function]
@@ -176,14 +176,14 @@ class Lookups:
         return self.terms.make("symbol", f"{where.path}: {name}")
 
     def named(self, node: ast.Attribute, where: FunctionRef) -> Term | None:
-        """What `module.name` means by binding alone."""
+        """The symbols that `module.name` means by binding alone."""
         if node not in self._named:
             expr = ir.Attribute(as_fact(node.value), node.attr)
             self._named[node] = self._only(self.project.symbols(expr, where.path, where.key))
         return self._named[node]
 
     def callee(self, node: ast.expr, where: FunctionRef, receiver: ClassRef | None) -> Term | None:
-        """What the region stage knows of a callee that construction code passes around."""
+        """The callee that the region stage finds for an expression that construction code passes around."""
         if (node, receiver) not in self._callees:
             self._callees[node, receiver] = self._callee(node, where, receiver)
         return self._callees[node, receiver]

@@ -118,14 +118,15 @@ def longer(terms: Terms, old: Term, new: tuple[Term, ...], loops: list[Term], sa
 
 
 def _each(terms: Terms, old: Term, new: tuple[Term, ...], loops: list[Term]) -> Term:
-    """What loops fill: first what they run over, as many as `leaf` says, and then samples of the items."""
+    """A container that loops fill: first what they run over, as many as `leaf` says, then samples of
+    items."""
     count = old.leaf if isinstance(old.leaf, int) else 0
     over = tuple(dict.fromkeys((*old.parts[:count], *loops)))
     return terms.make("each", len(over), (*over, *old.parts[count:], *new))
 
 
 def merged(terms: Terms, test: Term, then: Term, other: Term) -> Term:
-    """What two branches leave behind: of a container that loops fill, one with a choice of items.
+    """The term after two branches: of a container that loops fill, one with a choice of items.
 
     A choice of containers would double with every round of the loop.
     """
@@ -171,7 +172,7 @@ def _folded(terms: Terms, choice: Term) -> Term:
 
 
 def _sort(container: Term) -> object:
-    """What lists have in common that can be put together; None for anything else."""
+    """The common kind of lists that can be put together; None for anything else."""
     if container.kind == "part" and set(container.names) <= {"*"}:
         return container.leaf
     is_list = container.kind == "each" or (container.kind == "seq" and container.leaf != "dict")
@@ -179,7 +180,7 @@ def _sort(container: Term) -> object:
 
 
 def _filled(this: Term, beside: Term) -> tuple[tuple[Term, ...], Term] | None:
-    """What a container holds before loops fill it, and what they fill; `beside` is the other branch's."""
+    """The items of a container before loops fill it, and those they add; `beside` is the other branch's."""
     match this.kind, beside.kind:
         case "each", "each" | "seq":
             return (), this

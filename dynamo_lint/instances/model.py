@@ -12,7 +12,7 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 
 
 class DifferenceKind(Enum):
-    """What it is that differs."""
+    """The kind of a difference."""
 
     SCALAR = "scalar"
     """A number, string or tuple: guarded by its value where it is used."""

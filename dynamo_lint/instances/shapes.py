@@ -34,7 +34,7 @@ class Shapes:
 
     @contextmanager
     def passing(self, test: Term) -> Iterator[None]:
-        """What is added meanwhile is only there for the instances that pass a test."""
+        """Add, while it is open, only for the instances that pass a test."""
         outer = self.within
         self.within = outer | {test}
         yield
@@ -42,7 +42,7 @@ class Shapes:
 
     @contextmanager
     def supposing(self, test: Term, outcome: bool) -> Iterator[None]:
-        """What is added meanwhile is only there if a test comes out so."""
+        """Add, while it is open, only where a test comes out so."""
         outer = self.under
         while test.kind == "not":
             test, outcome = test.parts[0], not outcome

@@ -434,7 +434,7 @@ def decider(term: Term) -> Term:
 
 
 def data(term: Term) -> frozenset[Term]:
-    """What a value is computed from: parameters, and fields and items of what nobody here knows."""
+    """The terms that a value is computed from: parameters, and fields and items of unknown objects."""
     found: set[Term] = set()
     waiting, seen = [term], {term}
     while waiting:

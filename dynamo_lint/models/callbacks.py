@@ -54,7 +54,7 @@ def calls_back(dotted: str) -> bool:
 
 
 def masks_for(pts: PointsTo, dotted: str, call: ir.Call) -> ValueSet:
-    """What a call of flex_attention runs of the BlockMask that it is given: some mask function of ours."""
+    """The mask functions that a call of flex_attention runs through its BlockMask."""
     masked = len(call.arguments) > 4 or any(name == "block_mask" for name, _ in call.keywords)
     nothing: ValueSet = {}
     return pts.ask_within(("masks",), lambda: _masks(pts), nothing) if dotted == _FLEX and masked else nothing

@@ -22,7 +22,8 @@ _NOTHING: _Given = frozenset()
 
 
 def filled(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
-    """What a configuration fills in for a parameter of a function, or of the constructor of a class."""
+    """The values that a configuration fills in for a parameter of a function, or of the constructor of a
+    class."""
     given = (pts.project.method(one, "__init__") if isinstance(one, ClassRef) else one for one in _given(pts))
     if context.function not in given:
         return EMPTY
@@ -30,7 +31,7 @@ def filled(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
 
 
 def models_of(pts: PointsTo, ref: ClassRef, context: Context) -> ValueSet:
-    """The models that a command line of Lightning makes, as its own heir `ref` is handed them."""
+    """The models that a command line of Lightning makes, as its own subclass `ref` is handed them."""
     if not _is_one(pts.project, ref, (_OF_LIGHTNING,)):
         return EMPTY
     own: ValueSet = {

@@ -42,7 +42,7 @@ _Rows = Sequence[tuple[FunctionRef, Setting]]
 
 
 def described(pts: PointsTo, asked: Expr, context: Context, *, anything: bool = True) -> ValueSet:
-    """What the configurations of a program build under the key that an expression names.
+    """The constructions that configurations describe under the key that an expression names.
 
     Where it names none, `anything`: of all that they build the modules that are no part of another.
     """
@@ -86,7 +86,8 @@ def words_in_config(pts: PointsTo, asked: Expr, context: Context) -> ValueSet:
 
 
 def of_group(pts: PointsTo, path: str, name: str) -> ValueSet:
-    """What the `defaults` of a configuration put under a key: the files of the folder that is called so."""
+    """The calls that the `defaults` of a configuration put under a key: the files of the folder that is
+    called so."""
     folder = "/".join([*path.split("/")[:-1], name])
     table = pts.project.named("settings")
     rows = [row for row in table.get(name, ()) if _folder(row[0].path) == folder]
@@ -160,7 +161,7 @@ def _under(pts: PointsTo, name: str, rows: _Rows, folder: str) -> ValueSet:
 
 
 def _rows(project: Project, name: str) -> _Rows:
-    """What stands under a key, or is stored under it by a file that imports it."""
+    """The calls that stands under a key, or is stored under it by a file that imports it."""
     table = project.named("settings")
     stored = dict.fromkeys(project.named("nodes").get(name, ()))
     return [*table.get(name, ()), *(row for node in stored for row in table.get(node, ()))]
@@ -181,7 +182,7 @@ def _near(rows: Sequence[tuple[FunctionRef, _T]], folder: str) -> Sequence[tuple
 
 
 def _chosen(pts: PointsTo, rows: _Rows) -> ValueSet:
-    """What a key describes: the models that a configuration chooses from there are one choice."""
+    """The constructions under a key: those that a configuration chooses from are one choice."""
     made = _instances_of(pts, rows)
     models = [value for value in made if pts.holds_module(value)]
     return made if len(models) <= _MOST else pts.guessed(made)

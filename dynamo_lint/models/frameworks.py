@@ -76,7 +76,8 @@ def may_compile(project: Project, call: ir.Call, where: FunctionRef) -> bool:
 
 
 def compiled_by_library(pts: PointsTo, site: CallSite, context: Context) -> tuple[ValueSet, bool] | None:
-    """What a call into a library compiles and whether instance by instance; None if it compiles nothing."""
+    """Return the target that a library call compiles, and whether per instance; None if it compiles
+    nothing."""
     call = site.call
     if not may_compile(pts.project, call, context.function):
         return None
@@ -118,7 +119,7 @@ def _is_switched(project: Project, call: ir.Call, where: FunctionRef) -> bool:
 
 
 def _makers(pts: PointsTo, preparing: ir.Expr, context: Context) -> list[ir.Call]:
-    """What makes the Accelerator that prepares: in the same file, or else where that comes from."""
+    """The calls that makes the Accelerator that prepares: in the same file, or else where that comes from."""
     here = _setting_calls(pts.project, _PLUGINS, context.function)
     if here or not _setting_calls(pts.project, _PLUGINS):
         return here

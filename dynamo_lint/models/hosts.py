@@ -22,7 +22,7 @@ _FEW = 8
 
 
 def passed_by_library(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
-    """What a library passes for a parameter of a method of ours: the module that is trained."""
+    """The values that a library passes for a parameter of a method of ours: the module that is trained."""
     project = pts.project
     if filled := command_line.filled(pts, parameter, context):
         return filled
@@ -36,7 +36,7 @@ def passed_by_library(pts: PointsTo, parameter: Parameter, context: Context) -> 
         if len(direct) > _FEW:
             return EMPTY
         trained: ValueSet = {Instance(ref): Confidence.LIKELY for ref in found}
-        alternatives.note(project, trained)  # the heirs of one are its variants
+        alternatives.note(project, trained)  # the subclasses of one are its variants
         return trained
     step = context.function.key.rpartition(".")[2]
     if parameter.name == "model" and step.startswith("on_") and is_callback:
@@ -49,7 +49,7 @@ def passed_by_library(pts: PointsTo, parameter: Parameter, context: Context) -> 
 
 
 def kept_by_library(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """What our class is made with by this keyword, where it leaves all keywords to that of a library.
+    """The values that our class is made with by this keyword, where it passes all keywords to a library's.
 
     `class Mine(Trainer)` with `super().__init__(*args, **kwargs)`, and `Mine(model=Net())`: `self.model`.
     """

@@ -60,7 +60,7 @@ LAZY_CALL, _INSTANTIATE = "LazyCall", "instantiate"
 
 
 def built(pts: PointsTo, description: Expr, context: Context) -> ValueSet:
-    """What a builder makes of a description.
+    """The values that a builder makes of a description.
 
     Of a configuration that only the run knows it builds what the project's files describe under that key, or
     else one of the modules that the `_target_`s in its code name, if they are few.
@@ -87,7 +87,8 @@ def built(pts: PointsTo, description: Expr, context: Context) -> ValueSet:
 
 
 def built_by_project(pts: PointsTo, callee: FunctionRef, call: Call, context: Context) -> ValueSet:
-    """What a function of ours makes of a description in a file: `instantiate_from_config(config.model)`."""
+    """The values that a function of ours makes of a description in a file:
+    `instantiate_from_config(config.model)`."""
     key = "own builders"
     if key not in pts.project.memo:
         pts.project.memo[key] = dict(_importing_functions(pts.project))

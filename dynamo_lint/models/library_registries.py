@@ -55,7 +55,8 @@ _Entry = tuple[str, "ClassRef | FunctionRef"]
 
 
 def built(pts: PointsTo, call: Call, callee: Attribute, owners: ValueSet, context: Context) -> ValueSet:
-    """What a method of a registry gives: of what the project registers there, what the call names."""
+    """The values that a method of a registry gives: of what the project registers there, what the call
+    names."""
     by_name = place_of(pts.project, callee.value, context.function.path, context.function.key)
     if by_name is not None and by_name.path == HELD and not _are_own(pts.project, owners):
         by_name = None
@@ -78,7 +79,8 @@ def built(pts: PointsTo, call: Call, callee: Attribute, owners: ValueSet, contex
 
 
 def created_by_library(pts: PointsTo, dotted: str, call: Call, context: Context) -> ValueSet:
-    """What `create_model(name)` of a library makes: of what the project gave its `register_model`, the named.
+    """The values that `create_model(name)` of a library makes: of what the project gave its
+    `register_model`, the named.
 
     All of it if a configuration says the name, whatever its default is; nothing of it if the code says
     another, for the library has models of its own.
@@ -97,7 +99,7 @@ def created_by_library(pts: PointsTo, dotted: str, call: Call, context: Context)
 
 
 def _entries_for(pts: PointsTo, places: set[Place], context: Context) -> list[_Entry]:
-    """What is registered in some registries, as a function has it: what a test registers is for that test."""
+    """The entries of some registries as a function sees them: a test's registrations are for that test."""
     entries = [entry for place in sorted(places) for entry in _registered(pts, place)]
     return [(n, ref) for n, ref in entries if not is_for_tests(ref.path, context.function.path)]
 
@@ -118,7 +120,7 @@ def _given(pts: PointsTo, ref: ClassRef | FunctionRef, *, itself: bool) -> Value
 
 
 def _named(pts: PointsTo, call: Call, context: Context) -> set[str | ClassRef | FunctionRef]:
-    """What the first argument says is meant: by itself, or by what the configurations have under its key."""
+    """The names or definitions that the first argument selects, by itself or through configurations."""
     asked = next(iter(arguments_of(call)), ir.UNKNOWN)
     match asked:
         case Attribute(owner, "type" | "TYPE") | Call(
@@ -151,9 +153,10 @@ def _named(pts: PointsTo, call: Call, context: Context) -> set[str | ClassRef | 
 
 
 def remade(pts: PointsTo, made: ValueSet, call: Call, context: Context) -> ValueSet:
-    """What a call gives, and the registry that it is: one for each call, whatever makes it for the caller.
+    """The values that a call gives, and the registry that it is: one for each call, whatever makes it for
+    the caller.
 
-    A helper makes another one at each call, and an heir of a library's class is a registry like the others.
+    A helper makes another one at each call, and a subclass of a library's class is a registry too.
     """
     if context.function.key != MODULE_KEY or not any(_is_registry(pts.project, value) for value in made):
         return made
@@ -175,7 +178,8 @@ def _functions(project: Project) -> set[FunctionRef]:
 
 
 def without_factories(pts: PointsTo, found: ValueSet) -> ValueSet:
-    """What a factory gives that calls what was registered, or by a switch binds its arguments only.
+    """The values that a factory gives that calls what was registered, or by a switch binds its arguments
+    only.
 
     Of a registered function that stands beside all that it gives, these are what the factory is there for.
     """

@@ -60,7 +60,7 @@ def passed_through(dotted: str, arguments: tuple[Expr, ...], first: Expr | None)
 
 
 def innermost(project: Project, called: Expr, where: FunctionRef) -> Expr:
-    """What is called in the end where functions of libraries wrap it: `f` of `torch.vmap(f)(x)`."""
+    """Return the innermost function that library functions wrap: `f` of `torch.vmap(f)(x)`."""
     while isinstance(called, Call) and called.arguments:
         match project.symbols(called.function, where.path, where.key):
             case (ExternalSymbol(dotted),) if through := passed_through(

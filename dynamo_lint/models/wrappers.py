@@ -51,7 +51,7 @@ def wraps(dotted: str) -> bool:
 
 
 def run_by(pts: PointsTo, dotted: str, call: Call, first: Expr | None, context: Context) -> ValueSet:
-    """What of ours an object of a library runs that a call makes; `first` is what it is made with first."""
+    """The functions of ours that a new library object runs; `first` is its first argument."""
     handlers = _handlers(pts, call, context)
     if dotted.startswith("deepspeed.") and dotted.rpartition(".")[2] in SPECS:
         return union([handlers, _specified(pts, SPECS[dotted.rpartition(".")[2]], call, context)])
@@ -64,7 +64,7 @@ def run_by(pts: PointsTo, dotted: str, call: Call, first: Expr | None, context: 
 
 
 def _wrapped(pts: PointsTo, call: Call, first: Expr | None, context: Context) -> ValueSet:
-    """What a wrapper calls when it is called: what it is given first, and the layers of a list."""
+    """The values that a wrapper calls when it is called: what it is given first, and the layers of a list."""
     given = pts.value(first, context) if first is not None else EMPTY
     alone: ValueSet = {v: t for v, t in given.items() if isinstance(v, FunctionValue) or _is_ours(pts, v)}
     return union([alone, *(_layers(pts, values) for values in _given(pts, call, context))], Confidence.LIKELY)
@@ -81,7 +81,7 @@ def _specified(pts: PointsTo, position: int, call: Call, context: Context) -> Va
 
 
 def _handlers(pts: PointsTo, call: Call, context: Context) -> ValueSet:
-    """What an object of a library is made with, for it to call: `Attention(processor=Mine())`."""
+    """The values that an object of a library is made with, for it to call: `Attention(processor=Mine())`."""
     found: dict[Value, Confidence] = {}
     for given in arguments_of(call):
         if isinstance(given, Call):
@@ -107,7 +107,7 @@ def _modules_built_from(pts: PointsTo, values: ValueSet) -> ValueSet:
 
 
 def _given(pts: PointsTo, call: Call, context: Context) -> Iterator[ValueSet]:
-    """What a call passes, piece by piece, but for what judges or trains a model."""
+    """The values that a call passes, piece by piece, but for what judges or trains a model."""
     yield from (pts.value(argument, context) for argument in call.arguments)
     for name, value in call.keywords:
         if name is not None and not _NO_LAYERS.search(name):
@@ -119,7 +119,7 @@ def _given(pts: PointsTo, call: Call, context: Context) -> Iterator[ValueSet]:
 
 
 def _layers(pts: PointsTo, values: ValueSet) -> ValueSet:
-    """What lists hold that a forward runs one after the other: functions too."""
+    """The values that lists hold that a forward runs one after the other: functions too."""
     found: list[ValueSet] = []
     for value, confidence in values.items():
         if isinstance(value, Container) and value.kind != "dict":
@@ -180,7 +180,7 @@ def _put_into(pts: PointsTo, place: _Place) -> ValueSet:
 
 
 def _patched(pts: PointsTo, values: ValueSet) -> ValueSet:
-    """What is put in the place of the `forward` of a library's class: `Transformer.forward = mine`."""
+    """The functions that replace the `forward` of a library's class: `Transformer.forward = mine`."""
     classes = {ExternalSymbol(value.dotted) for value in values if isinstance(value, ExternalInstance)}
     found: list[ValueSet] = []
     for where, store in pts.project.stores_of("forward") if classes else ():
@@ -340,7 +340,8 @@ def _wrapped_modules(pts: PointsTo, ref: ClassRef) -> ValueSet:
 
 
 def processors(pts: PointsTo, ref: ClassRef) -> list[ClassRef]:
-    """What a class of ours gives the library's parts of it to run: `block.attn.processor = Processor()`.
+    """The values that a class of ours gives the library's parts of it to run: `block.attn.processor =
+    Processor()`.
 
     A module of diffusers calls it (diffusers/models/attention_processor.py: Attention.forward).
     """

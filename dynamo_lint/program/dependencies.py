@@ -71,7 +71,7 @@ class RecordingTable(Mapping[str, V]):
         return self._table[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """What the table holds under a name."""
+        """Return the entries of the table under a name."""
         self._record[name] = None
         return self._table.get(name, default)
 

@@ -34,7 +34,7 @@ _DEEPEST = 30
 
 
 def read_config_files(file: FileFacts, settings: Table, described: Table, named: Table, nodes: Table) -> None:
-    """What files that are no code say is to be built, by key and by what is called; and what they name.
+    """Read the constructions that configuration files describe, by key and by callee; and the names in them.
 
     `nodes` are the names under which other files have what is stored under a key.
     """
@@ -55,7 +55,7 @@ def read_config_files(file: FileFacts, settings: Table, described: Table, named:
 
 
 def read_words(file: FileFacts, words: Table) -> None:
-    """What configurations say in single words, by key."""
+    """Read the single words that configurations have, by key."""
     for key, word in file.words:
         words[key].append(word)
 
@@ -146,7 +146,7 @@ def _imported(file: FileFacts) -> Iterator[tuple[str, str]]:
 
 
 def _copied(bound: Mapping[str, Expr], name: str) -> Expr:
-    """What a name is bound to: of a copy of a copy, what is copied."""
+    """The value that a name is bound to: of a copy of a copy, the original."""
     value = bound.get(name, UNKNOWN)
     for _ in bound:
         match value:

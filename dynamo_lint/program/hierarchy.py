@@ -12,20 +12,21 @@ from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, Funct
 
 
 def subclass_confidence(project: Project, candidates: Iterable[ClassRef]) -> dict[ClassRef, Confidence]:
-    """How sure it is that each heir stands for their abstract base.
+    """How sure it is that each subclass stands for their abstract base.
 
     One that nothing names is merely assumed beside one that something does; if nothing names any of them,
     the users of a library construct them all.
     """
-    named = {heir: _is_named(project, heir) for heir in candidates}
+    named = {subclass: _is_named(project, subclass) for subclass in candidates}
     some = any(named.values())
     return {
-        heir: Confidence.LIKELY if known or not some else Confidence.ASSUMED for heir, known in named.items()
+        subclass: Confidence.LIKELY if known or not some else Confidence.ASSUMED
+        for subclass, known in named.items()
     }
 
 
 def _is_named(project: Project, ref: ClassRef) -> bool:
-    """Decorated, imported by some file, or named in an expression of its own file; or one of its heirs is."""
+    """Whether a class, or a subclass, is decorated, imported by some file, or named in its own file."""
     key = ("is named", ref)
     if key not in project.memo:
         project.memo[key] = False  # a class that inherits from itself
@@ -34,8 +35,8 @@ def _is_named(project: Project, ref: ClassRef) -> bool:
             or ref.name in project.named("imported")
             or ref.name in project.mentioned_in(ref.path)
             or any(
-                ref in project.mro(heir) and _is_named(project, heir)
-                for heir in project.derived_from(ref.name)
+                ref in project.mro(subclass) and _is_named(project, subclass)
+                for subclass in project.derived_from(ref.name)
             )
         )
     return bool(project.memo[key])
@@ -44,7 +45,7 @@ def _is_named(project: Project, ref: ClassRef) -> bool:
 _MOST_WITH = 8
 """An attribute that more classes below a base have than this says little about which of them is meant."""
 _MOST_SUBCLASSES = 40
-"""An abstract class with more heirs says too little about what an annotated value is."""
+"""An abstract class with more subclasses says too little about what an annotated value is."""
 _KNOWN_BASES = frozenset(
     {"abc.ABC", "builtins.object", "object", "typing.Generic", "typing.Protocol"}
     | {"torch.nn.Module", "torch.nn.modules.module.Module"}
@@ -54,12 +55,12 @@ _DECORATORS = frozenset({"abstractmethod", "abstractproperty"})
 
 
 def only_declares(function: Function) -> bool:
-    """A method that only says what its heirs do: marked as abstract, or raising NotImplementedError."""
+    """A method that only says what its subclasses do: marked as abstract, or raising NotImplementedError."""
     return _is_marked(function) or _only_raises(function)
 
 
 def is_empty(function: Function) -> bool:
-    """A method that is marked as abstract and does nothing, not even for heirs that call it by `super()`."""
+    """Whether a method is marked as abstract and does nothing, not even for calls by `super()`."""
     calls = any(site.call.function != Name("NotImplementedError") for site in function.calls)
     return _is_marked(function) and not (calls or function.returns or function.stores or function.bindings)
 
@@ -93,10 +94,10 @@ def subclasses(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
         found: dict[ClassRef, None] = {}
         pending = [ref]
         while pending:
-            for heir in project.derived_from(pending.pop().name):
-                if heir != ref and heir not in found and ref in project.mro(heir):
-                    found[heir] = None
-                    pending.append(heir)
+            for subclass in project.derived_from(pending.pop().name):
+                if subclass != ref and subclass not in found and ref in project.mro(subclass):
+                    found[subclass] = None
+                    pending.append(subclass)
         project.memo[key] = tuple(sorted(found))
     return project.memo[key]  # type: ignore[return-value]
 
@@ -104,7 +105,7 @@ def subclasses(project: Project, ref: ClassRef) -> tuple[ClassRef, ...]:
 def subclasses_running(project: Project, where: FunctionRef) -> tuple[ClassRef, ...]:
     """The classes below the owner of a method that run it too: they inherit it or call it by `super()`.
 
-    None if they are many: such a base belongs to a library, and its users choose which of its heirs matter.
+    None if they are many: such a base belongs to a library, and its users choose among its subclasses.
     """
     function = project.function(where)
     if function.owner is None:
@@ -114,12 +115,12 @@ def subclasses_running(project: Project, where: FunctionRef) -> tuple[ClassRef, 
     below = subclasses(project, owner)
     if len(below) > _MOST_SUBCLASSES:
         return ()
-    return tuple(heir for heir in below if _reaches(project, heir, name, where))
+    return tuple(subclass for subclass in below if _reaches(project, subclass, name, where))
 
 
-def _reaches(project: Project, heir: ClassRef, name: str, where: FunctionRef) -> bool:
-    """Whether calling the method `name` of an heir runs `where`, through all overrides in between."""
-    for part in project.mro(heir):
+def _reaches(project: Project, subclass: ClassRef, name: str, where: FunctionRef) -> bool:
+    """Whether calling the method `name` of a subclass runs `where`, through all overrides in between."""
+    for part in project.mro(subclass):
         own = project.class_bindings(part).get(name)
         if not own:
             continue
@@ -140,14 +141,14 @@ def _is_super(callee: Expr, names: Collection[str]) -> bool:
 
 
 def overrides(project: Project, ref: ClassRef, name: str) -> dict[ClassRef, FunctionRef]:
-    """What the classes below `ref` make of a method that it only declares; nothing if they are many."""
+    """Return the overrides of a declared method by subclasses of `ref`; nothing if they are many."""
     below = subclasses(project, ref)
     if len(below) > _MOST_SUBCLASSES:
         return {}
-    methods = {heir: project.method(heir, name) for heir in below}
+    methods = {subclass: project.method(subclass, name) for subclass in below}
     return {
-        heir: method
-        for heir, method in methods.items()
+        subclass: method
+        for subclass, method in methods.items()
         if method is not None and not only_declares(project.function(method))
     }
 
@@ -175,7 +176,9 @@ def subclasses_with(project: Project, ref: ClassRef, name: str) -> tuple[ClassRe
     if key not in project.memo:
         givers = () if _may_have(project, ref, name) else _givers_below(project, ref).get(name, ())
         below = subclasses(project, ref) if givers else ()
-        having = tuple(heir for heir in below if any(part in givers for part in project.mro(heir)))
+        having = tuple(
+            subclass for subclass in below if any(part in givers for part in project.mro(subclass))
+        )
         # The base of all modules of a project is handed about as any: one sort is meant, or nobody knows.
         many = project.is_module(ref) and len(below) > _MOST_WITH
         project.memo[key] = having if len(having) <= (1 if many else _MOST_WITH) else ()
@@ -187,7 +190,7 @@ def _givers_below(project: Project, ref: ClassRef) -> dict[str, set[ClassRef]]:
     key = ("givers below", ref)
     if key not in project.memo:
         giving: dict[str, set[ClassRef]] = {}
-        for part in {part for heir in subclasses(project, ref) for part in project.mro(heir)}:
+        for part in {part for subclass in subclasses(project, ref) for part in project.mro(subclass)}:
             for name in _given(project, part):
                 giving.setdefault(name, set()).add(part)
         project.memo[key] = giving
@@ -223,7 +226,7 @@ def _declares(project: Project, ref: ClassRef) -> bool:
 
 
 def _is_open(project: Project, ref: ClassRef) -> bool:
-    """Whether a module leaves it to its heirs what it does: its own forward only raises."""
+    """Whether a module leaves it to its subclasses what it does: its own forward only raises."""
     forward = project.method(ref, "forward") if project.is_module(ref) else None
     return forward is not None and project.owner(forward) == ref and _only_raises(project.function(forward))
 
@@ -242,25 +245,27 @@ def _only_raises(function: Function) -> bool:
 ALTERNATIVES = frozenset(
     {"from_pretrained", "from_config", "_from_config", "from_single_file", "load_from_checkpoint"}
 )
-"""Constructors that transformers, diffusers and Lightning leave to the heirs of their classes."""
+"""Constructors that transformers, diffusers and Lightning leave to the subclasses of their classes."""
 
 
-def makes_own(project: Project, where: FunctionRef, heir: ClassRef) -> bool:
+def makes_own(project: Project, where: FunctionRef, subclass: ClassRef) -> bool:
     """Whether a class method constructs the class that it is called on.
 
     It says `cls(…)`, or `cls.build(…)` of a class method that does, or what a library makes of `super()`.
     """
-    key = ("makes own", where, heir)
+    key = ("makes own", where, subclass)
     if key not in project.memo:
         project.memo[key] = False  # while it is asked of those that call each other
         function = project.function(where)
         first = Name(function.parameters[0].name) if function.parameters else None
         called = dict.fromkeys(site.call.function for site in function.calls)
         asked = [c.name for c in called if isinstance(c, Attribute) and c.value == first]
-        methods = [method for name in asked if (method := project.method(heir, name)) is not None]
+        methods = [method for name in asked if (method := project.method(subclass, name)) is not None]
         project.memo[key] = (
             first in called
             or any(_is_super(callee, ALTERNATIVES) for callee in called)
-            or any(project.method_kind(m) == "classmethod" and makes_own(project, m, heir) for m in methods)
+            or any(
+                project.method_kind(m) == "classmethod" and makes_own(project, m, subclass) for m in methods
+            )
         )
     return bool(project.memo[key])

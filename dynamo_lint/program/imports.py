@@ -110,7 +110,8 @@ class ModuleFinder:
         self._relative: dict[tuple[str, int, str], tuple[str | None, str]] = {}
 
     def find(self, dotted: str, importer: str) -> str | None:
-        """What `import dotted` in `importer` means, as `_find` says it: the same imports stand everywhere."""
+        """Return the file that `import dotted` in `importer` means, memoised: the same imports stand
+        everywhere."""
         key = (dotted, importer)
         if key not in self._found:
             self._found[key] = self._find(dotted, importer)
@@ -170,13 +171,14 @@ class ModuleFinder:
         return max(named, key=lambda path: (_shared(path, importer), path), default=None)
 
     def in_namespace(self, dotted: str, name: str) -> str | None:
-        """What `dotted.name` means after `import dotted.other`, of a folder at the top that is no package."""
+        """The symbols that `dotted.name` means after `import dotted.other`, of a folder at the top that is
+        no package."""
         if dotted.partition(".")[0] in _OUTSIDE or self._own_folder.at_top(dotted) is not None:
             return None
         return self._own_folder.at_top(f"{dotted}.{name}")
 
     def _above(self, tail: str, importer: str) -> str | None:
-        """What lies beside a script above: its folder is on the path of all that it imports."""
+        """The file beside a script above: its folder is on the path of all that it imports."""
         folder = importer.rpartition("/")[0]
         while folder:
             folder = folder.rpartition("/")[0]

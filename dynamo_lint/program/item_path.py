@@ -22,7 +22,7 @@ class ItemPath:
 
 
 def item_path(expr: Expr, function: ir.Function) -> ItemPath | None:
-    """What a container expression names, seen through loop variables and other local names."""
+    """Return the access path of a container expression, seen through loop variables and other local names."""
     steps: list[str] = []
     for _ in range(_MAX_STEPS):
         match expr:

@@ -51,7 +51,7 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
         return self._file.functions[key].calls
 
     def arguments_of(self, key: str, site: CallSite) -> PassedArguments:
-        """What one call in a function hands over."""
+        """Return the arguments that one call in a function passes."""
         function = self._file.functions[key]
         if self._last[0] != key:
             self._last = (key, self._names(key))
@@ -92,7 +92,7 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
 
 @dataclass(slots=True)
 class _Names:
-    """What a function and those inside it bind, and what follows for each name."""
+    """The bindings of a function and those inside it, and what follows for each name."""
 
     bound: dict[str, list[ir.Binding]] = field(default_factory=lambda: defaultdict(list))
     grown: set[str] = field(default_factory=set)

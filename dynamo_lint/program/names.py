@@ -36,7 +36,7 @@ def last_name(value: Expr) -> str:
 
 
 def called_name(callee: Expr) -> str:
-    """What a call goes by: of a dictionary of functions its key, or its own name if the key is not known."""
+    """Return the name that a call goes by: of a dictionary of functions its key, or its own name."""
     callee = untested(callee)  # `assert callable(block)`
     if isinstance(callee, ir.Subscript):
         key = callee.index.value if isinstance(callee.index, ir.Constant) else None
@@ -45,7 +45,7 @@ def called_name(callee: Expr) -> str:
 
 
 def goes_by(callee: Expr) -> str | None:
-    """What a call goes by; of a table of functions its own name, or the key."""
+    """Return the name that a call goes by; of a table of functions its own name, or the key."""
     return called_name(callee) if isinstance(callee, ir.Subscript) else terminal_name(callee)
 
 
@@ -71,7 +71,8 @@ def literal_strings(value: Expr) -> Iterator[tuple[str, str]]:
 
 
 def delegates_to(function: Function) -> Iterator[Expr]:
-    """What a function hands all it is given on to, and returns: `return compile(*args, **kwargs)`."""
+    """Return the callees that a function passes all of its arguments to: `return compile(*args,
+    **kwargs)`."""
     rest = [ir.Element(ir.Name(p.name)) for p in function.parameters[:1] if p.kind == "vararg"]
     for value in function.returns if rest else ():
         if isinstance(value, ir.Call) and list(value.arguments) == rest:
@@ -152,7 +153,8 @@ def is_plain(binding: Binding) -> bool:
 
 
 def kept_in(function: Function) -> Iterator[tuple[str, Expr]]:
-    """What a function keeps under a name: in a container that is called so, or under a literal key."""
+    """Return the values that a function stores under a name: in a container called so, or under a literal
+    key."""
     for store in function.stores:
         if store.name == ITEM and isinstance(store.owner, ir.Attribute):
             yield store.owner.name, store.value
@@ -242,7 +244,8 @@ def classes_in(value: Expr) -> list[Expr]:
 
 
 def called_at_once(callee: Expr) -> list[Expr]:
-    """What a callee without a name of its own runs: one of a dictionary, or what is compiled right there."""
+    """Return the functions that a callee without a name runs: one of a dictionary, or what is compiled
+    there."""
     match callee:
         case ir.Call(made, (function, *_)) if terminal_name(made) == "compile":
             return [function]
@@ -250,7 +253,8 @@ def called_at_once(callee: Expr) -> list[Expr]:
 
 
 def set_globally(file: FileFacts) -> dict[str, list[tuple[FunctionRef, Expr]]]:
-    """What the functions of a file bind to its global names, and where: `global model; model = given`."""
+    """The names and values that the functions of a file bind to its global names, and where: `global model;
+    model = given`."""
     table: dict[str, list[tuple[FunctionRef, Expr]]] = {}
     for key, function in file.functions.items():
         for binding in function.bindings if function.globals and key != MODULE_KEY else ():

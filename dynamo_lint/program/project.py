@@ -150,7 +150,8 @@ class Project:
     # --- names ------------------------------------------------------------------------------------------
 
     def symbols(self, expr: Expr, path: str, function: str = MODULE_KEY) -> tuple[Symbol, ...]:
-        """What an expression means by binding alone, seen from a function of a file; () if that can't say."""
+        """The symbols that an expression means by binding alone, seen from a function of a file; () if that
+        can't say."""
         match expr:
             case ir.Name(name):
                 return self._lookup(name, path, function)
@@ -258,7 +259,7 @@ class Project:
         return found
 
     def members(self, owner: Symbol, name: str) -> tuple[Symbol, ...]:
-        """What `owner.name` means by binding alone."""
+        """The symbols that `owner.name` means by binding alone."""
         match owner:
             case File(path):
                 found = self._global(name, path)
@@ -279,7 +280,8 @@ class Project:
         return ()
 
     def _defined_below(self, path: str, name: str) -> tuple[Symbol, ...]:
-        """What just one module of a lazy package defines under a name that the package does not bind."""
+        """The symbols that just one module of a lazy package defines under a name that the package does not
+        bind."""
         if name.startswith("__") or not self._is_lazy(path):
             return ()
         key = ("defined below", path, name)
@@ -396,7 +398,8 @@ class Project:
         return self.method_kind(method) == "method"
 
     def parts_of_forward(self, ref: ClassRef) -> list[FunctionRef]:
-        """What the forward of a library calls of an heir of ours: `forward_features`, `_forward_impl`."""
+        """Methods that the forward of a library calls on a subclass of ours: `forward_features`,
+        `_forward_impl`."""
         names = {name for part in self.mro(ref) for name in self.class_bindings(part)}
         methods = [self.method(ref, name) for name in sorted(names) if _PART.fullmatch(name)]
         return [method for method in methods if method is not None]
@@ -409,13 +412,13 @@ class Project:
         )
 
     def bases(self, ref: ClassRef) -> tuple[Symbol, ...]:
-        """What the class statement lists as bases."""
+        """The bases that the class statement lists."""
         class_ = self.class_(ref)
         where = class_.outer or MODULE_KEY
         return _unique(s for base in class_.bases for s in self.symbols(base, ref.path, where))
 
     def member(self, ref: ClassRef, name: str) -> tuple[ClassRef | None, list[Expr]]:
-        """What class bodies bind `name` to: the first class of the MRO that does, and its values."""
+        """Return the first class of the MRO whose body binds `name`, and its values."""
         for part in self.mro(ref):
             values = [binding.value for binding in self.class_bindings(part).get(name, ())]
             if values:
@@ -437,7 +440,7 @@ class Project:
         return method_kind(self.function(ref))
 
     def classes_with_init(self, init: FunctionRef) -> list[ClassRef]:
-        """The classes whose construction runs this `__init__`: its own and heirs without one."""
+        """The classes whose construction runs this `__init__`: its own and subclasses without one."""
         if self._inits is None:
             self._inits = defaultdict(list)
             for ref in self.classes():

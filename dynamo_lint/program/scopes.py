@@ -76,14 +76,16 @@ class Scopes:
         return known
 
     def filled_in(self, path: str) -> Mapping[str, list[tuple[FunctionRef, Expr]]]:
-        """What the functions of a file put into its global containers: `REGISTRY[name] = cls`."""
+        """The expressions that the functions of a file put into its global containers: `REGISTRY[name] =
+        cls`."""
         known = self._filled.get(path)
         if known is None:
             known = self._filled[path] = self._read("filled", path)
         return known
 
     def set_in(self, path: str) -> Mapping[str, list[tuple[FunctionRef, Expr]]]:
-        """What the functions of a file bind to its global names: `global model; model = given`."""
+        """The names and values that the functions of a file bind to its global names: `global model; model
+        = given`."""
         known = self._set.get(path)
         if known is None:
             known = self._set[path] = self._read("set", path)
@@ -124,7 +126,8 @@ class Scopes:
         return ref
 
     def items_of(self, ref: FunctionRef) -> Mapping[str, Items]:
-        """What a function puts into containers, by the name of the container: `name[…] = value`."""
+        """The expressions that a function puts into containers, by the name of the container: `name[…] =
+        value`."""
         known = self._items.get(ref)
         if known is None:
             known = self._items[ref] = self._read("items", ref.path, ref.key)
@@ -158,7 +161,7 @@ class Scopes:
         return found
 
     def arguments_in(self, ref: FunctionRef, site: CallSite) -> PassedArguments:
-        """What one call in a function hands over."""
+        """The arguments that one call in a function passes."""
         table, noted = self._shapes_in(ref.path)
         noted.note(table.question(ref.key, site.call.function))
         return table.arguments_of(ref.key, site)
@@ -178,7 +181,7 @@ class Scopes:
         return self._owners[ref]
 
     def self_name(self, ref: FunctionRef) -> str | None:
-        """What the function (or the method around it) calls its instance; None if it has none."""
+        """The name of the instance in the function, or the method around it; None if it has none."""
         return _self_name(self._seen[ref.path].functions, ref.key)
 
     def is_self(self, expr: Expr, ref: FunctionRef) -> bool:
@@ -200,7 +203,7 @@ def method_kind(function: Function) -> str:
 
 
 def global_bindings(file: FileFacts) -> dict[str, list[Expr]]:
-    """What a file binds at its top level, and by `global`."""
+    """The names and values that a file binds at its top level, and by `global`."""
     table: dict[str, list[Expr]] = {}
     for function in file.functions.values():
         if function.key == MODULE_KEY or function.globals:

@@ -11,7 +11,8 @@ from dynamo_lint.program.refs import ExternalSymbol, File, FunctionRef, Symbol
 
 
 def bound_symbols(project: Project, expr: Expr, where: FunctionRef) -> tuple[Symbol, ...] | None:
-    """What a dotted name means, if only imports and definitions bind it; None where flow decides."""
+    """The symbols that a dotted name means, if only imports and definitions bind it; None where flow
+    decides."""
     match expr:
         case ir.Name(name) if _is_bound_by_import(project, name, where):
             pass

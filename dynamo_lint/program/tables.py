@@ -105,7 +105,7 @@ class Reading(NamedTuple):
 def _uses(
     file: FileFacts, calls: Table, passed: Table, stores: Table, keywords: Table, texts: Table, results: Table
 ) -> None:
-    """What the bodies of all functions say of names."""
+    """Record the calls, stores and keywords of all function bodies by name."""
     keyword_of, text_of = Names(), Names()
     for key, function in file.functions.items():
         ref = function_ref(file.path, key)
@@ -199,7 +199,7 @@ def _derived(file: FileFacts, derived: Table) -> None:
 
 
 def _imports(file: FileFacts, imports: Table) -> None:
-    """What a file imports without leading dots, by the first part of the module's name."""
+    """The symbols that a file imports without leading dots, by the first part of the module's name."""
     bound = (binding.value for function in file.functions.values() for binding in function.bindings)
     for target in dict.fromkeys([*(one for one in bound if isinstance(one, ir.Import)), *file.stars]):
         if target.level == 0:
@@ -432,7 +432,7 @@ class Tables:
         return known
 
     def screened(self, table: str, wanted: Callable[[str], bool]) -> Iterator[Any]:
-        """What a table holds under the names that pass a test; of the others it is noted that there are."""
+        """The rows under the names that pass a test; of the others, that there are some is recorded."""
         named = self.named(table)
         names = self._raw[table].keys()
         self._notes.tested.setdefault(table, set()).update(names)

@@ -57,7 +57,7 @@ class Disabling:
         return kinds.pop() if len(kinds) == 1 else "doubt" if kinds else ""
 
     def _inner(self, value: Expr, ref: FunctionRef, depth: int, absent: Absent) -> Iterator[str]:
-        """What the closures that a name may mean do to a function."""
+        """The effect on a function of the closures that a name may mean."""
         for symbol in self._project.symbols(value, ref.path, ref.key):
             if not isinstance(symbol, FunctionRef) or symbol == ref:
                 continue
@@ -77,7 +77,8 @@ class Disabling:
         return self._kind_returned(closure, depth + 1, absent) or self._hands_over(closure, depth)
 
     def _hands_over(self, closure: FunctionRef, depth: int) -> str:
-        """What a closure does to the function that it stands for: `return disabled(*args)`, or as it is."""
+        """The effect of a closure on the function that it stands for: `return disabled(*args)`, or as it
+        is."""
         function = self._project.function(closure)
         live = [site for site in function.calls if not site.eager]
         plain = [site for site in live if is_wrapped(self._project, site.call.function, closure)]

@@ -96,7 +96,7 @@ def if_given(
 
 
 class Switches:
-    """What all calls of a node seen so far leave off, and the edges that wait for one that does not.
+    """Switches that all calls of a node so far leave off, and the edges that wait for one that does not.
 
     Dynamo traces a function with what compiled code passes: eager calls of it count for nothing.
     """
@@ -204,7 +204,7 @@ def _other_names(project: Project, path: str, names: set[str]) -> set[str]:
 
 
 def _copied(value: Expr) -> str | None:
-    """What a value is another name for: `model` of `DDP(model.to(device), …)`, of `model.module`."""
+    """The name that a value is another name for: `model` of `DDP(model.to(device), …)`, of `model.module`."""
     value = itself(untested(value), SELF_RETURNING)
     while isinstance(value, Call):
         if terminal_name(value.function) not in _SAME or not value.arguments:

@@ -99,8 +99,10 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
         for decorator in function.decorators:
             if search.compiles(decorator, ref.path, function.outer or MODULE_KEY):
                 # Its `self` is also an instance of each class that inherits it.
-                heirs = (Target(ref, heir, Confidence.LIKELY) for heir in subclasses_running(project, ref))
-                targets = (Target(ref, project.owner(ref), Confidence.CERTAIN), *heirs)
+                subclasses = (
+                    Target(ref, subclass, Confidence.LIKELY) for subclass in subclasses_running(project, ref)
+                )
+                targets = (Target(ref, project.owner(ref), Confidence.CERTAIN), *subclasses)
                 roots.append(search.decorated(decorator, ref.path, function.first_line, ref.id, targets))
         for site in function.calls if ref in within else project.calls_in(ref, search.may_compile):
             if site.context is None and not search.may_compile(site.call.function):
@@ -234,13 +236,13 @@ class _Search:
         return wrapped or self.compiles(call.function, where.path, where.key)
 
     def _attached(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
-        """What a site compiles of what the project hangs on objects that it does not know."""
+        """The modules that a site compiles of what the project hangs on objects that it does not know."""
         pts = points_to_of(self._project).with_names()
         found = self._compiled(Context(where, self._project.owner(where)), site, name, pts)
         return found if isinstance(found, list) else []
 
     def _put_in(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
-        """What a site compiles of ours that code puts into a module of a library."""
+        """The modules that a site compiles of ours that code puts into a module of a library."""
         compiled = self.compiles(site.call.function, where.path, where.key)
         target = compiled_argument(site.call, 0) if compiled else getattr(site.call.function, "value", None)
         if target is None or not (compiled or name == "compile") or (site.unused and compiled):
@@ -254,7 +256,8 @@ class _Search:
         return found if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
-        """What a closure compiles of what the function around it was given, as a lazy decorator does."""
+        """The targets that a closure compiles of what the function around it was given, as a lazy decorator
+        does."""
         if values := self._in_body(where, site.call):
             found = self._roots(Context(where), site, "call", site.call, values)
             return found if isinstance(found, list) else []
@@ -279,13 +282,13 @@ class _Search:
         return found
 
     def _elsewhere(self, where: FunctionRef, site: CallSite, name: str) -> Iterator[Root]:
-        """What a site compiles for each heir that runs its method, and for each caller of a helper."""
+        """The targets of a site for each subclass that runs its method, and for each caller of a helper."""
         function = self._project.function(where)
         deciding = self._deciding(where, site.call, name)
         if depends_on(deciding, function, {self._project.self_name(where)}):
             # A method runs for every class that inherits it, and `self` is an instance of that class.
-            for heir in subclasses_running(self._project, where):
-                inherited = self._compiled(Context(where, heir), site, name)
+            for subclass in subclasses_running(self._project, where):
+                inherited = self._compiled(Context(where, subclass), site, name)
                 yield from map(at_best_likely, inherited if isinstance(inherited, list) else ())
         if self._is_given(where, deciding):
             pts = points_to_of(self._project)
@@ -314,7 +317,7 @@ class _Search:
     def _compiled(
         self, context: Context, site: CallSite, name: str, pts: PointsTo | None = None
     ) -> list[Root] | Unresolved:
-        """What a call site compiles, seen from one scope."""
+        """The targets that a call site compiles, seen from one context."""
         where, pts = context.function, pts or points_to_of(self._project)
         if name in frameworks.NAMES:
             by_library = frameworks.compiled_by_library(pts, site, context)

@@ -96,7 +96,7 @@ class Regions:
     """What each hot function calls."""
 
     def callers(self, weakest: Confidence = Confidence.ASSUMED) -> dict[Node, list[Node]]:
-        """What calls each hot function, by calls of no weaker tier."""
+        """The callers of each hot function, by calls of no weaker confidence."""
         found: dict[Node, dict[Node, None]] = defaultdict(dict)
         for caller, calls in self.calls.items():
             for call in calls:
@@ -160,7 +160,7 @@ def _is_offered(project: Project, where: FunctionRef) -> bool:
 
 
 def part(regions: Regions, paths: Collection[str]) -> Regions:
-    """What the entries of these files compile, and the compiled functions in them.
+    """The compiled code that the entries of these files compile, and the compiled functions in them.
 
     A function keeps its entries in these files, or else the one that its chain starts at.
     """

@@ -12,7 +12,7 @@ from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Symb
 
 @dataclass(frozen=True, slots=True)
 class RegionOptions:
-    """What is declared to be compiled or not, and how far guesses are followed (see interface: regions)."""
+    """Declarations of compiled and excluded code, and how far guesses are followed."""
 
     declared: tuple[str, ...] = ()
     """`regions = ["pkg.moe:MoE", "pkg.blocks.*Block"]`."""

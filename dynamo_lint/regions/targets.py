@@ -46,7 +46,7 @@ class Target:
 
 
 def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
-    """What a closure calls, with no more than a guess at functions so many that it says nothing of each.
+    """The functions that a closure calls, merely guessed where they are too many to say anything of each.
 
     It may call whatever was decorated; one of many methods is what a configuration picks.
     """
@@ -94,14 +94,14 @@ def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
 
 
 def _run_by_library(project: Project, module: Instance, confidence: Confidence) -> tuple[Target, ...]:
-    """What the forward of a library's class runs of ours, where the class has none of its own."""
+    """The functions of ours that the forward of a library's class runs, where the class has none itself."""
     handed = wrapped_modules(points_to_of(project), module.ref)
     others: ValueSet = {v: max(t, confidence) for v, t in handed.items() if v != module}
     return targets_of(project, others)
 
 
 def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:
-    """What is assigned to the `forward` of an instance: it runs instead of the method of its class."""
+    """The functions assigned to the `forward` of an instance: they run instead of the method of its class."""
     if not isinstance(module, Instance) or not project.stores_of("forward"):
         return []
     held = points_to_of(project).attributes({module: Confidence.CERTAIN}, "forward")
@@ -115,7 +115,7 @@ def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:
 def steps_of(
     project: Project, ref: ClassRef, confidence: Confidence, expr: Expr, where: FunctionRef
 ) -> tuple[Target, ...]:
-    """What a Trainer runs compiled of a LightningModule that torch.compile was given, beside its forward
+    """The steps of a LightningModule that a Trainer runs compiled beside its forward.
     (lightning/pytorch/utilities/compile.py: from_compiled), unless it is a part of another module."""
     if not any(base.endswith(".LightningModule") for base in project.external_bases(ref)):
         return ()
@@ -127,7 +127,7 @@ def steps_of(
 
 
 def compiled_argument(call: Call, position: int) -> Expr | None:
-    """What a call compiles that compiles its argument at some position, or by its name."""
+    """The argument that a call compiles, at some position or by its name."""
     if position < len(call.arguments):
         return call.arguments[position]
     return next((value for name, value in call.keywords if name in ("model", "module", "fn")), None)
@@ -144,7 +144,7 @@ def has_own_compile(project: Project, values: ValueSet) -> bool:
 
 
 def compiled_in_place(project: Project, values: ValueSet) -> ValueSet:
-    """What of a `.compile()` receiver is known to be an `nn.Module` that inherits the method.
+    """Those receivers of `.compile()` that are known to be modules and inherit the method.
 
     A pipeline of a library compiles each of its layers, functions too.
     """
@@ -205,4 +205,6 @@ def _seen_by_all(project: Project, context: Context, caller: Context, call: Call
         case ir.Attribute(ir.Name(name)) if name == own:
             return
     if own and depends_on(parts(call)[1:], project.function(caller.function), {own}):
-        yield from (Context(caller.function, heir) for heir in subclasses_running(project, caller.function))
+        yield from (
+            Context(caller.function, subclass) for subclass in subclasses_running(project, caller.function)
+        )

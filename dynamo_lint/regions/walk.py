@@ -203,12 +203,12 @@ class _Walk:
         return tuple(found)
 
     def without_gradients(self) -> frozenset[Node]:
-        """What is not run because gradients are off wherever it is applied."""
+        """Nodes that never run because gradients are off wherever they are applied."""
         starts = (node for node, visit in self._visits.items() if visit.compiled or len(visit.chain) == 1)
         return without_gradients(self._project, starts, self._edges)
 
     def calls(self) -> Calls:
-        """What each hot function calls, by the function."""
+        """The calls of each hot function, by function."""
         return {node: tuple(map(self._called, edges)) for node, edges in self._edges.items()}
 
     def _called(self, edge: Edge) -> Call:
@@ -256,7 +256,7 @@ class _Walk:
                 yield from self._property(store.owner, store.name, context, store.line, "@setter")
 
     def _more(self, node: Node, given: Arguments) -> list[Edge]:
-        """What a function calls of what it was handed."""
+        """The functions that a function calls of what it was handed."""
         context = Context(node.function, node.receiver, given)
         calls = using(self._project.function(node.function), given)
         return [

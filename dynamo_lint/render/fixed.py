@@ -1,4 +1,4 @@
-"""What the fixes bring, probe by probe, for people and as JSON."""
+"""The effect of the fixes, probe by probe, for people and as JSON."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _table(lines: Sequence[str], look: Look) -> Iterator[str]:
 
 
 def _facts(page: Page, look: Look) -> list[str]:
-    """What the front matter knows: effects by case and version, and graph break ids."""
+    """The facts of the front matter: effects by case and version, and graph break ids."""
     lines = [""] if page.effects or page.gb else []
     width = max((len(row.effect) for row in page.effects), default=0)
     for row in page.effects:

@@ -1,4 +1,4 @@
-"""What a finding says, as plain sentences: for formats that have one field for text."""
+"""A finding as plain sentences, for formats that have one field for text."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ GUARD = (
 
 
 def render(report: Report, look: Look, explain: bool = False, assumed: bool = True) -> str:
-    """What was found, in a few lines.
+    """Return the summary of a report, in a few lines.
 
     `explain` adds the one word that every finding needs; where nothing was `assumed` to be compiled, a
     clean run gets a word on what was not judged.

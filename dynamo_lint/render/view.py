@@ -1,4 +1,4 @@
-"""What renderers know beside the report: how to lay text out, the sources, and where paths count from."""
+"""The view that renderers have beside the report: text layout, sources, and the root of paths."""
 
 from __future__ import annotations
 

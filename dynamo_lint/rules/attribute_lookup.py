@@ -71,7 +71,7 @@ def appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
 def _is_late(tables: Tables, key: Key, write: Outside) -> bool:
     """Whether a write comes late: not the constructor of what holds it.
 
-    What a base sets is meant for its heirs that have it from construction, where there are any.
+    What a base sets is meant for its subclasses that have it from construction, where there are any.
     """
     project = tables.project
     base = project.owner(write.where) if write.where is not None else None

@@ -1,4 +1,4 @@
-"""What every rule shares: its identity, the settings that change a verdict, and how findings are made."""
+"""The base of every rule: its identity, the settings that change a verdict, and how findings are made."""
 
 from __future__ import annotations
 

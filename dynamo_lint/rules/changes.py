@@ -22,7 +22,7 @@ NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an attribute's changes cost, and the write to blame."""
+    """The cost of an attribute's changes, and the write to blame."""
 
     site: WriteSite
     effect: str
@@ -109,7 +109,7 @@ def _takes_back(state: AttributeState, site: WriteSite, later: WriteSite) -> boo
 
 
 def _start_kinds(state: AttributeState) -> Kinds:
-    """What the attribute is before hot code writes it; its own literals where nothing else says."""
+    """The kinds of the attribute before hot code writes it; its own literals where nothing else says."""
     first = [o for o in state.outside if o.initial] or list(state.outside)
     if first:
         return frozenset().union(*(o.kinds for o in first)) if all(o.kinds for o in first) else frozenset()

@@ -84,7 +84,7 @@ def root_name(node: ast.expr) -> str:
 
 
 def text_of(node: ast.expr) -> str:
-    """What is bound to something compiled, as it is written: `self.models[0].run`; nothing for other code."""
+    """The text of a target bound to something compiled: `self.models[0].run`; nothing for other code."""
     below = node
     while isinstance(below, ast.Attribute | ast.Subscript):
         below = below.value

@@ -35,7 +35,7 @@ DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """What other rules say of such a region, as the stale value that it is there."""
+    """Yield the findings of other rules on such a region, as the stale values that they are there."""
     dropped = unguarded_entries(tables)
     if not dropped:
         return

@@ -58,7 +58,7 @@ def _passed(tables: Tables, hot: CompiledFunction, origins: frozenset[Origin]) -
 
 
 def _effect(origin: Origin, entry: bool) -> str | None:
-    """What a name of this origin costs; None where it is a constant to Dynamo, or nothing is known of it.
+    """The effect of a name of this origin; None where it is a constant to Dynamo, or nothing is known of it.
 
     Formatting a dynamic int makes Dynamo give the frame up: in the compiled function itself everything is
     then eager, in one that it calls only the call breaks the graph.

@@ -15,7 +15,7 @@ from dynamo_lint.state.provenance import Tables
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a container's changes cost, and the line to blame."""
+    """The cost of a container's changes, and the line to blame."""
 
     site: MutationSite | WriteSite
     effect: str

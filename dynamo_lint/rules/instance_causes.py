@@ -19,7 +19,7 @@ LABELLED = frozenset({"Eq", "NotEq", "In", "NotIn"})
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What differs between the instances of a unit for one reason, so that one change ends all of it."""
+    """The differences between instances that have one cause, so that one change ends all of them."""
 
     numbers: tuple[Consumed, ...]
     """Numbers, flags and labels, and settings of torch's layers."""

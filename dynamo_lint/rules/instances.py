@@ -1,4 +1,4 @@
-"""What the rules about instances of regional units share: how many versions, and what makes each its own."""
+"""Helpers of the rules about instances: how many versions there are, and what makes each its own."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _kinds(tables: Tables, found: Consumed) -> Kinds:
 
 
 def price(effect: str, entries: int | None, context: Context) -> str:
-    """What a difference costs, as a sentence."""
+    """Return the cost of a difference, as a sentence."""
     limit = context.recompile_limit
     if effect == "once":
         return "one extra compile, after which the value is dynamic"

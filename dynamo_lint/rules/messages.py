@@ -17,7 +17,7 @@ def bounded(entries: int, unit: str = "value") -> str:
 
 
 def changing(effect: str, entries: int | None, limit: int, once: str) -> str:
-    """What state costs that compiled code itself changes; `once` says what a single compile more buys."""
+    """Return the cost of state that compiled code itself changes; `once` says what one compile more buys."""
     if effect == "storm":
         return storm(limit)
     if effect == "once":

@@ -1,4 +1,4 @@
-"""What it costs to pass another number, string or container to compiled code with every call."""
+"""The cost of passing another number, string or container to compiled code with every call."""
 
 from __future__ import annotations
 

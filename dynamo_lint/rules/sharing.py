@@ -131,7 +131,7 @@ def _counts(tables: Tables, context: Context, entry: Entry) -> bool:
 
 
 def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
-    """What is said about it."""
+    """The claim about code that is shared."""
     names = sorted({f"`{ref.name}`" for ref in shared.classes})
     some = f"{len(names)} compiled classes ({', '.join(names[:_NAMED])}, …)"
     who = some if len(names) > _NAMED else f"{', '.join(names[:-1])} and {names[-1]}"

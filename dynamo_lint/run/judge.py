@@ -1,4 +1,4 @@
-"""What all rules say of the files, before comments and options have their say; kept until a file changes."""
+"""Judging: the findings of all rules before comments and options apply, kept until a file changes."""
 
 from __future__ import annotations
 

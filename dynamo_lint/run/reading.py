@@ -52,7 +52,7 @@ ALONE = Effort()
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is on disk: enough to know whether anything has changed."""
+    """The files on disk: enough to know whether anything has changed."""
 
     places: Mapping[str, SourceFile]
     keys: Mapping[str, bytes]

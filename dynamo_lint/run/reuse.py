@@ -51,7 +51,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What a verdict was made from."""
+    """The facts that a verdict was made from."""
 
     consulted: frozenset[str]
     """Files whose text was looked into."""
@@ -66,7 +66,7 @@ class Grounds:
 
     @staticmethod
     def of(watched: Sources, notes: Recorder, asked: dict[str, str]) -> Grounds:
-        """What sources and facts were asked for while a verdict was made; `asked` says where that is kept."""
+        """The sources and facts asked for while a verdict was made; `asked` says where that is kept."""
         return Grounds(
             frozenset(watched.consulted),
             tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
@@ -77,7 +77,7 @@ class Grounds:
 
 
 def recorded_of_files(notes: Recorder) -> Iterator[tuple[str, bytes]]:
-    """What was asked of each file, as it is kept.
+    """The questions that were asked of each file, in the form that is kept.
 
     The sort of each table, the function or class that it is about, and the names that were asked for.
     """
@@ -149,7 +149,7 @@ def _answers_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: File
 def _answers(
     grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts
 ) -> Iterator[tuple[object, object, bool]]:
-    """What was asked of a file, answered by its old facts and by its new ones; whether numbers are lines."""
+    """The answers of a file's old facts and of its new ones; whether numbers are lines."""
     # Late, like all that a run needs only when something has changed.
     from dynamo_lint.program.dependencies import ALL
     from dynamo_lint.program.scopes import TABLES

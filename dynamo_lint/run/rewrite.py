@@ -24,7 +24,7 @@ UNUSED = "DYN903"
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What the fixes made of a project; nothing has been written."""
+    """The files as the fixes leave them; nothing has been written."""
 
     files: Mapping[str, bytes]
     """New bytes by path relative to the linted root."""

@@ -57,7 +57,7 @@ def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, P
 
 
 def diff(done: Rewritten, spell: dict[str, str]) -> str:
-    """What would change, as a unified diff; `spell` says how to write each path."""
+    """Return the changes as a unified diff; `spell` says how to write each path."""
     return "".join(
         line
         for path in sorted(done.files)

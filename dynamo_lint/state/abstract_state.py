@@ -114,7 +114,7 @@ class Flow:
 
 
 def merge(first: Flow, second: Flow) -> Flow:
-    """What holds when either branch was taken."""
+    """Return the join of two states: what holds when either branch was taken."""
     if first.ended:
         return second
     if second.ended:

@@ -398,7 +398,7 @@ def _note(
     source: str,
     found: dict[tuple[CompiledFunction, str], _Sites],
 ) -> None:
-    """What one call passes for each parameter, judged by the text of the function around it."""
+    """Record the arguments of one call by parameter, judged by the text of the function around it."""
     body = body_of(project.function(ref), source)
     node = body.call(call) if body is not None else None
     if body is None or node is None:

@@ -27,7 +27,7 @@ def missing_attributes(guards: frozenset[Guard]) -> frozenset[Key]:
 def entry_facts(
     states: dict[CompiledFunction, FunctionState], callers: Mapping[Node, Sequence[Node]]
 ) -> dict[CompiledFunction, Facts]:
-    """What certainly holds whenever a hot function is entered, over all its `callers` in regions."""
+    """Return the facts that hold whenever a hot function is entered, over all its `callers` in regions."""
     incoming = _incoming(states, callers)
     # Only what hot code fills can be absent once and there for ever; the rest would only tell ways apart.
     filled = frozenset(key for state in states.values() for write in state.writes for key in write.keys)
@@ -70,7 +70,7 @@ def _incoming(
 
 
 def _joined(calls: list[tuple[Facts, CallEvent]], filled: frozenset[Key], *, around: bool) -> Facts:
-    """What holds whichever of the calls it was."""
+    """The facts that hold whichever of the calls it was."""
     if not calls:
         return NOTHING
     ways = frozenset(

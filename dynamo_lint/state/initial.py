@@ -24,7 +24,7 @@ _STEP = re.compile(r"""\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]""")
 
 
 def below(item: str, path: ItemPath, index: Expr) -> str | None:
-    """What is left of an item when a store fills `path[index]`; None if that is another item."""
+    """The rest of an item when a store fills `path[index]`; None if that is another item."""
     steps = tuple(_STEP.findall(item))
     stored = (*path.steps, step_of(index))
     if len(stored) > len(steps):
@@ -108,7 +108,7 @@ class Container:
 
 
 def container_of(state: AttributeState) -> Container | None:
-    """What the attribute starts with; None if construction does not say, or says two things."""
+    """Return the container that an attribute starts with; None if construction does not say, or says two."""
     found = {_container(outside.value) for outside in state.outside if outside.initial}
     found.discard(None)
     return found.pop() if len(found) == 1 else None
@@ -486,7 +486,8 @@ class Initial:
         return self.of_expr(ir.Choice(tuple(bound)), context, depth + 1)
 
     def _of_passed(self, name: str, context: Context, depth: int) -> Kinds:
-        """What set-up code passes for a parameter: of a method it calls on itself, or of a constructor."""
+        """The values that set-up code passes for a parameter: of a method it calls on itself, or of a
+        constructor."""
         function = self.project.function(context.function)
         names = [p.name for p in function.parameters if p.kind == "positional"][1:]
         method = function.qualname.rpartition(".")[2]

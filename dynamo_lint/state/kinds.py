@@ -1,4 +1,4 @@
-"""What an expression yields, judged by names everybody knows; whatever is not known stays unknown."""
+"""Type inference by well-known names; whatever is not known stays unknown."""
 
 from __future__ import annotations
 

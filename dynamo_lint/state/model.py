@@ -1,4 +1,4 @@
-"""What the state pass knows: values, places, reads, writes, lookups, and the table of one attribute."""
+"""Types of the state stage: values, places, reads, writes, lookups, and the table of one attribute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynamo_lint.regions.model import CompiledFunction
 
 
 class Kind(Enum):
-    """What a value is, as far as guards are concerned."""
+    """The kind of a value, as far as guards are concerned."""
 
     INT = "int"
     BOOL = "bool"
@@ -210,7 +210,7 @@ class EnvironmentRead:
 
 @dataclass(frozen=True, slots=True)
 class FunctionState:
-    """What one function does, seen with one class of `self`."""
+    """The reads, writes and calls of one function, seen with one class of `self`."""
 
     reads: tuple[Read, ...] = ()
     writes: tuple[Write, ...] = ()

@@ -165,7 +165,7 @@ class Linker:
                             yield value.ref
 
     def values(self, expr: Expr) -> tuple[object, ...]:
-        """Whatever the region stage can say about an expression."""
+        """The values that the points-to analysis gives for an expression."""
         found = evaluate(self.project, expr, Context(self.reference, self.receiver))
         return tuple(value for value, confidence in found.items() if confidence < Confidence.ASSUMED)
 

@@ -46,7 +46,7 @@ class Origins:
                     self.passed[event.callee.function, event.callee.receiver, name].append((caller, value))
 
     def parameter(self, hot: CompiledFunction, name: str, depth: int = 0) -> frozenset[Origin]:
-        """What a parameter of a hot function can be: an `argument` of the compiled function, or better."""
+        """Return the origins of a parameter of a hot function: an `argument` of compiled code, or better."""
         for already in (hot, name, 0), (hot, name, depth):
             if already in self.known:
                 return self.known[already]

@@ -125,7 +125,7 @@ class Reach:
         )
 
     def _instance(self, ref: ClassRef) -> bool:
-        """What `self` is in the methods of a class, or what calling it gives, or its class."""
+        """The instance in the methods of a class, the result of calling it, or its class."""
         return any(
             one in self._classes or self._contains(one) for one in (ref, *subclasses(self._project, ref))
         )

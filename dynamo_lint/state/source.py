@@ -64,7 +64,7 @@ class Offsets(CodegenState):
     def record_syntactic_position(  # type: ignore[override]
         self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
     ) -> _Narrow:
-        """What is written inside the `with` is the node itself, without whitespace."""
+        """The term that is written inside the `with` is the node itself, without whitespace."""
         return _Narrow(self, node, start_node, end_node)
 
 

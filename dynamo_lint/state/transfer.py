@@ -227,7 +227,7 @@ class Evaluator:
         return self.load_place(place, node)
 
     def load_place(self, place: Place, node: cst.CSTNode) -> Value:
-        """What a place holds now; state from before the call becomes pending."""
+        """Return the value of a place; state from before the call becomes pending."""
         stored = self.flow.stored.get(place)
         if stored is not None:
             return replace(stored, place=place)
@@ -313,7 +313,7 @@ class Evaluator:
         return computed(values, frozenset({Kind.CONTAINER}))
 
     def element(self, iterable: cst.BaseExpression) -> Value:
-        """What a loop variable is bound to."""
+        """Return the value that a loop variable is bound to."""
         match iterable:
             case cst.Call(func=cst.Name(value="range"), args=args):
                 values = [self.used(arg.value, Use.ITERATED) for arg in args]

@@ -96,7 +96,7 @@ def _joined(ev: Evaluator, node: cst.BaseExpression) -> Value:
 
 
 def _outside_call(ev: Evaluator, node: cst.Call, owner: Value) -> frozenset[Kind]:
-    """What calling something that is neither ours nor named yields."""
+    """The term that calling something that is neither ours nor named yields."""
     match node.func:
         case cst.Attribute(attr=cst.Name(value=name)) if owner.kinds == TENSOR or (
             not owner.kinds and name in K.TENSOR_METHODS
@@ -143,7 +143,7 @@ def _project_call(
 def _keyword(
     ev: Evaluator, function: Function, name: str, use: Use, passed: dict[str, Value], arguments: Arguments
 ) -> None:
-    """What a callee uses of its own `**kwargs`, as `kwargs['name']`, or gets through `**kwargs` of ours."""
+    """Note the uses that a callee makes of its own `**kwargs`, or gets through `**kwargs` of ours."""
     keyword = name
     if name.endswith("']"):
         holder, _, keyword = name.removesuffix("']").partition("['")

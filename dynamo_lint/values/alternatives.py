@@ -45,7 +45,7 @@ def picks(project: Project, callee: Expr, where: FunctionRef) -> bool:
 
 
 def is_overridden(project: Project, callees: ValueSet) -> bool:
-    """Whether one method is called that heirs of a class have each of their own: `package.get_model()`.
+    """Whether one method is called that subclasses of a class have each of their own: `package.get_model()`.
 
     So it is with a function that several files have each of their own.
     """
@@ -103,7 +103,7 @@ def _in_factory(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
 
 
 def _alternatives(function: ir.Function) -> list[set[str]]:
-    """What is called for the values that one place of a function may get: its result, or a name."""
+    """The callees for the values that one place of a function may get: its result, or a name."""
     made: dict[str, set[str]] = {}
     pairs = [("", value) for value in function.returns]
     bound: list[ir.Binding | ir.Store] = [*function.bindings, *function.stores]

@@ -55,7 +55,7 @@ def is_plain(project: Project, annotation: Expr, context: Context) -> bool:
 
 
 def as_overridden(project: Project, parameter: ir.Parameter, where: FunctionRef) -> ValueSet:
-    """What the method that another overrides says of a parameter, which has no annotation here."""
+    """The values that the method that another overrides says of a parameter, which has no annotation here."""
     owner, name = project.owner(where), where.key.rpartition(".")[2]
     if owner is None or parameter.annotation is not None or name == "__init__":
         return EMPTY
@@ -107,9 +107,9 @@ def typed(project: Project, annotation: Expr, context: Context) -> ValueSet:
         match symbol:
             case ClassRef():
                 found[Instance(symbol)] = Confidence.CERTAIN
-                # An abstract class has no instances of its own: it stands for its heirs.
+                # An abstract class has no instances of its own: it stands for its subclasses.
                 below = subclass_confidence(project, concrete_subclasses(project, symbol))
-                found |= {Instance(heir): confidence for heir, confidence in below.items()}
+                found |= {Instance(subclass): confidence for subclass, confidence in below.items()}
             case ExternalSymbol(dotted) if dotted.rpartition(".")[2] in _ALIASING and isinstance(
                 annotation, Name
             ):
@@ -120,7 +120,7 @@ def typed(project: Project, annotation: Expr, context: Context) -> ValueSet:
 
 
 def _alias(project: Project, name: str, path: str, depth: int = 0) -> ValueSet:
-    """What an annotation means that has a name of its own: `Models = Annotated[NetConfig | …, …]`."""
+    """The type behind a named annotation: `Models = Annotated[NetConfig | …, …]`."""
     bound = project.global_bindings(path).get(name, ())
     match bound:
         case [ir.Subscript() as meant]:

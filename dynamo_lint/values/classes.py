@@ -29,7 +29,7 @@ from dynamo_lint.values.points_to import PointsTo
 
 
 def class_from_type(pts: PointsTo, bases: Sequence[Expr], context: Context) -> ValueSet:
-    """What `type(name, (Mixin, base), {})` makes, by its first base that has a `forward`."""
+    """The values that `type(name, (Mixin, base), {})` makes, by its first base that has a `forward`."""
     where = context.function
     for base in bases:
         found = pts.of_symbols(pts.project.symbols(base, where.path, where.key)) or pts.value(base, context)
@@ -40,7 +40,8 @@ def class_from_type(pts: PointsTo, bases: Sequence[Expr], context: Context) -> V
 
 
 def inherited_from_parameter(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """What `super().name` means in a class whose bases are parameters of the function around it."""
+    """The values that `super().name` means in a class whose bases are parameters of the function around
+    it."""
     project = pts.project
     outer = project.class_(ref).outer or MODULE_KEY
     if outer == MODULE_KEY:
@@ -77,7 +78,7 @@ def enumeration_values(pts: PointsTo, ref: ClassRef) -> ValueSet:
 def field_arguments(
     pts: PointsTo, part: ClassRef, ref: ClassRef, name: str
 ) -> Iterator[tuple[Expr, Context]]:
-    """What is passed for a field that `part`, a base of the class or itself, declares, each with where."""
+    """The values passed for a field that `part`, a base of the class or itself, declares, each with where."""
     if pts.project.method(ref, "__init__") is not None:
         return
     declared = [key for key, _ in pts.project.class_(part).annotations]
@@ -96,7 +97,8 @@ _FEW = 8
 
 
 def set_on_class(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """What functions store under a name that the body of the class binds to None, to be filled later."""
+    """The values that functions store under a name that the body of the class binds to None, to be filled
+    later."""
     project = pts.project
     bound = project.class_bindings(ref).get(name, ())
     if not any(binding.value == Constant(None) for binding in bound):
@@ -112,7 +114,7 @@ def set_on_class(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 
 def put_into_table(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """What methods and other code put into a table that stands in the body of a class.
+    """The expressions that methods and other code put into a table that stands in the body of a class.
 
     Such tables hold the state of a program as well: of what is kept there, only what makes something counts.
     """
@@ -133,7 +135,7 @@ def _put_there(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 
 def _put(project: Project, ref: ClassRef, name: str) -> Iterator[tuple[FunctionRef, str | None, Expr]]:
-    """What is put into the table: where that stands, under which literal key, and the value."""
+    """The stores into the table: where each stands, under which literal key, and the value."""
     for where, item in project.items_stored(name):
         store = nested(item) or item
         match store.owner:

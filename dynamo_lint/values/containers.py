@@ -36,7 +36,7 @@ _DEEPEST = 8
 def filled_elsewhere(
     project: Project, path: str, name: str
 ) -> Iterator[tuple[FunctionRef, str | None, Expr]]:
-    """What is put into a table from outside its file: where that stands, and its literal key."""
+    """The expressions put into a table from outside its file: where that stands, and its literal key."""
     for where, store in project.items_stored(name):
         if where.path != path and File(path) in _sources(project, store.owner, name, where):
             yield where, key_of(store), store.value
@@ -112,15 +112,15 @@ def _rows(
 
 
 def put_by(pts: PointsTo, where: FunctionRef, value: Expr) -> ValueSet:
-    """What a function puts into a table; one that runs for each heir of its class puts them all there."""
-    heirs = each_subclass(pts.project, value, where)
-    if heirs:
-        alternatives.note(pts.project, heirs)
-    return heirs or pts.value(value, Context(where, pts.project.owner(where)))
+    """The expressions that a function puts into a table, for each subclass of its class that it runs for."""
+    subclasses = each_subclass(pts.project, value, where)
+    if subclasses:
+        alternatives.note(pts.project, subclasses)
+    return subclasses or pts.value(value, Context(where, pts.project.owner(where)))
 
 
 def of_itself(bound: Sequence[Expr], name: str, found: ValueSet) -> ValueSet:
-    """What a name holds that is put into a list if it is none yet: `models = [models]`."""
+    """The values that a name holds that is put into a list if it is none yet: `models = [models]`."""
     for value in bound:
         if isinstance(value, Display) and value.kind in ("list", "tuple") and len(value.items) == 1:
             inner = untested(value.items[0])
@@ -133,7 +133,8 @@ def of_itself(bound: Sequence[Expr], name: str, found: ValueSet) -> ValueSet:
 
 
 def set_by_functions(pts: PointsTo, name: str, context: Context) -> ValueSet:
-    """What functions bind to a global name of their file out of names of their own: `model = given`."""
+    """The values that functions bind to a global name of their file out of names of their own: `model =
+    given`."""
     project = pts.project
     stores = project.set_in(context.function.path).get(name, ()) if context.function.key == MODULE_KEY else ()
     parts = []
@@ -151,7 +152,7 @@ _DICTIONARIES = frozenset(
 
 
 def kind_of(project: Project, ref: ClassRef) -> str | None:
-    """What container of modules a class of the project is, if it leaves the construction to torch."""
+    """The kind of module container that a class of the project is, if it leaves the construction to torch."""
     if not project.is_container(ref) or project.method(ref, "__init__") is not None:
         return None
     bases = (base.rpartition(".")[2] for base in project.external_bases(ref))
@@ -159,7 +160,7 @@ def kind_of(project: Project, ref: ClassRef) -> str | None:
 
 
 def of_modules(pts: PointsTo, kind: str, first: Expr | None, call: Call, context: Context) -> ValueSet:
-    """What a call of `nn.ModuleList`, `nn.ModuleDict` or `nn.Sequential` makes."""
+    """The values that a call of `nn.ModuleList`, `nn.ModuleDict` or `nn.Sequential` makes."""
     if kind == "sequential":
         starred = any(isinstance(argument, ir.Element) for argument in call.arguments)
         parts = [pts.value(argument, context) for argument in call.arguments]
@@ -182,7 +183,7 @@ def pairs(values: ValueSet) -> ValueSet:
 
 
 def put_into(pts: PointsTo, ref: ClassRef) -> ValueSet:
-    """What is put into the instances of a class of the project that is a dictionary.
+    """The expressions put into the instances of a class of the project that is a dictionary.
 
     Its own methods do it, `self[name] = cls`, or code that knows the one instance: `MODELS["net"] = Net`.
     """
@@ -199,7 +200,7 @@ def put_into(pts: PointsTo, ref: ClassRef) -> ValueSet:
 
 
 def anonymous_module_attribute(pts: PointsTo, bare: AnonymousModule, name: str) -> ValueSet:
-    """What code of the same file stores as `bare.name`, or puts into the container there."""
+    """The expressions that code of the same file stores as `bare.name`, or puts into the container there."""
     nothing: ValueSet = EMPTY
     return pts.ask(("hung on", bare, name), lambda: _anonymous_module_attribute(pts, bare, name), nothing)
 

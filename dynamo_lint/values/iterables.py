@@ -35,7 +35,7 @@ PASSING = frozenset(name.rpartition(".")[2] for name in NAMES) - {"map", "sum"}
 
 
 def of_call(pts: PointsTo, name: str, call: Call, context: Context) -> ValueSet:
-    """What a call of one of them gives; the name is without the package."""
+    """Return the values of a call of one of them; the name is without the package."""
 
     def inside(source: Expr) -> ValueSet:
         return pts.elements(pts.value(source, context))
@@ -65,7 +65,7 @@ def of_call(pts: PointsTo, name: str, call: Call, context: Context) -> ValueSet:
 
 
 def _columns(rows: ValueSet) -> ValueSet:
-    """What stands at one place of every row, as of the lists that a model keeps about its layers."""
+    """The values at one place of every row, as of the lists that a model keeps about its layers."""
     return {
         row._replace(items=tuple(freeze(elements(dict(item))) for item in row.items)): confidence
         for row, confidence in rows.items()
@@ -74,7 +74,7 @@ def _columns(rows: ValueSet) -> ValueSet:
 
 
 def of_object(pts: PointsTo, ref: ClassRef) -> ValueSet | None:
-    """What the `__iter__` of a class gives one by one; None if it has none."""
+    """The values that the `__iter__` of a class gives one by one; None if it has none."""
     given = _kept(pts, ref, "__iter__")
     if given is None:
         return None
@@ -90,14 +90,15 @@ def of_object(pts: PointsTo, ref: ClassRef) -> ValueSet | None:
 
 
 def item_of(pts: PointsTo, ref: ClassRef, index: object) -> ValueSet | None:
-    """What an item of an object is: a field of a record, or what its `__getitem__` gives; None if neither."""
+    """The values that an item of an object is: a field of a record, or what its `__getitem__` gives; None
+    if neither."""
     if (field := records.field_of(pts.project, ref, index)) is not None:
         return pts.attributes({Instance(ref): Confidence.CERTAIN}, field)
     return None if isinstance(index, str) else _kept(pts, ref, "__getitem__")
 
 
 def _kept(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet | None:
-    """What a special method gives of what the object holds, and None if there is no such method.
+    """The values that a special method gives of what the object holds, and None if there is no such method.
 
     A data set makes what it gives, one by one, and a configuration gives any attribute: neither holds it.
     """

@@ -14,7 +14,7 @@ from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File,
 
 
 class Slot(tuple[tuple["Value", Confidence], ...]):
-    """What one position of a container may hold: equal in any order, but walked in the order it was found.
+    """The values that one position of a container may hold: equal in any order, walked in the order found.
 
     A set is walked in an order that differs from run to run, and with it would the chains that are shown.
     """
@@ -52,7 +52,7 @@ class Context(NamedTuple):
     """What the one call in question passes for some of the parameters."""
 
     def passed(self, name: str) -> Slot | None:
-        """What that call passes under a name; None if nothing is known of it."""
+        """The values that that call passes under a name; None if nothing is known of it."""
         return next((held for known, held in self.given if known == name), None)
 
 
@@ -154,7 +154,7 @@ class EntryPoint(NamedTuple):
 
 
 class ConfigKey(NamedTuple):
-    """What a configuration that only the run knows has under a key, inside the function it is passed to."""
+    """A key of a configuration that only the run knows, inside the function it is passed to."""
 
     name: str
     sort: Literal["key"] = "key"
@@ -236,7 +236,7 @@ def each(values: ValueSet) -> ValueSet:
 
 
 def elements(values: ValueSet) -> ValueSet:
-    """What iterating over the values yields."""
+    """The values that iterating over the values yields."""
     return union(
         (dict(item) for value in values if isinstance(value, Container) for item in value.items),
         weakest=max(

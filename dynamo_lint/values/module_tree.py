@@ -23,7 +23,8 @@ from dynamo_lint.values.points_to import PointsTo
 
 
 def contents(pts: PointsTo, ref: ClassRef) -> ValueSet:
-    """What an instance holds without a name of its own: `self.append(…)`, `self.add_module(name, …)`."""
+    """The values that an instance holds without a name of its own: `self.append(…)`, `self.add_module(name,
+    …)`."""
     return pts.ask(("contents", ref), lambda: _contents(pts, ref), EMPTY)
 
 
@@ -89,7 +90,8 @@ def submodule_at(pts: PointsTo, ref: ClassRef, path: str) -> ValueSet:
 
 
 def submodule_along(pts: PointsTo, path: Sequence[Expr], context: Context) -> ValueSet:
-    """What `reduce(getattr, path.split("."), model)` finds: any module below, if nothing tells the path."""
+    """The values that `reduce(getattr, path.split("."), model)` finds: any module below, if nothing tells
+    the path."""
     if len(path) != 2:
         return EMPTY
     names, start = path
@@ -132,7 +134,7 @@ def paths_of_children(pts: PointsTo, ref: ClassRef) -> tuple[Named, ...]:
 
 
 def inside(group: Container) -> Iterator[Named]:
-    """What a container holds, by key or position."""
+    """The values that a container holds, by key or position."""
     keys = group.keys if group.kind == "dict" else ()
     for number, item in enumerate(group.items):
         key = (keys[number] if number < len(keys) else None) or (ANY if group.kind == "dict" else POSITION)

@@ -46,7 +46,8 @@ def _compiles(project: Project, callee: Expr, where: FunctionRef) -> bool:
 
 
 def patched_callee(pts: PointsTo, callee: Expr, context: Context) -> ValueSet:
-    """What a call may run: of a library's function also what is put in its place, if it is asked for there.
+    """The values that a call may run: of a library's function also what is put in its place, if it is asked
+    for there.
 
     A name that was bound before, such as `original = F.gelu`, goes on to mean the library's. What is put into
     Python's own modules watches a program, and is not there when it runs for its own sake.
@@ -95,7 +96,7 @@ class _Place(NamedTuple):
 
 
 def swapped(pts: PointsTo, ref: ClassRef, held: ValueSet) -> ValueSet:
-    """What may stand in an attribute of `ref` in the place of the modules it is known to hold."""
+    """The modules that may replace those which an attribute of `ref` is known to hold."""
     order = pts.project.mro(ref)
     parts = []
     for place in _fitting(pts, ref, held):
@@ -177,7 +178,7 @@ def _all(pts: PointsTo) -> dict[ClassRef | None, list[_Place]]:
 
 
 def _put(pts: PointsTo, place: _Place) -> Swap:
-    """What a place puts where: the classes whose submodules it swaps, none if that may be any."""
+    """The replacement at a place: the classes whose submodules it swaps, none if that may be any."""
     key = ("swaps at", id(place.site))
     known = pts.project.memo.get(key)
     if known is None:
@@ -222,7 +223,7 @@ def _owner(site: CallSite, position: int | None) -> Expr | None:
 
 
 def _types(pts: PointsTo, place: _Place) -> ValueSet:
-    """What the swapped submodule is tested to be; a test of what it is put into says nothing of it."""
+    """The types that the swapped submodule is tested for; a test of its parent says nothing of it."""
     key = ("swapped types", id(place.site))
     known = pts.project.memo.get(key)
     if known is None:

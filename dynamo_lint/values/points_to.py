@@ -132,7 +132,7 @@ class PointsTo:
         return self._questions.ask_within(key, compute, unknown, within)
 
     def part(self, key: object, compute: Callable[[], T]) -> T:
-        """What is the same for several questions: remembered once it leans on none that is open."""
+        """Return a part that several questions share: remembered once it leans on none that is open."""
         return self._questions.part(key, compute)
 
     def grows(self, key: object) -> None:

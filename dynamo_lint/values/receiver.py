@@ -12,7 +12,7 @@ from dynamo_lint.values.model import EMPTY, ClassValue, Context, Instance, Value
 
 
 def receiver(project: Project, parameter: Parameter, context: Context) -> ValueSet:
-    """What the first parameter of a method is: an instance of its class, or the class itself."""
+    """Return the value of the first parameter of a method: an instance of its class, or the class itself."""
     function = project.function(context.function)
     if function.owner is None or function.parameters[0] is not parameter:
         return EMPTY
@@ -33,13 +33,13 @@ def may_run_for(project: Project, context: Context, caller: Context, call: Call)
         return True
     if owner in project.mro(own) or own in project.mro(owner):
         return True
-    return any(owner in project.mro(heir) for heir in subclasses(project, own))
+    return any(owner in project.mro(subclass) for subclass in subclasses(project, own))
 
 
 def seen_by(project: Project, context: Context, caller: Context, call: Call) -> Context:
     """Where a call stands, as the class sees it whose method it runs: `self` of a base is its own there.
 
-    `self.prepare(net)` of a trainer, whose heir has its own `prepare`, passes what that heir makes as `net`.
+    `self.prepare(net)` of a trainer, whose subclass has its own `prepare`, passes what that one makes as `net`.
     """
     own, above = context.receiver or project.owner(context.function), project.owner(caller.function)
     if own is None or above is None or above == own or above not in project.mro(own):
@@ -53,7 +53,7 @@ def seen_by(project: Project, context: Context, caller: Context, call: Call) -> 
 def depends_on_class(project: Project, parameter: Parameter, context: Context) -> bool:
     """Whether what a parameter holds depends on what `self` is, beyond the calls that pass it.
 
-    An heir may have its own of a class that annotates it, and passes what it likes by `super().__init__(…)`.
+    A subclass may have its own of a class that annotates it, and passes others by `super().__init__(…)`.
     """
     if context.receiver is None:
         return False
@@ -67,7 +67,7 @@ def _is_passed_to_super(project: Project, owner: ClassRef, name: str) -> bool:
     """Whether some class below one hands over to its method by `super()`."""
     key = ("handed up", owner, name)
     if key not in project.memo:
-        own = (project.method(heir, name) for heir in subclasses(project, owner))
+        own = (project.method(subclass, name) for subclass in subclasses(project, owner))
         project.memo[key] = any(
             _passes_to_super(site.call, name)
             for ref in own
@@ -96,11 +96,11 @@ def each_subclass(project: Project, value: Expr, where: FunctionRef) -> ValueSet
         return EMPTY
     if not function.parameters or value != Name(function.parameters[0].name):
         return EMPTY
-    return {ClassValue(heir): Confidence.LIKELY for heir in subclasses(project, owner)}
+    return {ClassValue(subclass): Confidence.LIKELY for subclass in subclasses(project, owner)}
 
 
 def _names_own(project: Project, parameter: Parameter, context: Context) -> bool:
-    """Whether a parameter is annotated with a class inside that of `self`: an heir may have its own."""
+    """Whether a parameter is annotated with a class inside that of `self`: a subclass may have its own."""
     return parameter.annotation is not None and any(
         nested(project, part, context.receiver) for part in walk(parameter.annotation)
     )

@@ -27,7 +27,7 @@ from dynamo_lint.values.points_to import PointsTo
 _OPEN = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "Munch", "AttrDict", "DotMap"})
 """Last names of classes of libraries whose instances take any attribute."""
 PARSERS = frozenset({"parse_args", "parse_known_args"})
-"""What gives such an object: `args.model = Net()` hangs a model on it (argparse and its heirs)."""
+"""What gives such an object: `args.model = Net()` hangs a model on it (argparse and its subclasses)."""
 FIELDS = frozenset(
     {"dataclasses.field", "attr.ib", "attr.field", "attrs.field", "pydantic.Field", "pydantic.fields.Field"}
 )
@@ -55,7 +55,7 @@ VALIDATING = frozenset(
     {"model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw", "parse_file"}
     | {"from_dict", "from_json", "from_yaml", "from_yaml_file"}
 )
-"""Class methods of libraries that make an object of the heir that is called (pydantic, dataclasses_json)."""
+"""Class methods of libraries that make an object of the class that is called (pydantic, dataclasses_json)."""
 CLASS = "named tuple"
 """The kind of `Group` that stands for a class of named tuples: it has their fields, and holds nothing."""
 
@@ -152,7 +152,7 @@ def _text(held: Slot) -> str | None:
 
 
 def _read(pts: PointsTo, call: Call, context: Context) -> ValueSet:
-    """What `tyro.cli(Arguments)` gives: an object of the class."""
+    """The object of `tyro.cli(Arguments)`: an instance of the class."""
     given = dict(call.keywords)
     for name in ("config_class", "data_class"):
         if name in given:

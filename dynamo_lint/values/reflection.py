@@ -55,7 +55,8 @@ def located(pts: PointsTo, names: ValueSet, path: str) -> ValueSet:
 
 
 def loaded(pts: PointsTo, name: str) -> ValueSet:
-    """What a module has under a name, whichever file it was loaded from: any of those that define it."""
+    """The values that a module has under a name, whichever file it was loaded from: any of those that
+    define it."""
     if name not in pts.project.named("top"):
         return EMPTY
     key = ("loaded", name)
@@ -80,7 +81,7 @@ def imported(pts: PointsTo, name: Expr, context: Context) -> ValueSet:
 
 
 def worded(project: Project, text: str, path: str) -> ValueSet:
-    """What a text is with parts that only the run knows: `"models.{}".format(name)`."""
+    """The strings that a text with open parts may be: `"models.{}".format(name)`."""
     known = _OPEN.sub("*", text)
     return {Text(_placed(project, known, path)): Confidence.CERTAIN} if "*" in known else EMPTY
 
@@ -126,7 +127,8 @@ def _any_of(pts: PointsTo, dotted: str, path: str) -> ValueSet:
 
 
 def _named_alike(pts: PointsTo, package: str, name: str, path: str) -> ValueSet:
-    """What the modules like `tmix.tmix_*` have under a name like `TMix_*`: of each its own, if some do."""
+    """The values that the modules like `tmix.tmix_*` have under a name like `TMix_*`: of each its own, if
+    some do."""
     modules: list[Value] = [File(module) for module in _modules_like(pts.project, package, path)]
     own: list[ValueSet] = []
     last = re.compile(re.escape(package.rpartition(".")[2]).replace(r"\*", "(.+)"))
@@ -217,7 +219,7 @@ def is_imported_by_name(pts: PointsTo, owner: Expr, context: Context) -> bool:
 
 
 def parts_of(text: str, method: str, call: Call) -> ValueSet:
-    """What a method of a text gives: the parts of a dotted name."""
+    """The values that a method of a text gives: the parts of a dotted name."""
     literal = [argument.value for argument in call.arguments if isinstance(argument, ir.Constant)]
     if len(literal) != len(call.arguments) or not literal or not all(literal) or call.keywords:
         return EMPTY

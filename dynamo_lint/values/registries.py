@@ -29,7 +29,7 @@ _DEEPEST = 8
 
 
 class Place(NamedTuple):
-    """What a registry is known by: the line that makes it, a name outside the project, or an attribute."""
+    """The identity of a registry: the line that makes it, a name outside the project, or an attribute."""
 
     path: str
     name: str
@@ -83,7 +83,7 @@ def _built_at(project: Project) -> dict[Place, list[tuple[Context, CallSite]]]:
 
 
 def registrations(project: Project) -> dict[Place, list[Registering]]:
-    """What registers something, by registry: decorators with what they decorate, calls with their scope."""
+    """Registrations by registry: decorators with what they decorate, calls with their context."""
     key = "registering"
     if key not in project.memo:
         project.memo[key] = _registering(project)
@@ -115,7 +115,7 @@ def _registered_in(project: Project, callee: Expr, path: str, key: str) -> Itera
 
 
 def of_sort(dotted: str, sort: str) -> Place:
-    """What a library keeps of one sort, from wherever in it the functions are imported."""
+    """The registry of one sort in a library, from wherever in it the functions are imported."""
     return Place("", f"{dotted.partition('.')[0]}:{sort}")
 
 
@@ -125,7 +125,7 @@ def registers(name: str) -> bool:
 
 
 def given_to(registering: Expr) -> tuple[Expr, ...]:
-    """What a call is given; nothing for a bare decorator."""
+    """The arguments of a registering call; nothing for a bare decorator."""
     return arguments_of(registering) if isinstance(registering, Call) else ()
 
 

@@ -25,7 +25,7 @@ class Died(Exception):
 
 
 def apart(function: Callable[[], Made]) -> Made:
-    """What `function` returns or raises, computed in a copy of this process where the system has copies."""
+    """Return or raise as `function` does, computed in a copy of this process where the system has copies."""
     if not hasattr(os, "fork"):
         return function()
     with TemporaryDirectory(prefix="dynamo-lint-") as folder:
@@ -65,7 +65,8 @@ def _answer(function: Callable[[], object], file: Path) -> None:
 
 
 class Raised(Exception):
-    """What a copy raised: the class and first line of the message, and the lines of its traceback."""
+    """An exception raised in a copy: its class, the first line of its message, and the lines of its
+    traceback."""
 
     @staticmethod
     def of(error: BaseException) -> Raised:

@@ -1,4 +1,4 @@
-"""What a guard expects, and what it met instead."""
+"""The value that a guard expects, and the one it met instead."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _global_state(reason: str) -> Cause:
 
 
 def _subject(kind: str, source: str, code: str) -> tuple[str, bool | None]:
-    """What a presence check is about: not the object that was searched, but what was looked for."""
+    """The key whose presence a guard checks: not the object that was searched, but what was looked for."""
     if match := re.search(r"hasattr\((.*), (['\"]\w+['\"])\)", code):
         return f"getattr({match[1]}, {match[2]})", code.startswith("not ")
     if match := re.search(r"_contains(?:__)?\((.+?), (.+)\)\s*$", code):

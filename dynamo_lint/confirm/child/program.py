@@ -44,7 +44,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What is to be done before and after each call, given its number."""
+    """Actions before and after each call, given its number."""
 
     before: Sequence[Callable[[int], None]] = ()
     after: Sequence[Callable[[int], None]] = ()
@@ -55,7 +55,7 @@ NO_HOOKS = Hooks()
 
 @dataclass(slots=True)
 class Twin:
-    """What a program computes without a compiler."""
+    """The results of a program without a compiler."""
 
     outputs: list[Any]
     sites: int
@@ -143,7 +143,7 @@ def uncompiled(heard: Witness) -> Iterator[None]:
 
 
 def limit_name() -> str:
-    """What this torch calls the recompile limit."""
+    """Return the name of the recompile limit in this version of torch."""
     return "recompile_limit" if hasattr(torch._dynamo.config, "recompile_limit") else "cache_size_limit"
 
 

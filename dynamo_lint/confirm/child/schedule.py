@@ -19,7 +19,7 @@ REPEATS = 2
 
 @dataclass(slots=True)
 class Schedule:
-    """What is set before which call; the calls before `first` belong to the probe alone."""
+    """Assignments by the call they come before; the calls before `first` belong to the probe alone."""
 
     settings: Sequence[Setting]
     root: Path

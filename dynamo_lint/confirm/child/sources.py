@@ -28,7 +28,7 @@ class Place:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What must hold still for the guard to hold; of `*args` and `**kwargs`, each argument by itself."""
+        """The place a guard is about; of `*args` and `**kwargs`, each argument by itself."""
         return self.owner or self.root, self.attribute, "" if self.owner else self.inside
 
 

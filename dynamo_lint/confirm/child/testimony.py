@@ -82,7 +82,7 @@ class _Case:
         return _Case(request, root, program, subjects)
 
     def schedule(self) -> Schedule:
-        """What is set from outside, from the start."""
+        """The assignments from outside, from the start."""
         return Schedule(self.request.settings, self.root, self.request.calls)
 
     def alone(self) -> tuple[Twin, Lines, tuple[str, ...]]:

@@ -39,7 +39,7 @@ LIMIT = re.compile(r"hit config\.\w*_limit .*?function: '(\S+)' \((.*?):(\d+)\)"
 
 @dataclass(slots=True)
 class Witness:
-    """What was heard so far; set `call` and `label` before each step of the program."""
+    """Everything observed so far; set `call` and `label` before each step of the program."""
 
     backend: str
     call: int = 0
