@@ -39,7 +39,7 @@ def may_run_for(project: Project, context: Context, caller: Context, call: Call)
 def seen_by(project: Project, context: Context, caller: Context, call: Call) -> Context:
     """Where a call stands, as the class sees it whose method it runs: `self` of a base is its own there.
 
-    `self.prepare(net)` of a trainer, whose subclass has its own `prepare`, passes what that one makes as `net`.
+    `self.prepare(net)` of a trainer whose subclass has its own `prepare` passes what that one makes as `net`.
     """
     own, above = context.receiver or project.owner(context.function), project.owner(caller.function)
     if own is None or above is None or above == own or above not in project.mro(own):
