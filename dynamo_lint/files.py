@@ -1,4 +1,4 @@
-"""Reading files that anybody may have written: regular files only, of a bounded size, never through a device.
+"""Reading and writing files beside others that anybody may have put there.
 
 A repository can contain links, and on disk a FIFO or a link to a device: opening one may never return,
 reading one may fill the memory. So a file is opened without waiting, and looked at before it is read.
@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 LARGEST_TEXT = 64_000_000
@@ -23,6 +24,9 @@ LARGEST_LIST = 4_000_000
 
 _OPENED = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+DRAFT = ".dynamo-lint-"
+"""How the name of a file begins that is not in its place yet."""
 
 
 def read_bounded(path: str | Path, largest: int, *, links: bool = False) -> tuple[bytes, float]:
@@ -53,6 +57,28 @@ def read_bounded(path: str | Path, largest: int, *, links: bool = False) -> tupl
 def read_text(file: Path) -> str:
     """The text of a file in UTF-8 that somebody named; raises what reading and decoding raise."""
     return read_bounded(file, LARGEST_TEXT, links=True)[0].decode("utf-8")
+
+
+def write_whole(path: str | Path, data: bytes, mode: int = 0o600) -> None:
+    """Put bytes in the place of a file, all of them or none; a link there is replaced, not followed.
+
+    The draft beside it is created exclusively: what somebody planted under its name is not written to.
+    """
+    folder, name = os.path.split(path)
+    draft = os.path.join(folder, f"{DRAFT}{name}-{os.urandom(8).hex()}")
+    descriptor = os.open(
+        draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _NO_LINK, 0o600
+    )
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        if mode != 0o600:
+            os.chmod(draft, mode)
+        os.replace(draft, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
 
 
 class Roots:

@@ -1,15 +1,15 @@
-"""The habits of this house, held by tests: names that agree, files that fit on a screen or a few, no torch."""
+"""The habits of this house, held by tests: names that agree, imports that point one way, no torch."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bench import house
 from dynamo_lint.rules import RULES
 
 ROOT = Path(__file__).parent.parent
@@ -31,35 +31,14 @@ def test_a_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text()))
 
 
-def test_a_module_takes_names_only_from_modules_that_do_not_import_it() -> None:
-    # In a circle, whichever is imported first finds the other half made: a module is there, its names are not.
-    files = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES}
-    imports = {name: _imported(path) & files.keys() for name, path in files.items()}
-    for name, path in files.items():
-        for taken in _taken_from(path) & files.keys():
-            assert name not in _reached(imports, taken), f"{name} takes names from {taken}, which imports it"
+def test_no_module_and_no_package_imports_itself_around_a_corner() -> None:
+    figures = house.measure()
+    assert figures["cycles"] == []
+    assert figures["folder_cycles"] == []
 
 
-def _top(path: Path) -> Iterator[ast.ImportFrom]:
-    """What the top level of a module imports from others as it runs: not for the type checker alone."""
-    return (part for part in ast.parse(path.read_text()).body if isinstance(part, ast.ImportFrom))
-
-
-def _taken_from(path: Path) -> set[str]:
-    return {part.module or "" for part in _top(path)}
-
-
-def _imported(path: Path) -> set[str]:
-    return _taken_from(path) | {f"{part.module}.{alias.name}" for part in _top(path) for alias in part.names}
-
-
-def _reached(imports: dict[str, set[str]], start: str) -> set[str]:
-    found, pending = {start}, [start]
-    while pending:
-        new = imports[pending.pop()] - found
-        found |= new
-        pending += new
-    return found
+def test_imports_point_from_later_packages_to_earlier_ones() -> None:
+    assert house.measure()["against_order"] == []
 
 
 def test_linting_never_imports_torch_or_the_linted_code(tmp_path: Path) -> None:

@@ -11,15 +11,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import secrets
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from dynamo_lint.files import read_bounded
+from dynamo_lint.files import DRAFT, read_bounded, write_whole
 
 _CODE = 16
 """Bytes of the code before an entry's value."""
@@ -30,8 +28,6 @@ _LARGEST = 256_000_000
 _KEPT_DAYS = 14
 _DAY = 86400
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of dynamo-lint: see https://bford.info/cachedir/\n"
-_DRAFT = ".draft"
-"""How a file begins that is not in its place yet."""
 
 
 class Unusable(Exception):
@@ -57,9 +53,9 @@ def open_store(folder: Path, warn: Callable[[str], None]) -> Store | None:
         base = home()
         _own(base)
         secret = _secret(base / "key")
-        _own(folder)
-        with suppress(FileExistsError), open(folder / "CACHEDIR.TAG", "x", encoding="ascii") as tag:
-            tag.write(_TAG)
+        if _own(folder):
+            write_whole(folder / "CACHEDIR.TAG", _TAG.encode())
+            write_whole(folder / ".gitignore", b"*\n")
         return Store(folder, secret, warn)
     except (OSError, Unusable, RuntimeError) as error:
         warn(f"no cache is used: {folder}: {getattr(error, 'strerror', None) or error}")
@@ -96,7 +92,7 @@ class Store:
             shard = self._shard(key, create=True)
             if shard is not None:
                 try:
-                    self._put(shard, key, value)
+                    write_whole(os.path.join(shard, key.hex()), self._code(key, value) + value)
                 except OSError as error:
                     self._shards[key[:1].hex()] = None
                     self._fault(error)
@@ -110,7 +106,7 @@ class Store:
         except OSError:
             pass
         with suppress(OSError):
-            self._replace(str(self._folder), stamp.name, b"")
+            write_whole(stamp, b"")
             for path in self._stale():
                 with suppress(OSError):
                     os.unlink(path)
@@ -133,20 +129,6 @@ class Store:
             with suppress(OSError):
                 os.utime(path, follow_symlinks=False)
         return value
-
-    def _put(self, shard: str, key: bytes, value: bytes) -> None:
-        self._replace(shard, key.hex(), self._code(key, value) + value)
-
-    def _replace(self, folder: str, name: str, data: bytes) -> None:
-        descriptor, draft = tempfile.mkstemp(prefix=_DRAFT, dir=folder)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-            os.replace(draft, os.path.join(folder, name))
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(draft)
-            raise
 
     def _code(self, key: bytes, value: bytes) -> bytes:
         return hashlib.blake2b(key + value, key=self._secret, digest_size=_CODE).digest()
@@ -176,7 +158,7 @@ class Store:
             shard = self._shard(bytes([number]), create=False)
             for entry in os.scandir(shard) if shard is not None else ():
                 age = self._now - entry.stat(follow_symlinks=False).st_mtime
-                if age > (_DAY if entry.name.startswith(_DRAFT) else _KEPT_DAYS * _DAY):
+                if age > (_DAY if entry.name.startswith(DRAFT) else _KEPT_DAYS * _DAY):
                     yield entry.path
 
     def _fault(self, error: OSError) -> None:
@@ -185,11 +167,14 @@ class Store:
         self._warn = lambda _: None
 
 
-def _own(folder: Path) -> None:
-    """Make a folder for this user alone; raise `Unusable` if there is one that others may write to."""
+def _own(folder: Path) -> bool:
+    """Make a folder for this user alone; raise `Unusable` for one that others may write to."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError):
+    try:
         folder.mkdir(mode=0o700)
+        return True
+    except FileExistsError:
+        pass
     about = os.lstat(folder)
     if not stat.S_ISDIR(about.st_mode):
         raise Unusable("it is no folder, or a link")
@@ -198,14 +183,14 @@ def _own(folder: Path) -> None:
             raise Unusable("it belongs to somebody else")
         if about.st_mode & 0o022:
             raise Unusable("others may write to it: chmod go-w")
+    return False
 
 
 def _secret(file: Path) -> bytes:
     """The key of this user, made at the first run; nobody else may read it."""
     if not os.path.lexists(file):
-        descriptor, draft = tempfile.mkstemp(prefix=_DRAFT, dir=file.parent)
-        with open(descriptor, "wb") as stream:
-            stream.write(secrets.token_bytes(_SECRET))
+        draft = file.with_name(f"{DRAFT}key-{os.urandom(8).hex()}")
+        write_whole(draft, os.urandom(_SECRET))
         # A run at the same time may have been first: its key stays.
         with suppress(FileExistsError):
             os.link(draft, file) if hasattr(os, "link") else os.rename(draft, file)

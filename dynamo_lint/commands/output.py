@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
+import stat
 import sys
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from dynamo_lint.commands.errors import ReaderLeft, Trouble
 from dynamo_lint.config import Settings
-from dynamo_lint.files import Roots
+from dynamo_lint.files import Roots, write_whole
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
@@ -73,32 +71,25 @@ def deliver(text: str, file: Path | None) -> None:
         if file.exists() and not file.is_file():  # `/dev/stdout`, a pipe
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             return
-        if not file.is_absolute() and not Roots([Path.cwd()]).hold(os.path.abspath(file.parent)):
-            inside = Path(os.path.normpath(file.parent)).parts[:1] != ("..",)
-            if inside:
-                raise Trouble(f"{file}: its folder is a link that leads elsewhere; name the real one")
-        _replace(file, text)
+        here = Roots([Path.cwd()])
+        named_below = not file.is_absolute() and ".." not in Path(os.path.normpath(file)).parts
+        if named_below and not here.hold(os.path.abspath(file.parent)):
+            raise Trouble(f"{file}: its folder is a link that leads elsewhere; name the real one")
+        within = file.is_symlink() and here.hold(os.path.abspath(file))
+        _replace(Path(os.path.realpath(file)) if within else file, text)
     except OSError as error:
         raise Trouble(f"{file}: cannot be written: {error.strerror}") from None
 
 
 def _replace(file: Path, text: str) -> None:
     """Put a text in the place of a file, whole or not at all; a link there is replaced, not followed."""
-    descriptor, draft = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    try:
-        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-            stream.write(text)
-        if file.is_file() and not file.is_symlink():
-            shutil.copymode(file, draft)
-        else:
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(draft, 0o666 & ~mask)
-        os.replace(draft, file)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(draft)
-        raise
+    if file.is_file() and not file.is_symlink():
+        mode = stat.S_IMODE(file.stat().st_mode)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    write_whole(file, text.encode("utf-8", errors="backslashreplace"), mode)
 
 
 def to_stdout(text: str | bytes) -> None:

@@ -1,0 +1,1 @@
+"""Tests of `breaks`: certain graph breaks."""

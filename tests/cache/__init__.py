@@ -1,0 +1,1 @@
+"""Tests of `cache`: what is kept between runs."""

@@ -1,0 +1,1 @@
+"""Tests of `calls`: callees, decorators, protocols, hooks and construction."""

@@ -1,0 +1,1 @@
+"""Tests of `conditions`: which branches run, told by arguments, constructors and tests."""

@@ -1,0 +1,1 @@
+"""Tests of `confirm`: verdicts on findings by running."""

@@ -1,0 +1,1 @@
+"""Tests of the documents: README, documentation and rule pages."""

@@ -1,0 +1,239 @@
+"""The documentation: every page is reachable, every link leads somewhere, every snippet is understood."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from dynamo_lint import REPOSITORY, __version__, cli
+from dynamo_lint.config import KEYS
+from dynamo_lint.pages import load_pages
+from dynamo_lint.selectors import catalogue
+
+ROOT = Path(__file__).parent.parent.parent
+DOCS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"(?:^|\s)(dynamo-lint(?: [^|<>#&\n]*)?)(?=$|[|<>#&\n])", re.MULTILINE)
+
+
+def blocks(language: str) -> list[tuple[Path, str]]:
+    """Every block of a language, with its file."""
+    return [
+        (file, text)
+        for file in DOCS
+        for found, text in BLOCK.findall(file.read_text(encoding="utf-8"))
+        if found == language
+    ]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools/site.py"), str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a page: headings as GitHub names them, and those that are written out."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+    slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return slugs | set(re.findall(r'<a id="([^"]+)"', text))
+
+
+def test_every_link_of_the_site_leads_to_a_page_and_an_anchor_that_exist(site: Path) -> None:
+    files = sorted(site.rglob("*.md"))
+    assert len(files) > len(catalogue())
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", re.sub(r"`[^`]*`", "", text)):
+            if target.startswith(REPOSITORY):
+                inside = re.sub(r"^/(blob|tree)/main/", "", target.removeprefix(REPOSITORY))
+                assert (ROOT / inside).exists(), (file, target)
+            elif not target.startswith("https://"):
+                page = (file.parent / target) if target else file
+                assert page.is_file(), (file, target)
+                assert not anchor or anchor in anchors(page.read_text(encoding="utf-8")), (file, anchor)
+
+
+def test_every_page_of_the_docs_is_linked_from_their_first_page() -> None:
+    first = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    for file in sorted((ROOT / "docs").rglob("*.md")):
+        path = file.relative_to(ROOT / "docs").as_posix()
+        assert path == "README.md" or f"]({path})" in first, path
+
+
+def test_every_rule_has_a_page_an_anchor_and_a_row_in_the_list(site: Path) -> None:
+    listed = (ROOT / "docs/reference/rules.md").read_text(encoding="utf-8")
+    rules = anchors(listed)
+    for code, name in catalogue().items():
+        assert (site / f"rules/{code}-{name}.md").is_file()
+        assert code.lower() in rules
+        assert f"/{code}-{name}.md) | `{name}` |" in listed
+
+
+def test_front_matter_does_not_show_in_the_site(site: Path) -> None:
+    for code, page in load_pages().items():
+        text = (site / f"rules/{code}-{page.name}.md").read_text(encoding="utf-8")
+        assert text.startswith(f"# {code} {page.name}\n\n{page.summary}\n")
+        assert "+++" not in text
+
+
+def test_every_configuration_key_and_output_format_is_in_the_reference() -> None:
+    reference = (ROOT / "docs/reference/configuration.md").read_text(encoding="utf-8")
+    formats = (ROOT / "docs/reference/output.md").read_text(encoding="utf-8")
+    for key, about in KEYS.items():
+        assert f"`{key}`" in reference
+        if key == "output-format":
+            for name in about.choices:
+                assert f"| `{name}` |" in formats
+
+
+def test_every_command_in_the_docs_is_one_that_we_understand() -> None:
+    found = []
+    for language in ("sh", "yaml"):
+        for file, text in blocks(language):
+            for command in COMMAND.findall(text.replace("run: ", "\n").replace("- dynamo", "\ndynamo")):
+                arguments = shlex.split(command)[1:]
+                if not arguments or arguments[0].startswith(("-reporter", "source")):
+                    continue
+                found.append((file, arguments))
+    assert len(found) > 8
+    for file, arguments in found:
+        name = arguments[0] if arguments[0] in cli.COMMANDS else "check"
+        rest = arguments[1:] if arguments[0] == name else arguments
+        command = cli.app.get_command(click.Context(cli.app), name)
+        assert command is not None
+        assert command.make_context(name, list(rest)), (file, arguments)
+
+
+def test_every_configuration_snippet_is_accepted(tmp_path: Path) -> None:
+    from dynamo_lint.config import load
+
+    snippets = blocks("toml")
+    assert snippets
+    for number, (_, text) in enumerate(snippets):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "pyproject.toml").write_text(text)
+        assert load(folder).source
+
+
+SNIPPETS = {
+    text.split("\n", 1)[0].removeprefix("# "): text for _, text in blocks("yaml") if text.startswith("# .")
+}
+SCHEMAS = {".github/workflows": "vendor.github-workflows", ".gitlab-ci.yml": "vendor.gitlab-ci"}
+
+
+@pytest.mark.parametrize("name", sorted(SNIPPETS))
+def test_every_ci_snippet_is_valid_by_the_schema_of_its_service(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "snippet.yml"
+    file.write_text(SNIPPETS[name])
+    assert yaml.safe_load(SNIPPETS[name])
+    schema = next((schema for prefix, schema in SCHEMAS.items() if name.startswith(prefix)), None)
+    if schema is not None:
+        assert valid(file, schema) == ""
+
+
+def test_the_shell_lines_of_ci_snippets_parse() -> None:
+    lines = []
+    for text in SNIPPETS.values():
+        document = yaml.safe_load(text)
+        jobs = document.get("jobs", document)
+        for job in jobs.values() if isinstance(jobs, dict) else []:
+            if isinstance(job, dict):
+                lines += [step["run"] for step in job.get("steps", []) if "run" in step]
+                lines += job.get("script", [])
+    assert len(lines) >= 6
+    for line in lines:
+        assert subprocess.run(["bash", "-n", "-c", line], check=False).returncode == 0, line
+
+
+def test_the_repository_has_one_address() -> None:
+    pattern = re.compile(r"github\.com/([\w.-]+/dynamo-lint)\b")
+    texts = [
+        file.read_text(encoding="utf-8") for file in (*DOCS, ROOT / "pyproject.toml", ROOT / "action.yml")
+    ]
+    named = {name for text in texts for name in pattern.findall(text)}
+    assert named == {REPOSITORY.removeprefix("https://github.com/")}
+
+
+def test_revisions_in_snippets_are_of_this_version() -> None:
+    for text in SNIPPETS.values():
+        for revision in re.findall(r"(?:rev: v|dynamo-lint@v)([\d.]+)", text):
+            assert revision == __version__
+
+
+def valid(file: Path, schema: str) -> str:
+    """What check-jsonschema has to say; its schemas come with it, so nothing is fetched."""
+    done = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+# The GitHub action
+
+
+ACTION = ROOT / "action.yml"
+
+
+def test_action_is_valid_and_takes_no_input_into_its_shell_lines() -> None:
+    assert valid(ACTION, "vendor.github-actions") == ""
+    steps = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
+    scripts = [step["run"] for step in steps if "run" in step]
+    assert len(scripts) == 3
+    # An expression inside of a script would be run as code; the environment is only data.
+    assert not [script for script in scripts if "${{" in script]
+
+
+@pytest.mark.parametrize("arguments", ["", "--min-confidence assumed --select DYN1,DYN2"])
+def test_the_steps_of_the_action_do_what_they_say(tmp_path: Path, arguments: str) -> None:
+    import json
+
+    tool = tmp_path / "dynamo-lint/bin/dynamo-lint"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dynamo_lint "$@"\n')
+    tool.chmod(0o755)
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "PYTHONPATH": str(ROOT),
+        "PATHS": "fixtures/moe/hazard fixtures/moe/fixed",
+        "ARGS": arguments,
+    }
+    steps = {step["name"]: step for step in yaml.safe_load(ACTION.read_text())["runs"]["steps"]}
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", steps[name]["run"]],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    lint, annotate = run("Lint"), run("Annotate")
+    assert (lint.returncode, lint.stderr) == (0, "")
+    assert (tmp_path / "output").read_text() == f"sarif={tmp_path}/dynamo-lint.sarif\n"
+    results = json.loads((tmp_path / "dynamo-lint.sarif").read_text())["runs"][0]["results"]
+    assert annotate.returncode == 1
+    assert len([line for line in annotate.stdout.splitlines() if line.startswith("::")]) == len(results) > 0

@@ -1,0 +1,1 @@
+"""Tests of `points_to`: what attributes and parameters hold."""

@@ -1,0 +1,1 @@
+"""Tests of `index`: one file of Python, YAML or JSON as facts."""

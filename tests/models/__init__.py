@@ -1,0 +1,1 @@
+"""Tests of `models`: what libraries build, compile and call."""

@@ -1,0 +1,1 @@
+"""Tests of `program`: files linked by imports, names, classes and roles."""

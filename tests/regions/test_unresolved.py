@@ -1,0 +1,179 @@
+"""Unresolved compile sites: what is said of one, and what makes it go away."""
+
+from __future__ import annotations
+
+import pytest
+
+from dynamo_lint.lintrules import advice
+from tests.programs import resolve_text
+from tests.small_model import SMALL_MODEL
+
+# --- what is reported -----------------------------------------------------------------------------------
+
+MODEL = """
+from library import build_model, Base
+class Encoder(nn.Module):
+    def forward(self, x): return x
+class Holder(nn.Module):
+    def run(self, x): return x
+class Inherited(Base, nn.Module):
+    def run(self, x): return x
+class App:
+    def __init__(self):
+        self.model = build_model().cuda()
+    def go(self):
+        self.look = torch.compile(self.model.look)
+"""
+
+
+def said(code: str, **options: object) -> list[tuple[str, str]]:
+    _, regions = resolve_text(MODEL + code, **options)
+    return [(site.why, advice(site)) for site in regions.unresolved if "look" not in site.expression]
+
+
+def test_a_module_without_a_forward_is_called_that() -> None:
+    assert said("holder = Holder()\nholder.compile()") == [
+        (
+            "Holder defines no forward, so no code is compiled here",
+            "define a forward, or compile the method that is called",
+        )
+    ]
+
+
+def test_a_module_whose_forward_may_be_that_of_a_library_is_not_reported() -> None:
+    assert said("compiled = torch.compile(Inherited())") == []
+
+
+def test_what_a_library_made_needs_no_declaration() -> None:
+    _, regions = resolve_text(MODEL)
+    (site,) = regions.unresolved
+    assert site.why == "it comes from library.build_model, which is not part of this project"
+    assert advice(site).startswith("nothing to do, unless")
+
+
+@pytest.mark.parametrize(
+    "code", ["net = build_model()\ncompiled = torch.compile(net)", "compiled = torch.compile(build_model())"]
+)
+def test_the_function_of_a_library_is_named_wherever_its_value_goes(code: str) -> None:
+    assert said(code)[0][0] == "it comes from library.build_model, which is not part of this project"
+
+
+def test_what_no_configuration_describes_can_be_declared() -> None:
+    code = "from hydra.utils import instantiate\ndef run(cfg): compiled = torch.compile(instantiate(cfg.encoder))\n"
+    ((why, advice),) = said(code)
+    assert (
+        why
+        == "hydra.utils.instantiate builds it, and no YAML or JSON file names a class of this project for it"
+    )
+    assert advice == 'declare what it compiles, for example: regions = ["m:Encoder"]'
+
+
+SITE = "def run(encoder): return torch.compile(encoder)\n"
+
+
+def test_a_class_that_is_called_like_the_target_is_suggested() -> None:
+    (found,) = said(SITE)
+    assert found[1] == 'declare what it compiles: regions = ["m:Encoder"]'
+
+
+@pytest.mark.parametrize("name", ["encoder", "net"])
+def test_the_toys_of_tests_are_suggested_to_tests_alone(name: str) -> None:
+    toy = "class Encoder(nn.Module):\n    def forward(self, x): return x\n"
+    site = f"def run({name}): return torch.compile({name})\n"
+    _, regions = resolve_text({"pkg/run.py": site, "tests/toys.py": toy, "tests/test_run.py": site})
+    ways = {one.path: advice(one) for one in regions.unresolved}
+    assert "Encoder" not in ways["pkg/run.py"]
+    assert "Encoder" in ways["tests/test_run.py"]
+
+
+@pytest.mark.parametrize("declared", ["m:Encoder", "m:Enc*"])
+def test_a_site_is_answered_by_a_declaration_of_what_it_names(declared: str) -> None:
+    assert said(SITE, declared=(declared,)) == []
+
+
+def test_a_site_is_not_answered_by_a_declaration_of_something_else() -> None:
+    other = "class Other(nn.Module):\n    def forward(self, x): ...\n"
+    assert len(said(SITE + other, declared=("m:Other",))) == 1
+
+
+@pytest.mark.parametrize("keyword", ["fullgraph=True", "dynamic=False"])
+def test_a_compile_method_with_the_keywords_of_torch_is_reported(keyword: str) -> None:
+    code = f"def apply(model):\n    for i in range(9):\n        model.layers[i].compile({keyword})\n"
+    ((why, _),) = said(code)
+    assert why == "its value could not be resolved to a module or function of this project"
+
+
+@pytest.mark.parametrize("arguments", ["", "pattern", "optimizer='adam'", "mode='fast'", "**options"])
+def test_any_other_compile_method_of_something_unknown_is_not_reported(arguments: str) -> None:
+    assert said(f"def apply(thing, pattern, options):\n    thing.compile({arguments})\n") == []
+
+
+# --- flags ----------------------------------------------------------------------------------------------
+
+FLAGGED = """
+class Config:
+    regional_compile: bool = True
+class Trainer:
+    def __init__(self, cfg):
+        self.compile_model = cfg.compile_model
+"""
+
+
+def unresolved(code: str) -> list[tuple[str, tuple[str, ...]]]:
+    _, regions = resolve_text(SMALL_MODEL + code)
+    return [(site.expression, site.examples) for site in regions.unresolved]
+
+
+def test_a_flag_that_nothing_answers_is_reported_with_a_line_that_works() -> None:
+    assert unresolved(FLAGGED) == [
+        ("Config.regional_compile", ("m:Block",)),
+        ("Trainer.compile_model", ("m:Block",)),
+    ]
+    _, regions = resolve_text(SMALL_MODEL + FLAGGED, declared=("m:Block",))
+    assert {one.function.id for one in regions.hot} == {"m.py::Block.forward", "m.py::helper"}
+    assert regions.unresolved == ()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        FLAGGED + "Model().compile()",
+        FLAGGED + "@torch.compile\ndef f(x): return x",
+        "class Config:\n    recompile: bool = True\n    torch_compiled = 1",
+        "regional_compile = True\ncompile_model = False",
+        "def run(torch_compile=True): return torch_compile",
+    ],
+)
+def test_a_flag_beside_an_entry_and_other_names_are_quiet(code: str) -> None:
+    assert unresolved(code) == []
+
+
+# --- unknown targets ------------------------------------------------------------------------------------
+
+
+def test_an_unknown_target_is_reported_with_its_reason() -> None:
+    _, regions = resolve_text("table = {}\nfn = torch.compile(table[name])\n")
+    (site,) = regions.unresolved
+    assert (site.line, site.expression) == (4, "torch.compile(table[name])")
+    assert regions.entries == ()
+
+
+# --- missing targets ------------------------------------------------------------------------------------
+
+
+def test_a_target_that_does_not_exist_is_reported_with_the_names_it_may_mean() -> None:
+    _, regions = resolve_text("""
+        class ImageEncoder(nn.Module):
+            def forward(self, x): return x
+        class Model(nn.Module):
+            def __init__(self, image_encoder):
+                super().__init__()
+                self.image_encoder = image_encoder
+                self.image_encoder.forward = torch.compile(self.image_encoder.forward)
+        step = torch.compile(gone)
+    """)
+    found = {site.expression: site.candidates for site in regions.unresolved}
+    assert found == {
+        "torch.compile(self.image_encoder.forward)": ("m:ImageEncoder",),
+        "torch.compile(gone)": (),
+    }

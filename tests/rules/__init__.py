@@ -1,0 +1,1 @@
+"""Tests of `rules`: findings, and the programs that hold them."""

@@ -1,0 +1,156 @@
+"""The rule pages are held against real Dynamo: every program costs what its page says, every fix is free."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.proof import Receipt, probes, prove, shows
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent.parent
+SECTIONS = ["What it does", "Why Dynamo guards it", "What it costs", "Hazard", "Fixed", "When to ignore"]
+INDUCTOR = " (inductor)"
+
+
+@dataclass(frozen=True)
+class Page:
+    """The parts of a rule page that can be tested."""
+
+    code: str
+    facts: dict[str, Any]
+    sections: dict[str, str]
+
+    def program(self, section: str) -> str:
+        """The one Python block of a section."""
+        (program,) = re.findall(r"```python\n(.*?)```", self.sections[section], re.DOTALL)
+        return program
+
+    def rows(self) -> dict[str, list[str]]:
+        """Label of each row of the cost table to its other cells."""
+        lines = re.findall(r"^\| (.*) \|$", self.sections["What it costs"], re.MULTILINE)
+        cells = [line.split(" | ") for line in lines[1:]]
+        return {row[0]: row[1:] for row in cells}
+
+
+def read(path: Path) -> Page:
+    _, front, body = path.read_text(encoding="utf-8").split("+++\n", 2)
+    facts = tomllib.loads(front)
+    title, *rest = re.split(r"^## ", body, flags=re.MULTILINE)
+    assert title.strip() == f"# {facts['code']} {facts['name']}"
+    sections = dict(part.split("\n", 1) for part in rest)
+    return Page(facts["code"], facts, sections)
+
+
+PAGES = {path.stem[:6]: read(path) for path in sorted((ROOT / "rules").glob("DYN[!9]*.md"))}
+ROWS = [(code, label) for code, page in PAGES.items() for label in page.rows()]
+each_page = pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+
+
+def proofs(code: str) -> Path:
+    return ROOT / "tests" / "proofs" / f"{code}.py"
+
+
+def programs(code: str) -> dict[str, str]:
+    """Row label to the name of the probe that proves it."""
+    tree = ast.parse(proofs(code).read_text(encoding="utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {ast.get_docstring(node) or "": node.name for node in functions if node.name.startswith("probe_")}
+
+
+def run(program: str, name: str, folder: Path, calls: int) -> Receipt:
+    path = folder / f"{name}.py"
+    path.write_text(program, encoding="utf-8")
+    return prove(path, calls=calls)
+
+
+def expectations(program: str) -> list[tuple[str, str]]:
+    """Code and effect of every `# expect:` comment."""
+    return re.findall(r"# expect: (\S+) (\S+)$", program, re.MULTILINE)
+
+
+def claimed(receipt: Receipt, promise: dict[str, Any]) -> dict[str, Any]:
+    """The part of a receipt that a `[proof]` table speaks about."""
+    return {key: getattr(receipt, key) for key in promise}
+
+
+def test_there_is_a_page():
+    assert PAGES
+
+
+@each_page
+def test_page_has_its_sections_in_order(page: Page):
+    assert list(page.sections) == SECTIONS
+
+
+@each_page
+def test_hazard_costs_what_its_page_says(page: Page, tmp_path: Path):
+    proof = page.facts["proof"]
+    receipt = run(page.program("Hazard"), f"{page.code}_hazard", tmp_path, proof["calls"])
+    assert claimed(receipt, proof["hazard"]) == proof["hazard"]
+    ((_, effect),) = expectations(page.program("Hazard"))
+    assert shows(effect, receipt, proof["calls"])
+
+
+@each_page
+def test_fixed_program_compiles_once_and_equals_eager(page: Page, tmp_path: Path):
+    proof = page.facts["proof"]
+    receipt = run(page.program("Fixed"), f"{page.code}_fixed", tmp_path, proof["calls"])
+    assert claimed(receipt, proof["fixed"]) == proof["fixed"]
+    assert shows("-", receipt, proof["calls"])
+
+
+@each_page
+def test_hazard_names_its_effect_beside_the_line_and_fixed_program_has_none(page: Page):
+    effects = {entry["effect"] for entry in page.facts["effect"]}
+    ((code, effect),) = expectations(page.program("Hazard"))
+    assert code == page.code
+    assert effect in effects
+    assert "# expect" not in page.program("Fixed")
+
+
+@each_page
+def test_every_row_of_the_cost_table_has_a_program_and_no_program_lacks_a_row(page: Page):
+    assert {label.removesuffix(INDUCTOR) for label in page.rows()} == programs(page.code).keys()
+    assert len(programs(page.code)) == len(probes(proofs(page.code)))
+
+
+@each_page
+def test_effects_of_the_cost_table_are_those_of_the_front_matter(page: Page):
+    rows = {cells[-1] for cells in page.rows().values()} - {"-"}
+    assert rows <= {entry["effect"] for entry in page.facts["effect"]}
+
+
+@pytest.mark.parametrize(("code", "label"), ROWS, ids=[f"{code}: {label}" for code, label in ROWS])
+def test_row_of_the_cost_table_is_what_dynamo_does(
+    code: str, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    backend = "aot_eager"
+    if label.endswith(INDUCTOR):
+        if not shutil.which("g++"):
+            pytest.skip("inductor needs a C++ compiler")
+        backend = "inductor"
+        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    receipt = prove(proofs(code), programs(code)[label.removesuffix(INDUCTOR)], backend=backend)
+    seen = [
+        f"{receipt.compiles} (limit)" if receipt.limit else f"{receipt.compiles}",
+        f"{receipt.graphs_run} of 12",
+        " ".join(sorted(receipt.break_ids)) or "-",
+        "wrong" if receipt.stale else "right",
+    ]
+    assert seen == PAGES[code].rows()[label][:-1]
+    assert shows(PAGES[code].rows()[label][-1], receipt)
+    assert receipt.break_ids <= set(PAGES[code].facts["gb"])

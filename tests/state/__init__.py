@@ -1,0 +1,1 @@
+"""Tests of `state`: what compiled functions read and write."""
