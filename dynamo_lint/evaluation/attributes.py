@@ -34,7 +34,7 @@ from dynamo_lint.values.model import (
     stored,
     union,
 )
-from dynamo_lint.values.patches import is_put_back
+from dynamo_lint.values.patches import is_put_back, is_undone
 from dynamo_lint.values.points_to import PointsTo
 from dynamo_lint.values.reflection import LOADERS, loaded
 
@@ -178,7 +178,7 @@ def _of_instance(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
         parts += [
             arguments.stored(pts, where, s.line, pts.value(s.value, Context(where, ref)))
             for where, s in stores.get(name, ())
-            if not is_put_back(project, where, s)
+            if not (is_put_back(project, where, s) or (name == "forward" and is_undone(project, where, s)))
         ]
         puts = stores.get(name + ITEM, ())
         parts.append(stored((key_of(put), pts.value(put.value, Context(where, ref))) for where, put in puts))
@@ -318,7 +318,7 @@ def _may_hold_code(pts: PointsTo, where: FunctionRef, store: Store) -> bool:
     match store.value:
         case ir.Constant() | ir.Unknown():
             return False
-    return not is_put_back(pts.project, where, store)
+    return not (is_put_back(pts.project, where, store) or is_undone(pts.project, where, store))
 
 
 SOME_MODULE = "torch.nn.Module"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dynamo_lint.calls import construct, contexts, keywords
 from dynamo_lint.calls.compiled_calls import compiled
 from dynamo_lint.calls.construct import partial_object
@@ -233,6 +235,8 @@ def _of_builtin(pts: PointsTo, name: str, call: Call, context: Context) -> Value
             return _parent(pts, context)
         case "globals", ():
             return {File(context.function.path): Confidence.CERTAIN}
+        case "eval", (source, *_):
+            return _evaluated(pts, source, context)
         case "vars", (owner,):
             return {
                 v: confidence for v, confidence in pts.value(owner, context).items() if isinstance(v, File)
@@ -408,3 +412,40 @@ def _first(call: Call) -> Expr | None:
         first = call.arguments[0]
         return None if isinstance(first, ir.Element) else first
     return next((value for name, value in call.keywords if name in _FIRST), None)
+
+
+_SOURCE = re.compile(r"(?P<name>\*|[A-Za-z_][\w.]*)(?P<call>\(.*\))?", re.DOTALL)
+"""A dotted name, or `*` for one that only the run knows, and what it may be called with."""
+
+
+def _evaluated(pts: PointsTo, source: Expr, context: Context) -> ValueSet:
+    """The values of `eval(source)`, for the strings that the source is known to be."""
+    texts = {v.value for v in pts.value(source, context) if isinstance(v, Text)}
+    if isinstance(source, ir.Attribute) and not texts:  # a configuration field: any text it is given anywhere
+        texts = set(pts.project.strings_passed_as(source.name))
+    found = (_of_source(pts, text, context) for text in sorted(texts or {"*"}))
+    return pts.capped(union(found, Confidence.LIKELY))
+
+
+def _of_source(pts: PointsTo, text: str, context: Context) -> ValueSet:
+    source = _SOURCE.fullmatch(text.strip())
+    if source is None:
+        return EMPTY
+    here, names = File(context.function.path), source["name"].split(".")
+    if names == ["*"]:
+        found = offered(pts, here.path, imported=True)
+        alternatives.note(pts.project, found)
+    else:
+        found = pts.attributes({here: Confidence.CERTAIN}, names[0])
+        for name in names[1:]:
+            found = pts.attributes(found, name)
+    return union(_called(pts, value, context) for value in found) if source["call"] else found
+
+
+def _called(pts: PointsTo, value: Value, context: Context) -> ValueSet:
+    match value:
+        case ClassValue(ref):
+            return {Instance(ref): Confidence.LIKELY}
+        case FunctionValue(ref, receiver) if ref != context.function:
+            return pts.returns(ref, receiver)
+    return EMPTY

@@ -93,6 +93,7 @@ class Project:
         self.inside = scopes.inside
         self.calls_in = scopes.calls_in
         self.arguments_in = scopes.arguments_in
+        self.kept_under = scopes.kept_under
         self.mentioned_in = scopes.mentioned_in
         self.owner = scopes.owner
         self.self_name = scopes.self_name

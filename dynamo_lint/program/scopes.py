@@ -61,6 +61,7 @@ class Scopes:
         self._stores: dict[ClassRef, OwnStores] = {}
         self._stored: dict[str, dict[str, dict[str, list[tuple[FunctionRef, Store]]]]] = {}
         self._shapes: dict[str, tuple[Shapes, RecordingTable[tuple[PassedArguments, ...]]]] = {}
+        self._kept: dict[str, Mapping[str, list[str]]] = {}
         self._mentioned: dict[str, Mapping[str, bool]] = {}
         self._owners: dict[FunctionRef, ClassRef | None] = {}
 
@@ -142,6 +143,13 @@ class Scopes:
                 self._stored[ref.path] = _stores_by_class(self._files[ref.path])
             table = self._stored[ref.path].get(ref.key, {})
             known = self._stores[ref] = self._notes.of_file(table, ref.path, "stores", ref.key)
+        return known
+
+    def kept_under(self, path: str) -> Mapping[str, list[str]]:
+        """The names that functions of a file keep attributes under: `old = m.forward`, by `key attribute`."""
+        known = self._kept.get(path)
+        if known is None:
+            known = self._kept[path] = self._read("kept", path)
         return known
 
     def mentioned_in(self, path: str) -> Mapping[str, bool]:
@@ -236,6 +244,16 @@ def _inside(file: FileFacts) -> dict[str, list[str]]:
 
 def _shapes(file: FileFacts) -> Shapes:
     return Shapes(file, own_names(file), _inside(file))
+
+
+def _kept(file: FileFacts) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for key, function in file.functions.items():
+        stores: list[Binding | Store] = [*function.bindings, *function.stores]
+        for one in stores:
+            if isinstance(one.value, ir.Attribute):
+                table.setdefault(f"{key} {one.value.name}", []).append(one.name)
+    return table
 
 
 def _body(class_: Class) -> dict[str, list[Binding]]:
@@ -365,6 +383,7 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
     "body": lambda file, key: _body(file.classes[key]),
     "locals": lambda file, key: _locals(file.functions[key]),
     "items": lambda file, key: _items(file.functions[key]),
+    "kept": lambda file, _: _kept(file),
     "mentioned": lambda file, _: dict.fromkeys(mentioned_in(file), True),
     "shapes": lambda file, _: _shapes(file),
     "stores": lambda file, key: _stores_by_class(file).get(key, {}),

@@ -14,7 +14,7 @@ from dynamo_lint.conditions.select import is_chosen
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr
 from dynamo_lint.index.lower import terminal_name
-from dynamo_lint.index.walking import parts
+from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.models import frameworks
 from dynamo_lint.models.callbacks import callbacks
 from dynamo_lint.models.instantiation import BUILDERS
@@ -387,6 +387,9 @@ class _Search:
             v: confidence
             for v, confidence in flattened(values).items()
             if not comes_back(self._project, where, target, v)
+            and not (
+                isinstance(v, FunctionValue) and _is_stored_later(self._project, where, target, line, v.ref)
+            )
         }
         pts = points_to_of(self._project)
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
@@ -419,3 +422,26 @@ class _Search:
         lacks = "forward" if empty else "code" if maker and maker not in BUILDERS else ""
         others = () if lacks or meant else examples(self._project, where)
         return Unresolved(where.path, line, describe(site.call), why, meant, others, lacks)
+
+
+def _is_stored_later(
+    project: Project, where: FunctionRef, compiled: Expr, line: int, closure: FunctionRef
+) -> bool:
+    """Whether a function puts a closure of its own in place only after compiling what stood there before.
+
+    `fast = torch.compile(m.forward)` compiles the forward that `m.forward = steps` then replaces, and
+    `m.forward = around(torch.compile(m.forward))` what `around` puts a closure around.
+    """
+    if not isinstance(compiled, ir.Attribute) or not closure.stands_in(where):
+        return False
+    name = ir.Name(closure.key.rpartition(".")[2])
+    here = [
+        store
+        for store in project.function(where).stores
+        if store.name == compiled.name and store.owner == compiled.value
+    ]
+    put_there = any(store.value == name and store.line < line for store in here)
+    if not put_there and any(compiled in walk(store.value) for store in here):
+        return True
+    stores = [store for store in project.function(where).stores if name in walk(store.value)]
+    return bool(stores) and all(store.name == compiled.name and store.line > line for store in stores)

@@ -14,7 +14,7 @@ from dynamo_lint.models.wrappers import processors, wrapped_modules, wraps
 from dynamo_lint.program.classes import call_of
 from dynamo_lint.program.hierarchy import subclasses_running
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
+from dynamo_lint.program.refs import DISABLERS, ClassRef, Confidence, ExternalSymbol, FunctionRef
 from dynamo_lint.values.arguments import ENOUGH, is_settled
 from dynamo_lint.values.model import (
     ClassValue,
@@ -70,6 +70,10 @@ def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
             case Instance(ref) | ClassValue(ref):
                 add(call_of(project, ref), ref, confidence)
                 if project.is_module(ref):
+                    if isinstance(value, Instance) and ref in _kept_eager(points_to_of(project)):
+                        if points_to_of(project).guesses:  # not all of its instances need be
+                            add(project.method(ref, "forward"), ref, Confidence.ASSUMED)
+                        continue
                     sure = project.is_surely_module(ref)
                     forward = project.method(ref, "forward")
                     add(forward, ref, confidence if sure else max(confidence, Confidence.LIKELY))
@@ -208,3 +212,27 @@ def _seen_by_all(project: Project, context: Context, caller: Context, call: Call
         yield from (
             Context(caller.function, subclass) for subclass in subclasses_running(project, caller.function)
         )
+
+
+def _kept_eager(pts: PointsTo) -> frozenset[ClassRef]:
+    """The classes of modules that get a `forward` which is disabled: `m.forward = disable(m.forward)`."""
+    key = "kept eager"
+    if key not in pts.project.memo:
+        pts.project.memo[key] = frozenset(
+            value.ref
+            for where, store in pts.project.stores_of("forward")
+            if _disables(pts.project, store.value, where)
+            for value in pts.value(store.owner, Context(where, pts.project.owner(where)))
+            if isinstance(value, Instance)
+        )
+    return pts.project.memo[key]  # type: ignore[return-value]
+
+
+def _disables(project: Project, value: Expr, where: FunctionRef) -> bool:
+    """Whether a value is what a disabling call gives, with its callees: not `disable(f, recursive=False)`."""
+    if not isinstance(value, Call) or ("recursive", ir.Constant(False)) in value.keywords:
+        return False
+    symbols = project.symbols(value.function, where.path, where.key)
+    if isinstance(value.function, Call):  # `disable(recursive=True)(m.forward)`
+        symbols = project.symbols(value.function.function, where.path, where.key)
+    return any(isinstance(symbol, ExternalSymbol) and symbol.dotted in DISABLERS for symbol in symbols)

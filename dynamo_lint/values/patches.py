@@ -45,6 +45,29 @@ def _compiles(project: Project, callee: Expr, where: FunctionRef) -> bool:
     return False
 
 
+def is_undone(project: Project, where: FunctionRef, store: Store) -> bool:
+    """Whether a function, or its class, stores back what an attribute held before: `m.forward = original`."""
+    around = [where]
+    owner = project.owner(where)
+    if owner is not None:
+        functions = project.files[owner.path].functions.items()
+        around += [FunctionRef(owner.path, key) for key, one in functions if one.owner == owner.key]
+    kept = project.kept_under(where.path)
+    saved = {name for ref in around for name in kept.get(f"{ref.key} {store.name}", ())}
+    if not saved or _name_of(store.value) in saved:
+        return False
+    return any(
+        other.name == store.name and _name_of(other.value) in saved
+        for ref in around
+        for other in project.function(ref).stores
+    )
+
+
+def _name_of(value: Expr) -> str:
+    named = isinstance(value, ir.Name | ir.Attribute)
+    return getattr(value, "id", getattr(value, "name", "")) if named else ""
+
+
 def patched_callee(pts: PointsTo, callee: Expr, context: Context) -> ValueSet:
     """The values that a call may run: of a library's function also what is put in its place, if it is asked
     for there.
@@ -67,7 +90,7 @@ def _put_there(pts: PointsTo, library: ExternalSymbol, name: str) -> ValueSet:
     for where, store in project.stores_of(name):
         if library not in project.symbols(store.owner, where.path, where.key) or in_tests(where.path):
             continue
-        if not is_put_back(project, where, store):
+        if not (is_put_back(project, where, store) or is_undone(project, where, store)):
             put = union([put, functions_in(pts.value(store.value, Context(where, project.owner(where))))])
     return union([put], Confidence.LIKELY)
 
