@@ -68,7 +68,7 @@ class Program:
         for function in regions.hot:
             name, number = function.function.path, project.function(function.function).line
             text = MARK.sub("", lines[name][number - 1]).strip()
-            tiers[f"{name}:{number}: {text}"].append(function.tier.word)
+            tiers[f"{name}:{number}: {text}"].append(function.confidence.word)
         return {line: ", ".join(sorted(words)) for line, words in tiers.items()}
 
     def _options(self) -> dict[str, object]:

@@ -55,6 +55,6 @@ def hot(source: str | dict[str, str], region_comment: str | None = None, **optio
     """Hot functions as `id -> tier`; ids in a single source lose their `m.py::`."""
     _, regions = resolve_text(source, region_comment, **options)
     return {
-        function.function.id.removeprefix("m.py::"): function.tier.word
-        for function in sorted(regions.hot, key=lambda f: -f.tier)
+        function.function.id.removeprefix("m.py::"): function.confidence.word
+        for function in sorted(regions.hot, key=lambda f: -f.confidence)
     }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Function, Name, Parameter
-from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
+from dynamo_lint.index.ir import Expr, Function, Parameter
+from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.values.arguments import ENOUGH, is_bound
 from dynamo_lint.values.model import EMPTY, Container, Context, ValueSet, at_best, freeze, stored, union
 from dynamo_lint.values.points_to import PointsTo
@@ -100,28 +100,3 @@ def rest(pts: PointsTo, parameter: Parameter, function: Function, caller: Contex
                 }
             )
     return union(found)
-
-
-def named_by_keyword(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """The values that constructions pass by the keyword `name`, for a class that keeps each keyword under
-    its name."""
-    init = pts.project.method(ref, "__init__")
-    if init is None:
-        return EMPTY
-    function = pts.project.function(init)
-    itself = Name(pts.project.self_name(init) or "")
-    if not function.lookups or not any(_keeps_all(site.call, itself) for site in function.calls):
-        return EMPTY
-    rest = next((parameter.name for parameter in function.parameters if parameter.kind == "kwarg"), None)
-    if rest is None:
-        return EMPTY
-    return under(pts, Name(rest), name, Context(init, ref)) or EMPTY
-
-
-def _keeps_all(call: Call, itself: Expr) -> bool:
-    match call:
-        case Call(Name("setattr"), (owner, name, _)):
-            return owner == itself and not isinstance(name, Constant)
-        case Call(Attribute(Attribute(owner, "__dict__") | Call(Name("vars"), (owner,)), "update")):
-            return owner == itself
-    return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dynamo_lint.calls.keywords import named_by_keyword
 from dynamo_lint.conditions import arguments
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, MODULE_KEY, Store
@@ -71,7 +70,7 @@ def of_value(pts: PointsTo, owner: Value, name: str) -> ValueSet:
             if name == "__call__" and pts.project.is_module(receiver):  # nn.Module's own runs forward
                 return next(inherited, None) or of_value(pts, Instance(receiver), "forward")
             found = next(inherited, None)
-            return classes.inherited_from_parameter(pts, start, name) if found is None else found
+            return EMPTY if found is None else found
         case File(path):
             return _of_file(pts, path, name)
         case ExternalSymbol():
@@ -200,7 +199,7 @@ def _of_instance(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
             Confidence.LIKELY,
         )
     if not found:
-        ways = (_kept_by_library, named_by_keyword, hosts.kept_by_library, _delegated)
+        ways = (_kept_by_library, hosts.kept_by_library, _delegated)
         found = next((held for way in ways if (held := way(pts, ref, name))), EMPTY)
     if found and pts.swaps:
         found = union([found, patches.swapped(pts, ref, found)])

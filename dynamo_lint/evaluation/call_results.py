@@ -21,7 +21,7 @@ from dynamo_lint.models.wrappers import run_by
 from dynamo_lint.program.classes import SELF_RETURNING
 from dynamo_lint.program.hierarchy import ALTERNATIVES, subclasses
 from dynamo_lint.program.refs import COMPILE, DISABLERS, ClassRef, Confidence, ExternalSymbol, File
-from dynamo_lint.values import alternatives, classes, containers, iterables, module_tree, records, registries
+from dynamo_lint.values import alternatives, containers, iterables, module_tree, records, registries
 from dynamo_lint.values.annotations import typed
 from dynamo_lint.values.containers import MODULE_CONTAINERS
 from dynamo_lint.values.model import (
@@ -241,8 +241,6 @@ def _of_builtin(pts: PointsTo, name: str, call: Call, context: Context) -> Value
             return {
                 v: confidence for v, confidence in pts.value(owner, context).items() if isinstance(v, File)
             }
-        case "type", (_, ir.Display("tuple", bases), _):
-            return classes.class_from_type(pts, bases, context)
         case "type", (value,):
             instances = pts.value(value, context).items()
             return {ClassValue(v.ref): confidence for v, confidence in instances if isinstance(v, Instance)}

@@ -9,7 +9,6 @@ from dynamo_lint.calls.reaching_definitions import with_passed
 from dynamo_lint.conditions import arguments, select
 from dynamo_lint.conditions.narrow import by_key, by_text, is_keyed, narrow
 from dynamo_lint.evaluation import call_results
-from dynamo_lint.heuristics import block_lists
 from dynamo_lint.heuristics.attribute_by_name import only_module_stored_as
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Expr
@@ -58,11 +57,7 @@ def value_of(pts: PointsTo, expr: Expr, context: Context) -> ValueSet:
             found = pts.attributes(owners, name)
             if not pts.by_name or any(not isinstance(value, ExternalInstance) for value in found):
                 return found
-            return (
-                only_module_stored_as(pts, owners, name)
-                or block_lists.identified(pts, expr, context)
-                or found
-            )
+            return only_module_stored_as(pts, owners, name) or found
         case ir.Call():
             taken = keywords.taken(pts, expr, context)
             return call_results.of_call(pts, expr, context) if taken is None else taken

@@ -1,8 +1,8 @@
-"""Attributes of classes: dynamic bases, enumerations, dataclass fields, stores on a class object."""
+"""Attributes of classes: enumerations, dataclass fields, and stores on a class object."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant, Definition, Expr
@@ -26,36 +26,6 @@ from dynamo_lint.values.model import (
     union,
 )
 from dynamo_lint.values.points_to import PointsTo
-
-
-def class_from_type(pts: PointsTo, bases: Sequence[Expr], context: Context) -> ValueSet:
-    """The values that `type(name, (Mixin, base), {})` makes, by its first base that has a `forward`."""
-    where = context.function
-    for base in bases:
-        found = pts.of_symbols(pts.project.symbols(base, where.path, where.key)) or pts.value(base, context)
-        classes: ValueSet = {v: confidence for v, confidence in found.items() if isinstance(v, ClassValue)}
-        if any(isinstance(v, ClassValue) and pts.project.method(v.ref, "forward") for v in classes):
-            return classes
-    return EMPTY
-
-
-def inherited_from_parameter(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """The values that `super().name` means in a class whose bases are parameters of the function around
-    it."""
-    project = pts.project
-    outer = project.class_(ref).outer or MODULE_KEY
-    if outer == MODULE_KEY:
-        return EMPTY
-    around = FunctionRef(ref.path, outer)
-    found: list[ValueSet] = []
-    for base in project.class_(ref).bases:
-        if project.symbols(base, ref.path, outer):
-            continue
-        for value, confidence in pts.value(base, Context(around, project.owner(around))).items():
-            method = project.method(value.ref, name) if isinstance(value, ClassValue) else None
-            if method is not None and isinstance(value, ClassValue):
-                found.append({FunctionValue(method, value.ref): max(confidence, Confidence.LIKELY)})
-    return union(found)
 
 
 def is_enumeration(project: Project, ref: ClassRef) -> bool:

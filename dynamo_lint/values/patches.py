@@ -1,4 +1,4 @@
-"""Replacement after construction: modules swapped by `setattr`, patched functions, rebound methods."""
+"""Replacement after construction: modules swapped by `setattr`, methods rebound and put back."""
 
 from __future__ import annotations
 

@@ -175,8 +175,6 @@ PROGRAMS = {
     "put into its dictionary": (KEEPING.format(put="self.__dict__['model'] = model"), NET),
     "put into its vars": (KEEPING.format(put="vars(self)['model'] = model"), NET),
     "its dictionary completed": (KEEPING.format(put="self.__dict__.update(model=model)"), NET),
-    "each keyword set": (SPREAD.format(put="for k, v in given.items(): setattr(self, k, v)"), NET),
-    "all keywords kept": (SPREAD.format(put="self.__dict__.update(given)"), NET),
     "a dictionary that takes in another": (
         "A = {'net': Net}\nALL = {**A}" + TABLE.format(table="ALL"),
         NET,
@@ -316,10 +314,6 @@ PROGRAMS = {
     "the value of a member": (
         "import enum\nclass Kind(enum.Enum):\n    NET = (Net,)\n"
         "def main(x, name='NET'): torch.compile(Kind[name].value[0]())(x)",
-        NET,
-    ),
-    "a class without code of its own": (
-        "Made = type('Made', (Net,), {})\ndef main(x): torch.compile(Made())(x)",
         NET,
     ),
     "an attribute by its path": (

@@ -39,7 +39,7 @@ def test_a_site_that_does_not_concern_self_is_the_same_for_every_heir() -> None:
     class Heir(Base): pass
     """)
     assert [entry.target for entry in regions.entries] == ["m.py::helper"]
-    assert regions.entries[0].tier.word == "certain"
+    assert regions.entries[0].confidence.word == "certain"
 
 
 def test_the_heirs_of_a_base_that_has_many_belong_to_the_users_of_a_library() -> None:

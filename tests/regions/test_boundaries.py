@@ -59,38 +59,6 @@ def test_allow_in_graph_hides_a_function_class_but_not_a_module_class() -> None:
     assert "Block.forward" in hot(source.format(base="nn.Module", call="block(x)"))
 
 
-OPERATOR = """
-def attend(x): return kernel(x)
-def kernel(x): return x
-class Net(nn.Module):
-    def forward(self, x):
-        if opaque():
-            return {operator}
-        return {direct}
-compiled = torch.compile(Net())
-"""
-
-
-@pytest.mark.parametrize("operator", ["torch.ops.lib.attend(x)", "torch.ops.lib.attend.default(x)"])
-def test_what_an_operator_is_made_of_is_only_assumed_beside_it(operator: str) -> None:
-    found = hot(OPERATOR.format(operator=operator, direct="attend(x)"), guesses=True)
-    assert found == {"Net.forward": "certain", "attend": "assumed", "kernel": "assumed"}
-
-
-@pytest.mark.parametrize(
-    ("operator", "direct"),
-    [
-        ("torch.ops.lib.other(x)", "attend(x)"),
-        ("torch.nn.functional.attend(x)", "attend(x)"),
-        ("ops.lib.attend(x)", "attend(x)"),
-        ("x", "attend(x)"),
-    ],
-)
-def test_a_call_without_an_operator_of_its_name_is_no_less_sure(operator: str, direct: str) -> None:
-    found = hot(OPERATOR.format(operator=operator, direct=direct), guesses=True)
-    assert found == {"Net.forward": "certain", "attend": "certain", "kernel": "certain"}
-
-
 # --- disabled and opaque functions ----------------------------------------------------------------------
 
 

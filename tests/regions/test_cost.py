@@ -175,15 +175,6 @@ def test_what_classes_say_of_their_modules_is_asked_once_for_each_of_them(asked:
     assert many <= 8 * few * 1.2
 
 
-def test_a_site_of_an_unknown_model_costs_the_same_however_many_helpers_there_are(asked: Asked) -> None:
-    model = CHOSEN.format(i=0)
-    helper = "def apply{i}(model):\n    for block in model.blocks: block.compile()\n"
-    few, _ = asked({"m.py": model + "".join(helper.format(i=i) for i in range(5))})
-    many, regions = asked({"m.py": model + "".join(helper.format(i=i) for i in range(40))})
-    assert {one.function.key for one in regions.hot} == {"Block0.forward"}
-    assert many <= 8 * few * 1.2
-
-
 @pytest.mark.parametrize(("name", "known"), [("Part", True), ("Renamed", True), ("Twice", False)])
 def test_a_name_that_definitions_alone_bind_is_known_however_little_may_be_asked(
     name: str, known: bool

@@ -474,20 +474,6 @@ class M(nn.Module):
 fast, slow = torch.compile(M()), Eager()
 def main(x): checkpointed(slow)(fast(x))
 """,
-    "an operator beside what it is made of": """
-lib = torch.library.Library("dynamo_lint_regions", "DEF")
-lib.define("attend(Tensor x) -> Tensor")
-lib.impl("attend", lambda x: helper(x), "CPU")
-lib.impl("attend", lambda x: torch.empty_like(x), "Meta")
-direct = False
-def attend(x): return helper(x)
-@torch.compile
-def run(x):
-    if direct:
-        return attend(x)
-    return torch.ops.dynamo_lint_regions.attend(x) + other(x)
-def main(x): run(x.detach())
-""",
     "an attribute that a wrapper passes on": ASKING_WRAPPER
     + """
     def forward(self, x): return self.mix(x)

@@ -121,11 +121,6 @@ PROGRAMS = {
         "    return models\ndef main(x):\n    for one in make(lambda: Net()): torch.compile(one)(x)",
         {"Net.forward", "helper"},
     ),
-    "a base that is a parameter": (WRAPPING + COMPILED.format(what="wrap(Net)()"), NESTED),
-    "a class of a base that is a parameter": (
-        "def wrap(base): return type('Wrapped', (base,), {})" + COMPILED.format(what="wrap(Net)()"),
-        NET,
-    ),
 }
 
 
