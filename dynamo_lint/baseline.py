@@ -14,9 +14,9 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.files import read_text
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.lintrules import lint_finding
+from dynamo_lint.textfile import read_text
 
 SCHEMA_VERSION = 1
 UNUSED = "DYN905"
@@ -74,8 +74,6 @@ def read(file: Path) -> Baseline:
         raise BaselineError(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise BaselineError(f"{file}: is not a baseline: {error}") from None
-    except RecursionError:
-        raise BaselineError(f"{file}: is not a baseline: it is nested too deeply") from None
     rows = document.get("findings") if isinstance(document, dict) else None
     if not isinstance(rows, list) or document.get("schema_version") != SCHEMA_VERSION:
         raise BaselineError(

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from dynamo_lint.files import Roots
 from dynamo_lint.findings import FileError
-from dynamo_lint.ignoring import Ignores, PatternError, patterns
+from dynamo_lint.ignoring import Ignores, patterns
 from dynamo_lint.tracked import Repositories
 
 LARGEST = 1_000_000
@@ -39,9 +38,6 @@ NAMELESS = Path("<stdin>")
 """What a text without a file name is called; it belongs to no project."""
 
 
-_AWAY = "this is a link that leads out of its project, and is not read"
-
-
 class DiscoveryError(Exception):
     """A path that cannot be linted."""
 
@@ -57,8 +53,6 @@ class Discovered:
     """The part of `files` whose findings are wanted."""
     passed_over: tuple[str, ...] = ()
     """Files that were left out for their size."""
-    outside: tuple[str, ...] = ()
-    """Links that were not followed, because they lead out of the folders and projects of the run."""
     errors: tuple[FileError, ...] = ()
     """Folders that could not be listed."""
     given: Mapping[str, bytes] = field(default_factory=dict)
@@ -88,7 +82,6 @@ class Walked:
 
     files: tuple[str, ...]
     passed_over: tuple[str, ...]
-    outside: tuple[str, ...]
     unlistable: tuple[tuple[str, str], ...]
     folders: tuple[tuple[str, Omissions], ...]
     """Where they were looked for, and what is left out there."""
@@ -122,10 +115,7 @@ def discover(
     """
     given = given or {}
     base(paths, given)
-    try:
-        excludes = Ignores(tuple((str(folder), patterns(lines, strict=True)) for folder, lines in exclude))
-    except PatternError as error:
-        raise DiscoveryError(f"exclude: {error}") from None
+    excludes = Ignores(tuple((str(folder), patterns(lines)) for folder, lines in exclude))
     for path in paths:
         if path not in given and (path.is_char_device() or path.is_block_device()):
             raise DiscoveryError(f"{path}: is a device, not a file; `-` reads stdin")
@@ -136,35 +126,29 @@ def discover(
     if force_exclude:
         folders = [path for path in folders if not _left_out(path, excludes, repositories)]
         single = [path for path in single if not _left_out(path, excludes, repositories)]
-    strays = [path for path in single if path not in given and _leads_away(path)]
-    single = [path for path in single if path not in strays]
     projects = {project for path in single if path.name != NAMELESS.name and (project := _project(path))}
 
-    roots = Roots([*folders, *projects, *single])
-    walks = {folder: _walk(folder, excludes, repositories, roots) for folder in {*folders, *projects}}
+    walks = {folder: _walk(folder, excludes, repositories) for folder in {*folders, *projects}}
     reported = {file for folder in folders for file in walks[folder].files} | set(map(str, single))
     everything = {file for walk in walks.values() for file in walk.files} | reported
     root = _root([*named, *projects])
     top = os.path.join(root, "")
     passed_over = {file for walk in walks.values() for file in walk.passed_over} - reported
-    outside = {link for walk in walks.values() for link in walk.outside} - reported
     unlistable = {(_relative(folder, top), why) for walk in walks.values() for folder, why in walk.unlistable}
     return Discovered(
         root=root,
         files=tuple(sorted(_relative(file, top) for file in everything)),
         reported=frozenset(_relative(file, top) for file in reported),
         passed_over=tuple(sorted(_relative(file, top) for file in passed_over)),
-        outside=tuple(sorted(_relative(link, top) for link in outside)),
-        errors=(
-            *(FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)),
-            *(FileError(_relative(str(path), top), 1, _AWAY) for path in sorted(strays)),
+        errors=tuple(
+            FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)
         ),
         given={_relative(str(_absolute(path)), top): text for path, text in given.items()},
-        settings=partial(_settings, tuple(walks.values()), top, roots),
+        settings=partial(_settings, tuple(walks.values()), top),
     )
 
 
-def _walk(folder: Path, excludes: Ignores, repositories: Repositories, roots: Roots) -> Walked:
+def _walk(folder: Path, excludes: Ignores, repositories: Repositories) -> Walked:
     """All Python files below a folder; links to folders come last, so that files keep their real names."""
     top = str(folder)
     ignores = _gitignores_above(folder, repositories)
@@ -175,7 +159,6 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, roots: Ro
         excludes = Ignores(tuple((top, spec) for _, spec in excludes.specs))
     files: list[str] = []
     passed_over: list[str] = []
-    outside: list[str] = []
     unlistable: list[tuple[str, str]] = []
     searched: list[tuple[str, Omissions]] = []
     seen: set[str] = set()
@@ -207,24 +190,20 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, roots: Ro
                 continue  # gone by now, or a link to itself
             if omissions.match(entry.path, is_folder):
                 continue
-            if entry.is_symlink() and not roots.hold(entry.path):
-                outside.append(entry.path)
-                continue
             if is_folder:
                 (links if entry.is_symlink() else pending).append((entry.path, inner))
             else:
                 (files if size <= LARGEST else passed_over).append(entry.path)
-    return Walked(tuple(files), tuple(passed_over), tuple(outside), tuple(unlistable), tuple(searched))
+    return Walked(tuple(files), tuple(passed_over), tuple(unlistable), tuple(searched))
 
 
-def _settings(walks: tuple[Walked, ...], top: str, roots: Roots) -> tuple[str, ...]:
+def _settings(walks: tuple[Walked, ...], top: str) -> tuple[str, ...]:
     """The configurations in the folders that were walked, sorted; what is large is data."""
     found: set[str] = set()
     for here, left_out in (folder for walk in walks for folder in walk.folders):
         with suppress(OSError):  # gone by now
             for entry in os.scandir(here):
                 wanted = entry.name.endswith(SETTINGS) and entry.is_file()
-                wanted = wanted and (not entry.is_symlink() or roots.hold(entry.path))
                 if wanted and entry.stat().st_size <= LARGEST_SETTINGS:
                     found.update(() if left_out.match(entry.path, False) else (_relative(entry.path, top),))
     return tuple(sorted(found)[:_MOST_SETTINGS])
@@ -244,11 +223,6 @@ def _left_out(path: Path, excludes: Ignores, repositories: Repositories) -> bool
     """A named path that `--force-exclude` drops."""
     omissions = Omissions(_gitignores_above(path, repositories), excludes, repositories)
     return omissions.match(str(path), path.is_dir())
-
-
-def _leads_away(path: Path) -> bool:
-    """Whether a named file is a link to a place outside of its project: hooks name what is in a checkout."""
-    return path.is_symlink() and not Roots([_project(path) or path.parent, Path.cwd()]).hold(str(path))
 
 
 def _project(file: Path) -> Path | None:

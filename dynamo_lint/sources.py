@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from dynamo_lint.files import LARGEST_SOURCE, read_bounded
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.searches import SEARCHES
 
@@ -46,8 +45,8 @@ class Sources:
     def _bytes(self, path: str) -> bytes:
         found = self.overlay.get(path)
         if found is None and (found := self._raw.get(path)) is None:
-            found, _ = read_bounded(os.path.join(self._top, path), LARGEST_SOURCE, links=True)
-            self._raw[path] = found
+            with open(os.path.join(self._top, path), "rb", buffering=0) as file:
+                found = self._raw[path] = file.read()
         return found
 
     def text(self, path: str) -> str:

@@ -6,8 +6,6 @@ import os
 import struct
 from collections.abc import Iterator
 
-from dynamo_lint.files import LARGEST_INDEX, LARGEST_LIST, read_bounded
-
 _HEADER = struct.Struct(">4sII")
 _FIXED = 60
 """Bytes of an entry before its flags: times, device, owner, size, and a SHA-1."""
@@ -52,8 +50,8 @@ def tracked(repository: str) -> frozenset[str]:
     repository can name programs that it starts.
     """
     try:
-        index, _ = read_bounded(os.path.join(_folder_of(repository), "index"), LARGEST_INDEX)
-        return frozenset(_paths(index))
+        with open(os.path.join(_folder_of(repository), "index"), "rb") as file:
+            return frozenset(_paths(file.read()))
     except (OSError, ValueError, IndexError, struct.error):
         return frozenset()
 
@@ -63,8 +61,8 @@ def _folder_of(repository: str) -> str:
     folder = os.path.join(repository, ".git")
     if os.path.isdir(folder):
         return folder
-    text = read_bounded(folder, LARGEST_LIST)[0].decode("utf-8")
-    return os.path.join(repository, text.partition("gitdir:")[2].strip())
+    with open(folder, encoding="utf-8") as file:
+        return os.path.join(repository, file.read().partition("gitdir:")[2].strip())
 
 
 def _paths(index: bytes) -> Iterator[str]:

@@ -12,7 +12,6 @@ import click
 
 from dynamo_lint.commands.errors import Trouble
 from dynamo_lint.commands.help import option
-from dynamo_lint.commands.print_settings import near
 from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override
 from dynamo_lint.selectors import closest
 
@@ -100,8 +99,6 @@ color_option = option(
 )
 
 RUNNING = "Running"
-FORMER = ".dynamo_lint_cache"
-"""Where the cache was kept in a checkout; one that comes with a repository may be forged."""
 
 effort_options = options(
     option("--no-cache", is_flag=True, section=RUNNING, help="Do not read or write the cache."),
@@ -110,7 +107,7 @@ effort_options = options(
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         section=RUNNING,
-        help="Default: a folder of the user's cache, one per project.",
+        help="Default: .dynamo_lint_cache beside the configuration.",
     ),
     option(
         "-j",
@@ -132,18 +129,17 @@ def effort(
     progress: Progress | None = None,
 ) -> Iterator[Effort]:
     """The cache and the processes of a run; a fault of the cache is one line, and the run goes on without."""
-    from dynamo_lint.cache.store import folder_of, open_store
+    from dynamo_lint.cache.store import FOLDER, open_store
     from dynamo_lint.run.reading import Effort
 
-    def warn(problem: str) -> None:
-        click.echo(f"dynamo-lint: {problem}", err=True)
-
     home = settings.source.parent if settings.source else Path.cwd()
-    if (home / FORMER).exists():
-        warn(
-            f"{near(home / FORMER)} is not read: the cache is kept outside of the project; delete the folder"
+    store = (
+        None
+        if no_cache
+        else open_store(
+            cache_dir or home / FOLDER, lambda problem: click.echo(f"dynamo-lint: {problem}", err=True)
         )
-    store = None if no_cache else open_store(cache_dir or folder_of(home), warn)
+    )
     try:
         yield Effort(store, jobs or _processors(), progress)
     finally:
@@ -184,16 +180,12 @@ def prepare(
             (home, settings.extend_exclude),
             (Path.cwd(), extend),
         ]
-        found = discover(paths, patterns, force_exclude, texts)
+        return settings, discover(paths, patterns, force_exclude, texts)
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
     except ConfigError as error:
         raise Trouble(str(error)) from None
-    if found.outside:
-        count = "1 link that leads" if len(found.outside) == 1 else f"{len(found.outside)} links that lead"
-        click.echo(f"dynamo-lint: skipped {count} out of the linted folders (-v names them)", err=True)
-    return settings, found
 
 
 def _commands() -> list[str]:

@@ -260,7 +260,7 @@ def _again(
     if not done.applied:
         return None
     with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
-        copy = copied(found.root, done.files, Path(folder).resolve(), found.files)
+        copy = copied(found.root, done.files, Path(folder).resolve())
         moved = [replace(one, path=copy / one.path.resolve().relative_to(found.root)) for one in listed]
         after = testify(moved, done.report.findings, copy, True)
     return [compared(*pair) for pair in zip(reports, after, strict=True)], len(done.applied)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import click
 
 from dynamo_lint.commands.errors import ReaderLeft, Trouble
 from dynamo_lint.config import Settings
-from dynamo_lint.files import Roots, write_whole
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
@@ -67,29 +65,19 @@ def deliver(text: str, file: Path | None) -> None:
     if file is None:
         to_stdout(text)
         return
+    target = Path(os.path.realpath(file))
     try:
-        if file.exists() and not file.is_file():  # `/dev/stdout`, a pipe
-            file.write_text(text, encoding="utf-8", errors="backslashreplace")
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8", errors="backslashreplace")
             return
-        here = Roots([Path.cwd()])
-        named_below = not file.is_absolute() and ".." not in Path(os.path.normpath(file)).parts
-        if named_below and not here.hold(os.path.abspath(file.parent)):
-            raise Trouble(f"{file}: its folder is a link that leads elsewhere; name the real one")
-        within = file.is_symlink() and here.hold(os.path.abspath(file))
-        _replace(Path(os.path.realpath(file)) if within else file, text)
+        draft = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            draft.write_text(text, encoding="utf-8", errors="backslashreplace")
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
     except OSError as error:
         raise Trouble(f"{file}: cannot be written: {error.strerror}") from None
-
-
-def _replace(file: Path, text: str) -> None:
-    """Put a text in the place of a file, whole or not at all; a link there is replaced, not followed."""
-    if file.is_file() and not file.is_symlink():
-        mode = stat.S_IMODE(file.stat().st_mode)
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = 0o666 & ~mask
-    write_whole(file, text.encode("utf-8", errors="backslashreplace"), mode)
 
 
 def to_stdout(text: str | bytes) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dynamo_lint.files import LARGEST_SOURCE, read_bounded
 from dynamo_lint.index.decoding import decode
 
 
@@ -31,7 +30,7 @@ def probes(path: Path) -> tuple[str, ...]:
 
 def probes_of(path: Path) -> list[ProbeRef]:
     """The probes of a file, in order."""
-    tree = ast.parse(decode(read_bounded(path, LARGEST_SOURCE, links=True)[0]))
+    tree = ast.parse(decode(path.read_bytes()))
     return [
         ProbeRef(path, node.name, node.lineno)
         for node in tree.body
@@ -48,15 +47,11 @@ def find(names: Iterable[str], home: Path) -> list[ProbeRef]:
     return list(found.values())
 
 
-def _has_probes(path: Path) -> bool:
-    return b"def probe_" in read_bounded(path, LARGEST_SOURCE, links=True)[0]
-
-
 def _named(name: str, home: Path) -> list[ProbeRef]:
     file, _, wanted = name.partition("::")
     path = home / file
     if path.is_dir():
-        candidates = [one for one in sorted(path.rglob("*.py")) if one.is_file() and _has_probes(one)]
+        candidates = [one for one in sorted(path.rglob("*.py")) if b"def probe_" in one.read_bytes()]
         chosen = [probe for one in candidates for probe in _read(one)]
     elif path.is_file():
         chosen = _read(path)

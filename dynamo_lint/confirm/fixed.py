@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from dynamo_lint.config import DEFAULT_EXCLUDE
 from dynamo_lint.confirm.messages import Digest
 from dynamo_lint.confirm.receipt import Receipt
 from dynamo_lint.confirm.verdicts import ProbeReport
-from dynamo_lint.files import Roots, read_bounded
 
 LARGEST = 10_000_000
 """Bytes; larger files are data and checkpoints, which no probe should need."""
@@ -32,47 +30,25 @@ class Comparison:
     """Operations that came (`+ add`) or went (`- mul`) in the first graph of each function."""
 
 
-def copied(root: Path, files: Mapping[str, bytes], to: Path, wanted: Iterable[str] = ()) -> Path:
-    """A copy of a project with some files replaced; caches, environments and large files stay behind.
+def copied(root: Path, files: Mapping[str, bytes], to: Path) -> Path:
+    """A copy of a project with some files replaced; caches, environments and large files stay behind."""
 
-    The `wanted` files are copied wherever they lie. The copy has no links: what is written stays in it.
-    """
-    copy = to / (root.name or "project")
-    copy.mkdir()
-    inside = Roots([root])
-    for path in dict.fromkeys([*_kept(root, inside), *wanted, *files]):
-        content = files.get(path)
-        if content is None:
-            try:
-                content, _ = read_bounded(root / path, LARGEST, links=inside.hold(str(root / path)))
-            except OSError:
-                continue  # a pipe, a device, data, or gone by now
-        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        return {
+            name
+            for name in names
+            if name in DEFAULT_EXCLUDE or name.startswith(".") or _large(Path(folder) / name)
+        }
+
+    copy = to / root.name
+    shutil.copytree(root, copy, ignore=left_out, symlinks=True)
+    for path, content in files.items():
         (copy / path).write_bytes(content)
     return copy
 
 
-def _kept(root: Path, inside: Roots) -> Iterator[str]:
-    """The paths of a project below `root` but for caches, environments and hidden files."""
-    seen: set[str] = set()
-    pending = [""]
-    while pending:
-        here = pending.pop()
-        real = os.path.realpath(root / here)
-        if real in seen:
-            continue  # a link to a folder that was copied
-        seen.add(real)
-        with suppress(OSError):
-            for entry in os.scandir(root / here):
-                path = f"{here}/{entry.name}" if here else entry.name
-                if entry.name in DEFAULT_EXCLUDE or entry.name.startswith("."):
-                    continue
-                if entry.is_symlink() and not inside.hold(str(root / path)):
-                    continue
-                if entry.is_dir():
-                    pending.append(path)
-                else:
-                    yield path
+def _large(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > LARGEST
 
 
 def compared(before: ProbeReport, after: ProbeReport) -> Comparison:

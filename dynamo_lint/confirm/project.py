@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dynamo_lint.files import LARGEST_SOURCE, read_bounded
 from dynamo_lint.index.decoding import decode
 
 MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
@@ -43,7 +42,7 @@ def closure(path: Path, home: Path) -> set[Path]:
 def imported(file: Path, script: Path, home: Path) -> Iterator[Path]:
     """The files of the project that a file imports; `script` is the folder of the program that runs."""
     try:
-        tree = ast.parse(decode(read_bounded(file, LARGEST_SOURCE, links=True)[0]))
+        tree = ast.parse(decode(file.read_bytes()))
     except (OSError, SyntaxError, ValueError):
         return
     for node in ast.walk(tree):

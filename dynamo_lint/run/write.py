@@ -7,10 +7,8 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from dynamo_lint.files import Roots
 from dynamo_lint.fixes.bytes import read
 from dynamo_lint.run.rewrite import Rewritten
 
@@ -41,11 +39,8 @@ def write(root: Path, done: Rewritten) -> dict[str, str]:
 
 def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, Path]) -> str | None:
     """Write a draft beside each file; why the group has to be left alone, if it has to."""
-    inside = Roots([root])
     for path in paths:
         target = Path(os.path.realpath(root / path))
-        if not inside.hold(str(root / path)):
-            return f"{path} is a link that leads out of {root}; not rewritten"
         now = target.read_bytes()
         if target in drafts or now == done.files[path]:
             continue  # the same file under another name
@@ -57,18 +52,8 @@ def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, P
             stream.write(done.files[path])
             stream.flush()
             os.fsync(stream.fileno())
-        _copy_ownership(target, name)
         shutil.copymode(target, name)
     return None
-
-
-def _copy_ownership(target: Path, draft: str) -> None:
-    """Give a draft to whom the file belongs: root in a container rewrites the files of somebody else."""
-    about = target.stat()
-    mine = os.stat(draft)
-    if hasattr(os, "chown") and (about.st_uid, about.st_gid) != (mine.st_uid, mine.st_gid):
-        with suppress(OSError):  # not for us to give away: then it is as `cp` leaves it
-            os.chown(draft, about.st_uid, about.st_gid)
 
 
 def diff(done: Rewritten, spell: dict[str, str]) -> str:
