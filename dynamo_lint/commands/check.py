@@ -155,7 +155,9 @@ def check(
         raise click.UsageError("--statistics counts for people; in other formats, count the findings")
     if verbose:
         shows.explain(settings, found)
-    accepted = baselines.load(settings, update_baseline)
+    if not quiet:
+        shows.warn_of_links(found, verbose)
+    accepted = baselines.load(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
     with Progress(not quiet) as progress, effort(settings, no_cache, cache_dir, jobs, progress) as means:
         if fix or diff:

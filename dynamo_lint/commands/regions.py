@@ -20,6 +20,7 @@ from dynamo_lint.commands.common import (
 from dynamo_lint.commands.ends import Trouble
 from dynamo_lint.commands.helping import SectionedCommand, option
 from dynamo_lint.commands.output import deliver, look_at
+from dynamo_lint.commands.shows import warn_of_links
 from dynamo_lint.selectors import closest
 from dynamo_lint.terminal import wants_colour
 
@@ -61,7 +62,8 @@ def regions(
     from dynamo_lint.sources import Sources
 
     settings, found = prepare(paths, force_exclude, given)
-    sources = Sources(found.root)
+    warn_of_links(found)
+    sources = Sources(found.root, found.given)
     with effort(settings, no_cache, cache_dir, jobs) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
         gathering = Gathering(OF_REGIONS)

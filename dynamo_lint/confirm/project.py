@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from dynamo_lint import files
 from dynamo_lint.index.decoding import decode
 
 MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
@@ -42,7 +43,7 @@ def closure(path: Path, home: Path) -> set[Path]:
 def imported(file: Path, script: Path, home: Path) -> Iterator[Path]:
     """The files of the project that a file imports; `script` is the folder of the program that runs."""
     try:
-        tree = ast.parse(decode(file.read_bytes()))
+        tree = ast.parse(decode(files.read(file)))
     except (OSError, SyntaxError, ValueError):
         return
     for node in ast.walk(tree):
