@@ -57,7 +57,7 @@ def _keep_asked(store: Store, notes: Notes) -> dict[str, str]:
             addresses[path] = address.hex()
             yield address, asked
 
-    store.save_all(entries())
+    store.save_new(entries())
     return addresses
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LARGEST = 64_000_000
@@ -28,13 +28,19 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 def read(path: str | Path, largest: int = LARGEST, links: bool = True) -> bytes:
     """The content of a regular file, behind a link only if `links`; all else is an OSError and not opened."""
+    with opened(path, links) as handle:
+        return _bounded(handle, os.fstat(handle).st_size, largest)
+
+
+@contextmanager
+def opened(path: str | Path, links: bool = True) -> Iterator[int]:
+    """A regular file, open for reading."""
     _must_be_regular(os.stat(path, follow_symlinks=links))
     handle = os.open(path, _FLAGS | _NO_WAIT | (0 if links else _NO_LINK))
     try:
         # Once more, because another file may have taken its place.
-        about = os.fstat(handle)
-        _must_be_regular(about)
-        return _bounded(handle, about.st_size, largest)
+        _must_be_regular(os.fstat(handle))
+        yield handle
     finally:
         os.close(handle)
 

@@ -428,7 +428,9 @@ def test_libcst_and_torch_are_not_imported_where_nothing_is_compiled(here: Path,
     assert done.returncode == 0, done.stderr
 
 
-def test_cached_run_imports_nothing_that_only_its_own_cache_would_need(here: Path) -> None:
+def test_cached_run_imports_nothing_that_only_its_own_cache_would_need(
+    here: Path, folder_for_caches: Path
+) -> None:
     (here / "a.py").write_text(EAGER)
     program = (
         "import sys\nfrom dynamo_lint import cli\n"
@@ -440,7 +442,7 @@ def test_cached_run_imports_nothing_that_only_its_own_cache_would_need(here: Pat
         done = subprocess.run(
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
         )
-    assert (here / ".dynamo_lint_cache" / ".gitignore").exists()
+    assert list(folder_for_caches.rglob("*.pack"))
     assert done.stdout.splitlines()[-1] == "[]"
 
 

@@ -159,7 +159,10 @@ def check(
         shows.warn_of_links(found, verbose)
     accepted = baselines.load(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
-    with Progress(not quiet) as progress, effort(settings, no_cache, cache_dir, jobs, progress) as means:
+    with (
+        Progress(not quiet) as progress,
+        effort(settings, no_cache, cache_dir, jobs, progress, quiet) as means,
+    ):
         if fix or diff:
             done = fixing.rewritten(settings, found, rules, sources, unsafe_fixes, accepted, means)
             if diff:
