@@ -13,6 +13,8 @@ _FIXED = 60
 """Bytes of an entry before its flags: times, device, owner, size, and a SHA-1."""
 _EXTENDED = 0x4000
 _OLDEST, _COMPRESSED = 2, 4
+_LARGEST_INDEX = 500_000_000
+"""Bytes; a million files take about a hundred of them, in millions."""
 _LARGEST_POINTER = 10_000
 """Bytes of a file `.git`, which holds one path."""
 
@@ -54,7 +56,7 @@ def tracked(repository: str) -> frozenset[str]:
     repository can name programs that it starts.
     """
     try:
-        return frozenset(_paths(files.read(os.path.join(_folder_of(repository), "index"))))
+        return frozenset(_paths(files.read(os.path.join(_folder_of(repository), "index"), _LARGEST_INDEX)))
     except (OSError, ValueError, IndexError, struct.error):
         return frozenset()
 

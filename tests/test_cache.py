@@ -297,7 +297,7 @@ def test_a_key_of_another_size_is_made_anew(tmp_path: Path, folder_for_caches: P
 
 @pytest.mark.skipif(os.name != "posix", reason="modes and links as POSIX has them")
 @pytest.mark.parametrize(
-    "fault", ["open key", "linked key", "open home", "linked home", "project", "nowhere"]
+    "fault", ["open key", "linked key", "open home", "linked home", "project", "other", "nowhere"]
 )
 def test_what_others_may_have_touched_is_not_used(
     tmp_path: Path, folder_for_caches: Path, monkeypatch: pytest.MonkeyPatch, fault: str
@@ -321,6 +321,9 @@ def test_what_others_may_have_touched_is_not_used(
             home.symlink_to(tmp_path / "home")
         case "project":
             monkeypatch.setenv("XDG_CACHE_HOME", str(project / ".cache"))
+        case "other":
+            (tmp_path / "other/.git").mkdir(parents=True)
+            monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other/.cache"))
         case _:
             monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     said: list[str] = []

@@ -24,7 +24,7 @@ FORMER = ".dynamo_lint_cache"
 """Where earlier versions kept it, in the checkout."""
 _PROJECT = re.compile(r"[0-9a-f]{32}")
 _KEY = "key"
-_KEY_SIZE = 32
+_KEY_SIZE, _LARGEST_KEY = 32, 1000
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of dynamo-lint: see https://bford.info/cachedir/\n"
 _KEPT_SECONDS = 30 * 86400
 """How long the cache of a project stays that nobody lints any more."""
@@ -64,9 +64,9 @@ def _home(project: Path) -> Path:
     if not base.is_absolute():
         raise _NoCache("the system names no folder for caches")
     home = base / NAME
-    tops = [os.path.realpath(project), files.around(project)]
-    if files.inside(home, [top for top in tops if top != os.path.dirname(top)]):
-        raise _NoCache(f"{home} lies in the project, which may have brought it along")
+    tops = [top for top in (os.path.realpath(project), files.around(project)) if top != os.path.dirname(top)]
+    if files.inside(home, tops) or files.project_above(Path(os.path.realpath(base))):
+        raise _NoCache(f"{home} lies in a project, which may have brought it along")
     return _owned(home, True)
 
 
@@ -119,7 +119,7 @@ def _key(file: Path) -> bytes:
             about = os.lstat(file)
             if not stat.S_ISREG(about.st_mode) or _is_foreign(about) or _is_open(about, 0o077):
                 raise _NoCache(f"{file} is not a file that only you can read; remove it")
-            key = files.read(file, links=False)
+            key = files.read(file, _LARGEST_KEY, links=False)
             if len(key) == _KEY_SIZE:
                 return key
         handle, draft = files.create_beside(file, 0o600)
