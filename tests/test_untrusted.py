@@ -14,6 +14,7 @@ from dynamo_lint import cli, files, ignoring
 from dynamo_lint.config import ConfigError, load
 from dynamo_lint.confirm.discover import find as find_probes
 from dynamo_lint.confirm.fixed import copied
+from dynamo_lint.confirm.project import closure
 from dynamo_lint.discovery import discover
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
@@ -170,6 +171,16 @@ def test_probes_behind_links_out_of_the_project_are_not_looked_for(repo: Path) -
     (repo / "theirs.py").symlink_to("../probes.py")
     os.mkfifo(repo / "pipe.py")
     assert [probe.name for probe in find_probes(["."], repo)] == ["probe_b"]
+
+
+def test_what_a_probe_imports_through_a_link_out_of_the_project_is_not_of_the_project(repo: Path) -> None:
+    (repo.parent / "real.py").write_text("")
+    (repo / "far.py").symlink_to("../real.py")
+    (repo / "pkg").mkdir()
+    (repo / "near.py").symlink_to("pkg/a.py")
+    (repo / "pkg/a.py").write_text("")
+    (repo / "probes.py").write_text("import far, near\n")
+    assert closure(repo / "probes.py", repo) == {repo / "probes.py", repo / "pkg/a.py"}
 
 
 # --- patterns -------------------------------------------------------------------------------------------

@@ -59,10 +59,13 @@ def imported(file: Path, script: Path, home: Path) -> Iterator[Path]:
 
 
 def _files(dotted: str, ways: Iterable[Path]) -> Iterator[Path]:
+    """The file of a module in the first of some folders, unless a link leads out of the project."""
     parts = dotted.split(".") if dotted else []
     for way in ways:
         target = way.joinpath(*parts)
         for file in (target.with_suffix(".py") if parts else target / "__init__.py", target / "__init__.py"):
             if file.is_file():
-                yield file.resolve()
+                real = file.resolve()
+                if real == file or files.inside(real, [files.around(way)]):
+                    yield real
                 return
