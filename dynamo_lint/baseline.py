@@ -14,9 +14,9 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+from dynamo_lint import files
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.lintrules import lint_finding
-from dynamo_lint.textfile import read_text
 
 SCHEMA_VERSION = 1
 UNUSED = "DYN905"
@@ -63,10 +63,10 @@ class Baseline:
         return os.path.relpath(self.file.parent / path, root).replace(os.sep, "/")
 
 
-def read(file: Path) -> Baseline:
-    """The baseline in a file."""
+def read(file: Path, named: bool = False) -> Baseline:
+    """The baseline in a file, which may be a pipe if it is `named` on the command line."""
     try:
-        text = read_text(file)
+        text = (files.read_named if named else files.read)(file).decode("utf-8")
         document = json.loads(text)
     except FileNotFoundError:
         raise BaselineError(f"{file}: no such file; create it with `--update-baseline`") from None
@@ -74,6 +74,8 @@ def read(file: Path) -> Baseline:
         raise BaselineError(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise BaselineError(f"{file}: is not a baseline: {error}") from None
+    except RecursionError:
+        raise BaselineError(f"{file}: is not a baseline: it is nested too deeply") from None
     rows = document.get("findings") if isinstance(document, dict) else None
     if not isinstance(rows, list) or document.get("schema_version") != SCHEMA_VERSION:
         raise BaselineError(

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dynamo_lint import files
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.selectors import closest
-from dynamo_lint.textfile import read_text
 
 CONFIDENCES = ("assumed", "likely", "certain")
 """From a guess to a proof; `min-confidence` compares positions in this tuple."""
@@ -110,14 +110,18 @@ def load(start: Path, file: Path | None = None, isolated: bool = False) -> Setti
     if isolated:
         return Settings()
     if file is not None:
-        table = _table(file)
+        table = _table(file, named=True)
         if table is None:
             raise ConfigError(f"{file}: there is no [tool.dynamo-lint] table")
         return _parsed(file, table)
     for folder in (start, *start.parents):
         for name in FILE_NAMES:
             candidate = folder / name
-            if candidate.is_file() and (table := _table(candidate)) is not None:
+            if not candidate.is_file():
+                continue
+            if candidate.is_symlink() and not files.inside(candidate, [files.around(folder)]):
+                raise ConfigError(f"{candidate}: is a link out of the project; name its file with --config")
+            if (table := _table(candidate)) is not None:
                 return _parsed(candidate, table)
     return Settings()
 
@@ -137,18 +141,21 @@ def parse_torch_version(text: str) -> tuple[int, int]:
     return version
 
 
-def _table(file: Path) -> Mapping[str, object] | None:
+def _table(file: Path, named: bool = False) -> Mapping[str, object] | None:
     """The raw settings in a file; None when a pyproject.toml has none for us."""
     from dynamo_lint.toml import tomllib
 
     try:
-        data: dict[str, Any] = tomllib.loads(read_text(file).replace("\r\n", "\n"))
+        text = (files.read_named if named else files.read)(file).decode("utf-8")
+        data: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: is not UTF-8 text, as TOML must be") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}: is not valid TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: cannot be read: it nests too deeply") from None
     if file.name != "pyproject.toml":
         return data
     tool = data.get("tool", {})
@@ -173,6 +180,8 @@ def _parsed(file: Path, table: Mapping[str, object]) -> Settings:
     home = file.absolute().parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
+        if not files.inside(values["baseline"], [files.around(home)]):
+            raise ConfigError(f"{file}: baseline leads out of the project; name it with --baseline")
     if "probes" in values:
         values["probes"] = tuple(home / probe for probe in values["probes"])
     return Settings(**values, source=file.absolute())

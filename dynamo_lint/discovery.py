@@ -3,19 +3,23 @@
 Naming a folder lints the Python files below it, minus what Git ignores and `exclude` leaves out. Naming a
 file reads its whole project, because what is compiled is rarely decided in the file that suffers, but
 reports on that file alone: so a hook that passes changed files agrees with a run over everything.
+
+A link is followed as far as what was named reaches, its repository or project included: what lies beyond is
+not the project's own, and a checkout can hold a link to any file of the user.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from dynamo_lint import files
 from dynamo_lint.findings import FileError
-from dynamo_lint.ignoring import Ignores, patterns
+from dynamo_lint.ignoring import BadPattern, Ignores, is_pattern, patterns
 from dynamo_lint.tracked import Repositories
 
 LARGEST = 1_000_000
@@ -31,8 +35,6 @@ _MOST_SETTINGS = 5000
 
 ENVIRONMENT = "pyvenv.cfg"
 """What marks a virtual environment, whatever its folder is called (docs.python.org/3/library/venv.html)."""
-
-PROJECT_MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
 
 NAMELESS = Path("<stdin>")
 """What a text without a file name is called; it belongs to no project."""
@@ -53,6 +55,8 @@ class Discovered:
     """The part of `files` whose findings are wanted."""
     passed_over: tuple[str, ...] = ()
     """Files that were left out for their size."""
+    outside: tuple[str, ...] = ()
+    """Links that were left out, because they lead out of what was named or to something else than code."""
     errors: tuple[FileError, ...] = ()
     """Folders that could not be listed."""
     given: Mapping[str, bytes] = field(default_factory=dict)
@@ -82,9 +86,12 @@ class Walked:
 
     files: tuple[str, ...]
     passed_over: tuple[str, ...]
+    outside: tuple[str, ...]
     unlistable: tuple[tuple[str, str], ...]
     folders: tuple[tuple[str, Omissions], ...]
     """Where they were looked for, and what is left out there."""
+    tops: tuple[str, ...]
+    """How far links may lead."""
 
 
 def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
@@ -113,12 +120,13 @@ def discover(
 
     `given` holds the content of those paths that need not exist.
     """
-    given = given or {}
+    given = dict(given or {})
     base(paths, given)
-    excludes = Ignores(tuple((str(folder), patterns(lines)) for folder, lines in exclude))
+    excludes = _excludes(exclude)
     for path in paths:
         if path not in given and (path.is_char_device() or path.is_block_device()):
             raise DiscoveryError(f"{path}: is a device, not a file; `-` reads stdin")
+    given |= {path: _piped(path) for path in paths if path not in given and path.is_fifo()}
     named = [_absolute(path) for path in paths]
     folders = [path for path in named if path.is_dir()]
     single = [path for path in named if not path.is_dir()]
@@ -126,20 +134,27 @@ def discover(
     if force_exclude:
         folders = [path for path in folders if not _left_out(path, excludes, repositories)]
         single = [path for path in single if not _left_out(path, excludes, repositories)]
-    projects = {project for path in single if path.name != NAMELESS.name and (project := _project(path))}
+    projects = {
+        project
+        for path in single
+        if path.name != NAMELESS.name and (project := files.project_above(path.parent))
+    }
 
-    walks = {folder: _walk(folder, excludes, repositories) for folder in {*folders, *projects}}
+    tops = _tops([*folders, *projects], single)
+    walks = {folder: _walk(folder, excludes, repositories, tops) for folder in {*folders, *projects}}
     reported = {file for folder in folders for file in walks[folder].files} | set(map(str, single))
     everything = {file for walk in walks.values() for file in walk.files} | reported
     root = _root([*named, *projects])
     top = os.path.join(root, "")
     passed_over = {file for walk in walks.values() for file in walk.passed_over} - reported
+    outside = {file for walk in walks.values() for file in walk.outside} - reported
     unlistable = {(_relative(folder, top), why) for walk in walks.values() for folder, why in walk.unlistable}
     return Discovered(
         root=root,
         files=tuple(sorted(_relative(file, top) for file in everything)),
         reported=frozenset(_relative(file, top) for file in reported),
         passed_over=tuple(sorted(_relative(file, top) for file in passed_over)),
+        outside=tuple(sorted(_relative(file, top) for file in outside)),
         errors=tuple(
             FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)
         ),
@@ -148,7 +163,36 @@ def discover(
     )
 
 
-def _walk(folder: Path, excludes: Ignores, repositories: Repositories) -> Walked:
+def _excludes(exclude: Sequence[tuple[Path, Sequence[str]]]) -> Ignores:
+    """The patterns of the configuration and of the command line."""
+    try:
+        return Ignores(tuple((str(folder), patterns(lines)) for folder, lines in exclude))
+    except BadPattern:
+        bad = next(line for _, lines in exclude for line in lines if not is_pattern(line))
+        raise DiscoveryError(f"exclude: {bad!r} is no pattern as in .gitignore") from None
+
+
+def _piped(path: Path) -> bytes:
+    """What comes out of a pipe that was named."""
+    try:
+        return files.read_named(path)
+    except OSError as error:
+        raise DiscoveryError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _tops(folders: Iterable[Path], single: Iterable[Path]) -> tuple[str, ...]:
+    """How far links may lead: what was named, and the repository or project around each folder of it."""
+    named = {os.path.realpath(path) for path in (*folders, *single)}
+    return tuple(sorted(named | {files.around(folder) for folder in folders}))
+
+
+def _is_own(path: str, tops: tuple[str, ...], endings: tuple[str, ...]) -> bool:
+    """Whether a link leads to something of the project that could stand in its place."""
+    real = os.path.realpath(path)
+    return real.endswith(endings) and files.inside(real, tops)
+
+
+def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tuple[str, ...]) -> Walked:
     """All Python files below a folder; links to folders come last, so that files keep their real names."""
     top = str(folder)
     ignores = _gitignores_above(folder, repositories)
@@ -157,8 +201,9 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories) -> Walked
         ignores = Ignores()
     if excludes.match(top, True) or not any(folder.is_relative_to(home) for home, _ in excludes.specs):
         excludes = Ignores(tuple((top, spec) for _, spec in excludes.specs))
-    files: list[str] = []
+    found: list[str] = []
     passed_over: list[str] = []
+    outside: list[str] = []
     unlistable: list[tuple[str, str]] = []
     searched: list[tuple[str, Omissions]] = []
     seen: set[str] = set()
@@ -190,21 +235,24 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories) -> Walked
                 continue  # gone by now, or a link to itself
             if omissions.match(entry.path, is_folder):
                 continue
-            if is_folder:
+            if entry.is_symlink() and not _is_own(entry.path, tops, ("",) if is_folder else (".py",)):
+                outside.append(entry.path)
+            elif is_folder:
                 (links if entry.is_symlink() else pending).append((entry.path, inner))
             else:
-                (files if size <= LARGEST else passed_over).append(entry.path)
-    return Walked(tuple(files), tuple(passed_over), tuple(unlistable), tuple(searched))
+                (found if size <= LARGEST else passed_over).append(entry.path)
+    return Walked(tuple(found), tuple(passed_over), tuple(outside), tuple(unlistable), tuple(searched), tops)
 
 
 def _settings(walks: tuple[Walked, ...], top: str) -> tuple[str, ...]:
     """The configurations in the folders that were walked, sorted; what is large is data."""
     found: set[str] = set()
-    for here, left_out in (folder for walk in walks for folder in walk.folders):
+    for here, left_out, tops in ((*folder, walk.tops) for walk in walks for folder in walk.folders):
         with suppress(OSError):  # gone by now
             for entry in os.scandir(here):
                 wanted = entry.name.endswith(SETTINGS) and entry.is_file()
-                if wanted and entry.stat().st_size <= LARGEST_SETTINGS:
+                own = wanted and (not entry.is_symlink() or _is_own(entry.path, tops, SETTINGS))
+                if own and entry.stat().st_size <= LARGEST_SETTINGS:
                     found.update(() if left_out.match(entry.path, False) else (_relative(entry.path, top),))
     return tuple(sorted(found)[:_MOST_SETTINGS])
 
@@ -223,15 +271,6 @@ def _left_out(path: Path, excludes: Ignores, repositories: Repositories) -> bool
     """A named path that `--force-exclude` drops."""
     omissions = Omissions(_gitignores_above(path, repositories), excludes, repositories)
     return omissions.match(str(path), path.is_dir())
-
-
-def _project(file: Path) -> Path | None:
-    """The nearest folder that looks like a project; a home or root folder is never taken for one."""
-    too_wide = {Path.home(), Path(file.anchor)}
-    for folder in file.parents:
-        if folder not in too_wide and any((folder / mark).exists() for mark in PROJECT_MARKS):
-            return folder
-    return None
 
 
 def _root(paths: Sequence[Path]) -> Path:

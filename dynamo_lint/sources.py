@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from dynamo_lint import files
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.searches import SEARCHES
 
@@ -45,8 +46,7 @@ class Sources:
     def _bytes(self, path: str) -> bytes:
         found = self.overlay.get(path)
         if found is None and (found := self._raw.get(path)) is None:
-            with open(os.path.join(self._top, path), "rb", buffering=0) as file:
-                found = self._raw[path] = file.read()
+            found = self._raw[path] = files.read(os.path.join(self._top, path))
         return found
 
     def text(self, path: str) -> str:

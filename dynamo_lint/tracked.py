@@ -6,11 +6,17 @@ import os
 import struct
 from collections.abc import Iterator
 
+from dynamo_lint import files
+
 _HEADER = struct.Struct(">4sII")
 _FIXED = 60
 """Bytes of an entry before its flags: times, device, owner, size, and a SHA-1."""
 _EXTENDED = 0x4000
 _OLDEST, _COMPRESSED = 2, 4
+_LARGEST_INDEX = 500_000_000
+"""Bytes; a million files take about a hundred of them, in millions."""
+_LARGEST_POINTER = 10_000
+"""Bytes of a file `.git`, which holds one path."""
 
 
 class Repositories:
@@ -50,8 +56,7 @@ def tracked(repository: str) -> frozenset[str]:
     repository can name programs that it starts.
     """
     try:
-        with open(os.path.join(_folder_of(repository), "index"), "rb") as file:
-            return frozenset(_paths(file.read()))
+        return frozenset(_paths(files.read(os.path.join(_folder_of(repository), "index"), _LARGEST_INDEX)))
     except (OSError, ValueError, IndexError, struct.error):
         return frozenset()
 
@@ -61,8 +66,8 @@ def _folder_of(repository: str) -> str:
     folder = os.path.join(repository, ".git")
     if os.path.isdir(folder):
         return folder
-    with open(folder, encoding="utf-8") as file:
-        return os.path.join(repository, file.read().partition("gitdir:")[2].strip())
+    text = files.read(folder, _LARGEST_POINTER).decode("utf-8")
+    return os.path.join(repository, text.partition("gitdir:")[2].strip())
 
 
 def _paths(index: bytes) -> Iterator[str]:

@@ -1,156 +1,226 @@
-"""The cache file: one SQLite database of checked entries that any number of runs may share.
+"""The cache: packs of sealed entries in a folder that any number of runs may share.
 
-SQLite brings locking and rollback, so a run that is killed leaves a whole file behind. Entries are addressed
-by what they were made from, so none is ever wrong, only missing: every fault of the file is a miss.
+A pack is written once, under a name of its own, and never changed, so a run that is killed leaves whole packs
+behind. Entries are addressed by what they were made from and sealed with a key that only the user has (see
+`place`): whatever else lies in the folder, whoever put it there, is a miss.
+
+A pack is a mark, the number of its entries, a row for each of them (address, place, length, day), the seal of
+these rows, and then each entry: its seal and its value.
 """
 
 from __future__ import annotations
 
 import hashlib
-import sqlite3
+import os
+import re
+import struct
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from itertools import islice
+from hmac import compare_digest
 from pathlib import Path
 
-FOLDER = ".dynamo_lint_cache"
-_FILE = "entries.db"
-_SCHEMA = "CREATE TABLE entries (key BLOB PRIMARY KEY, used INTEGER, value BLOB) WITHOUT ROWID"
+from dynamo_lint import files
+
+_MARK = b"dynlint1"
+_HEAD = struct.Struct("<8sI")
+_ROW = struct.Struct("<16sQII")
+_SEAL = 16
+_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.pack")
+"""The time in front: the latest pack has the last word on an address."""
+_DRAFT = re.compile(r"\.[0-9a-f]{16}-[0-9a-f]{16}\.pack\.[0-9a-f]{16}")
+_LARGEST = 200_000_000
+"""Bytes of a pack."""
+_MOST_WAITING = _SMALL = 4_000_000
+"""Bytes of new entries that are held back for one pack; many packs below it are put together."""
+_MOST_SMALL = 32
+_MOST_PACKS = 2000
+_MOST_BYTES = 1_000_000_000
+"""Of all packs of a folder; beyond it the oldest go."""
 _KEPT_DAYS = 14
-_MOST_KEYS = 500
-"""Per query; SQLite allows 999 parameters at least."""
-_MOST_SAVED = 200
-"""Entries per write."""
-_PATIENCE = 2.0
-"""Seconds to wait for another run that is writing."""
+_DAY = 86400
 
 
-def open_store(folder: Path, warn: Callable[[str], None]) -> Store | None:
-    """The cache in a folder, which is created; None where it cannot be used, and `warn` is told why."""
-    try:
-        _make(folder)
-        return Store(folder / _FILE, warn)
-    except (OSError, sqlite3.Error) as error:
-        warn(f"the cache in {folder} cannot be used: {getattr(error, 'strerror', None) or error}")
-        return None
+_Row = tuple[bytes, int, int, int]
+"""The address of an entry, where it starts in its pack, its length, and the day it is from."""
 
 
 class Store:
-    """Values by key. Whatever goes wrong is told to `warn` once, and the run goes on without."""
+    """Values by address. Whatever goes wrong is told to `warn` once, and the run goes on without."""
 
-    def __init__(self, file: Path, warn: Callable[[str], None]) -> None:
-        self._file = file
+    def __init__(self, folder: Path, seal: bytes, warn: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._seal_key = seal
         self._warn = warn
-        self._today = int(time.time()) // 86400
-        self._database: sqlite3.Connection | None = self._open()
+        self._broken = False
+        self._today = int(time.time()) // _DAY
+        self._waiting: dict[bytes, bytes] = {}
+        self._weight = 0
+        self._sizes: dict[str, int] = {}
+        """The packs, in the order of their age, and their bytes."""
+        self._old: set[str] = set()
+        """Packs that nobody has asked for anything today."""
+        self._used: set[str] = set()
+        self._entries: dict[bytes, tuple[str, _Row]] = {}
+        """The pack and the row of each address."""
+        for name in self._packs():
+            self._index(name)
 
     def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The values of those keys that have an entry."""
-        wanted = list(keys)
+        """The values of those addresses that have an entry."""
         found: dict[bytes, bytes] = {}
-        old: list[bytes] = []
-        for start in range(0, len(wanted), _MOST_KEYS):
-            part = wanted[start : start + _MOST_KEYS]
-            marks = ",".join("?" * len(part))
-            for key, used, value in self._ask(f"SELECT * FROM entries WHERE key IN ({marks})", part):
-                if isinstance(value, bytes) and _checksum(key, value[8:]) == value[:8]:
-                    found[key] = value[8:]
-                    if used != self._today:
-                        old.append(key)
-        if old:
-            self._write("UPDATE entries SET used = ? WHERE key = ?", [(self._today, key) for key in old])
+        wanted: dict[str, list[_Row]] = {}
+        for key in keys:
+            if (waiting := self._waiting.get(key)) is not None:
+                found[key] = waiting
+            elif (entry := self._entries.get(key)) is not None:
+                wanted.setdefault(entry[0], []).append(entry[1])
+        for name, rows in wanted.items():
+            found.update(self._read(name, rows))
         return found
 
     def save(self, entries: Mapping[bytes, bytes]) -> None:
-        """Keep these values, all of them or none."""
-        rows = [(key, self._today, _checksum(key, value) + value) for key, value in entries.items()]
-        self._write("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
+        """Keep these values."""
+        if self._broken:
+            return
+        for key, value in entries.items():
+            self._waiting[key] = value
+            self._weight += len(value)
+        if self._weight > _MOST_WAITING:
+            self._write()
 
-    def save_all(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep these values, some at a time, because all of them together may be large."""
-        rest = iter(entries)
-        while part := dict(islice(rest, _MOST_SAVED)):
-            self.save(part)
+    def save_new(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep values whose addresses say all about them: those that are there already stay."""
+        for key, value in entries:
+            if (known := self._entries.get(key)) is not None:
+                self._used.add(known[0])
+            else:
+                self.save({key: value})
 
     def close(self) -> None:
-        """Drop what no run has asked for in two weeks, and let go of the file."""
-        if self._database is not None:
-            self._write("DELETE FROM entries WHERE used < ?", [(self._today - _KEPT_DAYS,)])
-        if self._database is not None:
-            self._database.close()
-            self._database = None
-
-    # --- the database -----------------------------------------------------------------------------------
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            return _connect(self._file)
-        except sqlite3.OperationalError:
-            raise  # it cannot be opened at all
-        except sqlite3.DatabaseError:
-            self._file.unlink()  # no database, or not this one
-            return _connect(self._file)
-
-    def _ask(self, query: str, values: list[bytes]) -> list[tuple[bytes, int, bytes]]:
-        if self._database is not None:
-            try:
-                return self._database.execute(query, values).fetchall()
-            except sqlite3.Error as error:
-                self._fault(error)
-        return []
-
-    def _write(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
-        if self._database is not None:
-            try:
-                with self._database:
-                    self._database.execute("BEGIN IMMEDIATE")
-                    self._database.executemany(query, rows)
-            except sqlite3.Error as error:
-                self._fault(error)
-
-    def _fault(self, error: sqlite3.Error) -> None:
-        """Go on without the cache. A damaged file is removed; another run that is busy is no fault at all."""
-        if isinstance(error, sqlite3.OperationalError):
-            if "locked" in str(error):
-                return
-            self._warn(f"the cache {self._file} cannot be used: {error}")
-        else:
+        """Write what is left, drop what no run has asked for in two weeks, put small packs together."""
+        self._write()
+        for name in ("", *(self._used & self._old)):
             with suppress(OSError):
-                self._file.unlink()
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+                os.utime(self._folder / name)
+        small = [name for name, size in self._sizes.items() if size < _SMALL]
+        if len(small) > _MOST_SMALL:
+            self._put_together(small)
+        self._prune()
 
+    # --- reading ----------------------------------------------------------------------------------------
 
-def _connect(file: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-    try:
-        # The file may come from anybody: its schema must not run anything.
-        database.execute("PRAGMA trusted_schema = OFF")
-        database.execute("PRAGMA synchronous = OFF")
-        schema = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
-        if not schema:
-            database.execute(_SCHEMA.replace("TABLE", "TABLE IF NOT EXISTS"))
-            schema = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
-        if schema != [_SCHEMA]:
-            raise sqlite3.DatabaseError("it holds other tables")
-    except BaseException:
-        database.close()
-        raise
-    return database
+    def _packs(self) -> list[str]:
+        """The names of the packs, the oldest first; how large they are is noted."""
+        found = []
+        with suppress(OSError):
+            for entry in os.scandir(self._folder):
+                if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    about = entry.stat(follow_symlinks=False)
+                    found.append((entry.name, about.st_size))
+                    if int(about.st_mtime) // _DAY < self._today:
+                        self._old.add(entry.name)
+        self._sizes = dict(sorted(found)[-_MOST_PACKS:])
+        return list(self._sizes)
 
+    def _index(self, name: str) -> None:
+        """Note where the entries of a pack are."""
+        with suppress(OSError, struct.error), files.opened(self._folder / name, links=False) as handle:
+            mark, count = _HEAD.unpack(os.read(handle, _HEAD.size))
+            size = count * _ROW.size
+            if mark != _MARK or size > min(self._sizes[name], _LARGEST):
+                return
+            rows, seal = os.read(handle, size), os.read(handle, _SEAL)
+            if compare_digest(seal, self._seal(_MARK, rows)):
+                self._entries.update({row[0]: (name, row) for row in _ROW.iter_unpack(rows)})
 
-def _make(folder: Path) -> None:
-    """Create the folder, marked so that Git, search tools and backups pass it over."""
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return
-    (folder / ".gitignore").write_text("*\n", encoding="ascii")
-    tag = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of dynamo-lint: see https://bford.info/cachedir/\n"
-    (folder / "CACHEDIR.TAG").write_text(tag, encoding="ascii")
+    def _read(self, name: str, rows: Iterable[_Row]) -> dict[bytes, bytes]:
+        """The values of these entries of a pack; the addresses of those that are not whole are forgotten."""
+        found: dict[bytes, bytes] = {}
+        with suppress(OSError), files.opened(self._folder / name, links=False) as handle:
+            for key, start, length, _ in rows:
+                os.lseek(handle, start, os.SEEK_SET)
+                sealed = os.read(handle, length)
+                value = sealed[_SEAL:]
+                if compare_digest(sealed[:_SEAL], self._seal(key, value)):
+                    found[key] = value
+        if found:
+            self._used.add(name)
+        for key, *_ in rows:
+            if key not in found:
+                self._entries.pop(key, None)
+        return found
 
+    def _seal(self, key: bytes, value: bytes) -> bytes:
+        return hashlib.blake2b(key + value, key=self._seal_key, digest_size=_SEAL).digest()
 
-def _checksum(key: bytes, value: bytes) -> bytes:
-    return hashlib.blake2b(value, key=key, digest_size=8).digest()
+    # --- writing ----------------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        """Write what waits into a pack of its own."""
+        if self._waiting:
+            self._write_pack(self._waiting, dict.fromkeys(self._waiting, self._today))
+            self._waiting, self._weight = {}, 0
+
+    def _write_pack(self, values: Mapping[bytes, bytes], days: Mapping[bytes, int]) -> bool:
+        name = f"{time.time_ns():016x}-{os.urandom(8).hex()}.pack"
+        table: list[_Row] = []
+        at = _HEAD.size + len(values) * _ROW.size + _SEAL
+        for key, value in values.items():
+            table.append((key, at, _SEAL + len(value), days[key]))
+            at += _SEAL + len(value)
+        rows = b"".join(_ROW.pack(*row) for row in table)
+        draft = None
+        try:
+            handle, draft = files.create_beside(self._folder / name, 0o600)
+            with open(handle, "wb") as stream:
+                stream.write(_HEAD.pack(_MARK, len(values)) + rows + self._seal(_MARK, rows))
+                stream.writelines(
+                    part for key, value in values.items() for part in (self._seal(key, value), value)
+                )
+            draft.replace(self._folder / name)
+        except OSError as error:
+            self._broken = True
+            self._warn(f"the cache in {self._folder} cannot be used: {error.strerror}")
+            if draft is not None:
+                with suppress(OSError):
+                    draft.unlink()
+            return False
+        self._sizes[name] = at
+        self._entries.update({row[0]: (name, row) for row in table})
+        return True
+
+    def _put_together(self, names: list[str]) -> None:
+        """One pack in place of many; what is old, or was replaced by a later pack, is left out."""
+        chosen = set(names)
+        rows: dict[str, list[_Row]] = {}
+        for name, row in self._entries.values():
+            if name in chosen and row[3] >= self._today - _KEPT_DAYS:
+                rows.setdefault(name, []).append(row)
+        values: dict[bytes, bytes] = {}
+        for name, mine in rows.items():
+            values.update(self._read(name, mine))
+        days = {row[0]: row[3] for mine in rows.values() for row in mine}
+        if not values or self._write_pack(values, days):
+            self._remove(names)
+
+    def _prune(self) -> None:
+        """Drop packs that no run has asked for anything in two weeks, and drafts of runs that were killed."""
+        total = sum(self._sizes.values())
+        for name, size in list(self._sizes.items()):
+            if total > _MOST_BYTES:
+                self._remove([name])
+                total -= size
+        with suppress(OSError):
+            for entry in os.scandir(self._folder):
+                is_draft = _DRAFT.fullmatch(entry.name) is not None
+                if is_draft or entry.name in self._old - self._used:
+                    age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+                    if age > (_DAY if is_draft else _KEPT_DAYS * _DAY):
+                        self._remove([entry.name])
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._sizes.pop(name, None)
+            with suppress(OSError):
+                (self._folder / name).unlink()

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from dynamo_lint.baseline import Baseline
 
 
-def load(settings: Settings, update: bool) -> Baseline | None:
-    """The baseline in force, None if there is none; one that is to be written need not exist."""
+def load(settings: Settings, update: bool, named: bool) -> Baseline | None:
+    """The baseline in force, None if there is none; one that is to be written need not exist.
+
+    `named` if the command line names it, rather than the configuration.
+    """
     file = settings.baseline
     if file is None:
         if update:
@@ -33,7 +36,7 @@ def load(settings: Settings, update: bool) -> Baseline | None:
     if update and not file.exists():
         return Baseline(file.absolute())
     try:
-        return read(file)
+        return read(file, named)
     except BaselineError as error:
         raise Trouble(str(error)) from None
 

@@ -162,9 +162,14 @@ def check(
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
     if verbose:
         print_settings.explain(settings, found)
-    accepted = baselines.load(settings, update_baseline)
+    if not quiet:
+        print_settings.warn_of_links(found, verbose)
+    accepted = baselines.load(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
-    with Progress(not quiet) as progress, effort(settings, no_cache, cache_dir, jobs, progress) as means:
+    with (
+        Progress(not quiet) as progress,
+        effort(settings, no_cache, cache_dir, jobs, progress, quiet) as means,
+    ):
         if fix or diff:
             done = fixing.rewritten(settings, found, rules, sources, unsafe_fixes, accepted, means)
             if diff:

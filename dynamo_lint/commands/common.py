@@ -107,7 +107,7 @@ effort_options = options(
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         section=RUNNING,
-        help="Default: .dynamo_lint_cache beside the configuration.",
+        help="Default: a folder of your own for each project.",
     ),
     option(
         "-j",
@@ -127,19 +127,18 @@ def effort(
     cache_dir: Path | None,
     jobs: int | None,
     progress: Progress | None = None,
+    quiet: bool = False,
 ) -> Iterator[Effort]:
     """The cache and the processes of a run; a fault of the cache is one line, and the run goes on without."""
-    from dynamo_lint.cache.store import FOLDER, open_store
+    from dynamo_lint.cache.place import FORMER, open_store
     from dynamo_lint.run.reading import Effort
 
     home = settings.source.parent if settings.source else Path.cwd()
-    store = (
-        None
-        if no_cache
-        else open_store(
-            cache_dir or home / FOLDER, lambda problem: click.echo(f"dynamo-lint: {problem}", err=True)
-        )
-    )
+    store = None
+    if not no_cache:
+        store = open_store(home, cache_dir, lambda problem: click.echo(f"dynamo-lint: {problem}", err=True))
+        if not quiet and (home / FORMER).exists():
+            click.echo(f"{FORMER} is no longer used: delete it", err=True)
     try:
         yield Effort(store, jobs or _processors(), progress)
     finally:

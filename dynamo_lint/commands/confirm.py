@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import sys
 import tempfile
 from dataclasses import replace
@@ -176,6 +177,7 @@ def confirm(
     listed under `probes` in the configuration are used.
     """
     from dynamo_lint.commands.output import deliver, look_at
+    from dynamo_lint.commands.print_settings import warn_of_links
     from dynamo_lint.confirm import run
     from dynamo_lint.confirm.budget import Budget, exceeded
     from dynamo_lint.render import fixed as fixed_format
@@ -186,6 +188,8 @@ def confirm(
     if python is None and find_spec("torch") is None:
         raise Trouble(MISSING)
     listed, settings, found = _probes(probes, projects, force_exclude, given)
+    if not quiet:
+        warn_of_links(found)
     settings = settings if python else _with_torch_here(settings)
     limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
 
@@ -260,8 +264,9 @@ def _again(
     if not done.applied:
         return None
     with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
-        copy = copied(found.root, done.files, Path(folder).resolve())
-        moved = [replace(one, path=copy / one.path.resolve().relative_to(found.root)) for one in listed]
+        places = [os.path.relpath(one.path.resolve(), os.path.realpath(found.root)) for one in listed]
+        copy = copied(found.root, done.files, Path(folder).resolve(), (*found.files, *places))
+        moved = [replace(one, path=copy / place) for one, place in zip(listed, places, strict=True)]
         after = testify(moved, done.report.findings, copy, True)
     return [compared(*pair) for pair in zip(reports, after, strict=True)], len(done.applied)
 

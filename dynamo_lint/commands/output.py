@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from dynamo_lint import files
 from dynamo_lint.commands.errors import ReaderLeft, Trouble
 from dynamo_lint.config import Settings
 from dynamo_lint.report import Report
@@ -65,19 +66,44 @@ def deliver(text: str, file: Path | None) -> None:
     if file is None:
         to_stdout(text)
         return
-    target = Path(os.path.realpath(file))
+    data = text.encode("utf-8", "backslashreplace")
     try:
-        if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8", errors="backslashreplace")
+        if _leads_out(file):
+            raise Trouble(f"{file}: cannot be written: a link leads out of the project; name the file itself")
+        if _is_stream(file):
+            # As it was named: what `/dev/stdout` stands for has no other name.
+            with open(os.open(file, os.O_WRONLY | os.O_APPEND), "wb") as stream:
+                stream.write(data)
             return
-        draft = target.with_name(f".{target.name}.{os.getpid()}")
+        target = Path(os.path.realpath(file))
+        handle, draft = files.create_beside(target)
         try:
-            draft.write_text(text, encoding="utf-8", errors="backslashreplace")
+            with open(handle, "wb") as stream:
+                stream.write(data)
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise Trouble(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def _is_stream(file: Path) -> bool:
+    """Whether this cannot be replaced: a device, a pipe, or what the system calls by a number."""
+    return (file.exists() and not file.is_file()) or _absolute(file).parts[1:2] in (("dev",), ("proc",))
+
+
+def _leads_out(file: Path) -> bool:
+    """Whether a link, which may have come with the checkout, leads to another place than was named."""
+    named, here = _absolute(file), Path.cwd()
+    if named.is_relative_to(here):
+        return not files.inside(named, [os.path.realpath(here), files.around(here)])
+    return (
+        named.is_symlink() and not _is_stream(named) and not files.inside(named, [files.around(named.parent)])
+    )
+
+
+def _absolute(file: Path) -> Path:
+    return Path(os.path.normpath(file.absolute()))
 
 
 def to_stdout(text: str | bytes) -> None:

@@ -12,6 +12,9 @@ from dynamo_lint.config import KEYS, Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.terminal import clean
 
+_FEW = 3
+"""Names in a line of a run that is not asked to be verbose."""
+
 
 def configuration_text(settings: Settings) -> str:
     """The settings as a configuration file would give them; what is not set is commented out."""
@@ -42,6 +45,16 @@ def explain(settings: Settings, found: Discovered) -> None:
     click.echo(f"files: {len(found.files)} read, {len(found.reported)} reported on", err=True)
     for path in found.passed_over:
         click.echo(f"skipped, larger than 1 MB: {path}", err=True)
+
+
+def warn_of_links(found: Discovered, all_of_them: bool = False) -> None:
+    """Say which links were passed over: somebody may have counted on them."""
+    if not found.outside:
+        return
+    names = [clean(name) for name in (found.outside if all_of_them else found.outside[:_FEW])]
+    if left := len(found.outside) - len(names):
+        names.append(f"and {left} more")
+    click.echo(f"passed over, because links lead out of the project: {', '.join(names)}", err=True)
 
 
 def near(path: Path) -> str:

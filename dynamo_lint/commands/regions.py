@@ -20,6 +20,7 @@ from dynamo_lint.commands.common import (
 from dynamo_lint.commands.errors import Trouble
 from dynamo_lint.commands.help import SectionedCommand, option
 from dynamo_lint.commands.output import deliver, look_at
+from dynamo_lint.commands.print_settings import warn_of_links
 from dynamo_lint.selectors import closest
 from dynamo_lint.terminal import wants_colour
 
@@ -60,7 +61,8 @@ def regions(
     from dynamo_lint.sources import Sources
 
     settings, found = prepare(paths, force_exclude, given)
-    sources = Sources(found.root)
+    warn_of_links(found)
+    sources = Sources(found.root, found.given)
     with effort(settings, no_cache, cache_dir, jobs) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
         gathering = GrowingTables(OF_REGIONS)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dynamo_lint import files
 from dynamo_lint.index.decoding import decode
 
 
@@ -30,7 +31,7 @@ def probes(path: Path) -> tuple[str, ...]:
 
 def probes_of(path: Path) -> list[ProbeRef]:
     """The probes of a file, in order."""
-    tree = ast.parse(decode(path.read_bytes()))
+    tree = ast.parse(decode(files.read(path)))
     return [
         ProbeRef(path, node.name, node.lineno)
         for node in tree.body
@@ -51,8 +52,9 @@ def _named(name: str, home: Path) -> list[ProbeRef]:
     file, _, wanted = name.partition("::")
     path = home / file
     if path.is_dir():
-        candidates = [one for one in sorted(path.rglob("*.py")) if b"def probe_" in one.read_bytes()]
-        chosen = [probe for one in candidates for probe in _read(one)]
+        tops = [files.around(path)]
+        candidates = [one for one in sorted(path.rglob("*.py")) if one.is_file() and files.inside(one, tops)]
+        chosen = [probe for one in candidates if _mentions_probes(one) for probe in _read(one)]
     elif path.is_file():
         chosen = _read(path)
     else:
@@ -63,6 +65,13 @@ def _named(name: str, home: Path) -> list[ProbeRef]:
         what = f"no probe named {wanted}" if wanted else "no function named probe_*"
         raise DiscoveryTrouble(f"{file}: contains {what}")
     return chosen
+
+
+def _mentions_probes(path: Path) -> bool:
+    try:
+        return b"def probe_" in files.read(path)
+    except OSError:
+        return False
 
 
 def _read(path: Path) -> list[ProbeRef]:

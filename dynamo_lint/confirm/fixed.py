@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from dynamo_lint import files
 from dynamo_lint.config import DEFAULT_EXCLUDE
 from dynamo_lint.confirm.messages import Digest
 from dynamo_lint.confirm.receipt import Receipt
@@ -30,25 +33,39 @@ class Comparison:
     """Operations that came (`+ add`) or went (`- mul`) in the first graph of each function."""
 
 
-def copied(root: Path, files: Mapping[str, bytes], to: Path) -> Path:
-    """A copy of a project with some files replaced; caches, environments and large files stay behind."""
+def copied(root: Path, fixed: Mapping[str, bytes], to: Path, needed: Iterable[str] = ()) -> Path:
+    """A copy of a project with some files replaced; caches, environments and large files stay behind.
 
-    def left_out(folder: str, names: list[str]) -> set[str]:
-        return {
-            name
-            for name in names
-            if name in DEFAULT_EXCLUDE or name.startswith(".") or _large(Path(folder) / name)
-        }
-
+    Folders with files that are `needed` are copied whatever they are called. No link in the copy leads out of
+    it: a linked file is copied, a link to a folder leads to its copy, and other links stay behind.
+    """
     copy = to / root.name
-    shutil.copytree(root, copy, ignore=left_out, symlinks=True)
-    for path, content in files.items():
-        (copy / path).write_bytes(content)
+    above = {str(parent) for path in (*needed, *fixed) for parent in PurePosixPath(path).parents}
+    _copy_folder(Path(os.path.realpath(root)), copy, "", above)
+    for path, content in fixed.items():
+        target = copy / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        target.write_bytes(content)
     return copy
 
 
-def _large(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size > LARGEST
+def _copy_folder(root: Path, copy: Path, below: str, needed: Collection[str]) -> None:
+    (copy / below).mkdir(parents=True)
+    for entry in sorted(os.scandir(root / below), key=lambda entry: entry.name):
+        path = f"{below}/{entry.name}" if below else entry.name
+        left_out = entry.name in DEFAULT_EXCLUDE or entry.name.startswith(".")
+        if left_out and not (entry.is_dir() and path in needed):
+            continue
+        if entry.is_dir():
+            if not entry.is_symlink() or (path in needed and files.inside(entry.path, [str(root)])):
+                _copy_folder(root, copy, path, needed)
+            elif files.inside(entry.path, [str(root)]):
+                there = copy / os.path.relpath(os.path.realpath(entry.path), root)
+                (copy / path).symlink_to(os.path.relpath(there, (copy / path).parent), True)
+        elif entry.is_file() and entry.stat().st_size <= LARGEST:
+            with suppress(PermissionError):  # then the program cannot read it either
+                shutil.copy2(entry.path, copy / path)
 
 
 def compared(before: ProbeReport, after: ProbeReport) -> Comparison:

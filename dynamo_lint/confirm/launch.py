@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from dynamo_lint import files
 from dynamo_lint.confirm.messages import Reply, Request, reply_from_json
 
 NO_TORCH = "torch is not installed"
@@ -37,6 +38,8 @@ STARTER = "import sys; sys.path.append({home!r}); from dynamo_lint.confirm.child
 
 TAIL = 4
 """Lines of a probe's own output that are quoted when it dies."""
+_TAIL_BYTES = 20_000
+"""Bytes in which they are looked for; the output as a whole may fill the disk."""
 
 
 def run(request: Request, timeout: float, python: str = sys.executable) -> Reply:
@@ -110,8 +113,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _read(answer: Path) -> Reply:
     try:
-        return reply_from_json(json.loads(answer.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
+        return reply_from_json(json.loads(files.read(answer, links=False)))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Reply("start")
 
 
@@ -126,5 +129,7 @@ def _with_error(reply: Reply, why: str, tail: str) -> Reply:
 
 
 def _last_lines(log: Path) -> str:
-    text = log.read_text(encoding="utf-8", errors="replace")
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+        text = stream.read(_TAIL_BYTES).decode("utf-8", "replace")
     return "\n".join([line for line in text.splitlines() if line.strip()][-TAIL:])

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from dynamo_lint import files
 from dynamo_lint.index.decoding import decode
 
 MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
@@ -42,7 +43,7 @@ def closure(path: Path, home: Path) -> set[Path]:
 def imported(file: Path, script: Path, home: Path) -> Iterator[Path]:
     """The files of the project that a file imports; `script` is the folder of the program that runs."""
     try:
-        tree = ast.parse(decode(file.read_bytes()))
+        tree = ast.parse(decode(files.read(file)))
     except (OSError, SyntaxError, ValueError):
         return
     for node in ast.walk(tree):
@@ -58,10 +59,13 @@ def imported(file: Path, script: Path, home: Path) -> Iterator[Path]:
 
 
 def _files(dotted: str, ways: Iterable[Path]) -> Iterator[Path]:
+    """The file of a module in the first of some folders, unless a link leads out of the project."""
     parts = dotted.split(".") if dotted else []
     for way in ways:
         target = way.joinpath(*parts)
         for file in (target.with_suffix(".py") if parts else target / "__init__.py", target / "__init__.py"):
             if file.is_file():
-                yield file.resolve()
+                real = file.resolve()
+                if real == file or files.inside(real, [files.around(way)]):
+                    yield real
                 return

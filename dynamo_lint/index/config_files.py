@@ -66,7 +66,7 @@ def summarize_config(path: str, source: bytes) -> FileFacts:
     if path.endswith((".toml", ".cfg")):
         try:
             rows = packaging.offered(path, decode(source).replace("\r\n", "\n"))
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError) as error:
             why = f"cannot be read: {error}".partition("\n")[0]
             return FileFacts(path, path, functions=top, is_code=False, error=(1, why))
         return FileFacts(path, path, functions=top, is_code=False, settings=rows)

@@ -56,7 +56,7 @@ def _keep_recorded(store: Store, notes: Recorder) -> dict[str, str]:
             addresses[path] = address.hex()
             yield address, asked
 
-    store.save_all(entries())
+    store.save_new(entries())
     return addresses
 
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from dynamo_lint import files
 from dynamo_lint.fixes.bytes import read
 from dynamo_lint.run.rewrite import Rewritten
 
@@ -41,7 +42,9 @@ def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, P
     """Write a draft beside each file; why the group has to be left alone, if it has to."""
     for path in paths:
         target = Path(os.path.realpath(root / path))
-        now = target.read_bytes()
+        if not files.inside(target, [os.path.realpath(root), files.around((root / path).parent)]):
+            return f"{path} is a link that leads out of the project; name the file itself"
+        now = files.read(target)
         if target in drafts or now == done.files[path]:
             continue  # the same file under another name
         if now != done.originals[path]:

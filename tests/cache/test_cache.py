@@ -6,20 +6,20 @@ import gc
 import json
 import os
 import random
-import time
 from pathlib import Path
 
 import pytest
 
 from dynamo_lint import cli
+from dynamo_lint.cache import store as store_module
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
-from dynamo_lint.cache.store import Store, folder_of, home, open_store
-from dynamo_lint.files import DRAFT
+from dynamo_lint.cache.place import FORMER, open_store
+from dynamo_lint.cache.store import Store
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.index.summarize import summarize
 
-SOURCES = sorted((Path(__file__).parent.parent.parent / "dynamo_lint").rglob("*.py"))[::4]
+SOURCES = sorted((Path(__file__).parents[2] / "dynamo_lint").rglob("*.py"))[::4]
 MODEL = """\
 import torch
 
@@ -52,7 +52,15 @@ def lint(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, list[t
 
 def warnings_of(folder: Path) -> tuple[Store | None, list[str]]:
     said: list[str] = []
-    return open_store(folder, said.append), said
+    return open_store(folder.parent / "project", folder, said.append), said
+
+
+def opened(folder: Path, seal: bytes = b"k" * 32) -> Store:
+    return Store(folder, seal, pytest.fail)
+
+
+def packs(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.pack"))
 
 
 # --- the codec ------------------------------------------------------------------------------------------
@@ -111,137 +119,231 @@ def test_data_of_another_kind_is_refused(data: bytes) -> None:
         Codec(FileFacts).decode(data)
 
 
-# --- the files ------------------------------------------------------------------------------------------
-
-
-def entries_of(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("??/*") if path.is_file())
+# --- the packs ------------------------------------------------------------------------------------------
 
 
 def test_entries_outlive_the_run_that_made_them(tmp_path: Path) -> None:
-    first, _ = warnings_of(tmp_path / "cache")
-    assert first is not None
+    first = opened(tmp_path)
     first.save({key("a"): b"one", key("b"): b"two"})
+    assert first.load([key("a")]) == {key("a"): b"one"}
     first.close()
-    second, said = warnings_of(tmp_path / "cache")
-    assert second is not None
-    assert second.load([key("a"), key("b"), key("c")]) == {key("a"): b"one", key("b"): b"two"}
-    assert said == []
+    assert opened(tmp_path).load([key("a"), key("b"), key("c")]) == {key("a"): b"one", key("b"): b"two"}
 
 
-def test_an_entry_made_with_another_key_is_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, _ = warnings_of(tmp_path / "cache")
-    assert store is not None
-    store.save({key("a"): b"one"})
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "somebody else"))
-    store, said = warnings_of(tmp_path / "cache")
-    assert store is not None
-    assert (store.load([key("a")]), said) == ({}, [])
+def test_the_latest_value_of_an_address_counts_unless_it_is_kept_once(tmp_path: Path) -> None:
+    for value in (b"one", b"two"):
+        store = opened(tmp_path)
+        store.save({key("a"): value})
+        store.save_new([(key("b"), value)])
+        store.close()
+    assert opened(tmp_path).load([key("a"), key("b")]) == {key("a"): b"two", key("b"): b"one"}
 
 
-def test_an_entry_under_another_address_is_a_miss(tmp_path: Path) -> None:
-    store, _ = warnings_of(tmp_path / "cache")
-    assert store is not None
+def test_entries_that_were_sealed_with_another_key_are_a_miss(tmp_path: Path) -> None:
+    store = opened(tmp_path, b"x" * 32)
+    store.save({key("a"): b"forged"})
+    store.close()
+    assert opened(tmp_path).load([key("a")]) == {}
+
+
+def test_an_entry_under_the_address_of_another_is_a_miss(tmp_path: Path) -> None:
+    store = opened(tmp_path)
     store.save({key("a"): b"one", key("b"): b"two"})
-    one, two = (tmp_path / "cache" / key(name)[:1].hex() / key(name).hex() for name in "ab")
-    one.write_bytes(two.read_bytes())
-    assert store.load([key("a"), key("b")]) == {key("b"): b"two"}
+    store.close()
+    (pack,) = packs(tmp_path)
+    data = pack.read_bytes()
+    pack.write_bytes(
+        data.replace(key("a"), b"-" * 16).replace(key("b"), key("a")).replace(b"-" * 16, key("b"))
+    )
+    assert opened(tmp_path).load([key("a"), key("b")]) == {}
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
-@pytest.mark.parametrize(
-    "kind", ["link", "dangling link", "device", "fifo", "folder", "empty", "text", "short"]
-)
-def test_anything_else_in_the_place_of_an_entry_is_a_miss(tmp_path: Path, kind: str) -> None:
-    store, _ = warnings_of(tmp_path / "cache")
-    assert store is not None
+def test_an_entry_that_was_lost_is_kept_again(tmp_path: Path) -> None:
+    store = opened(tmp_path)
     store.save({key("a"): b"one"})
-    (entry,) = entries_of(tmp_path / "cache")
-    whole = entry.read_bytes()
-    entry.unlink()
-    (tmp_path / "elsewhere").write_bytes(whole)
-    match kind:
-        case "link":
-            entry.symlink_to(tmp_path / "elsewhere")
-        case "dangling link":
-            entry.symlink_to(tmp_path / "nowhere")
-        case "device":
-            entry.symlink_to("/dev/zero")
-        case "fifo":
-            os.mkfifo(entry)
-        case "folder":
-            entry.mkdir()
-        case _:
-            entry.write_bytes({"empty": b"", "text": b"text " * 99}.get(kind, whole[:-1]))
-    store, said = warnings_of(tmp_path / "cache")
-    assert store is not None
-    assert (store.load([key("a")]), said) == ({}, [])
-    store.save({key("a"): b"one"})
-    assert (tmp_path / "elsewhere").read_bytes() == whole
-    assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_folder_of_entries_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "cache").mkdir(mode=0o700)
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "cache" / key("a")[:1].hex()).symlink_to(tmp_path / "elsewhere")
-    store, _ = warnings_of(tmp_path / "cache")
-    assert store is not None
-    store.save({key("a"): b"one"})
+    store.close()
+    (pack,) = packs(tmp_path)
+    pack.write_bytes(pack.read_bytes()[:-1] + b"x")
+    store = opened(tmp_path)
     assert store.load([key("a")]) == {}
-    assert list((tmp_path / "elsewhere").iterdir()) == []
+    store.save_new([(key("a"), b"one")])
+    store.close()
+    assert opened(tmp_path).load([key("a")]) == {key("a"): b"one"}
 
 
-def test_damage_anywhere_never_gives_a_wrong_entry(tmp_path: Path) -> None:
+def test_damage_anywhere_in_a_pack_never_gives_a_wrong_entry(tmp_path: Path) -> None:
     chance = random.Random(7)
-    entries = {key(n): bytes([n]) * 300 for n in range(40)}
-    for _ in range(30):
-        store, said = warnings_of(tmp_path)
-        assert store is not None
+    entries = {key(n): bytes([n]) * 3000 for n in range(40)}
+    for _ in range(100):
+        store = opened(tmp_path)
         store.save(entries)
-        file = chance.choice(entries_of(tmp_path))
-        data = bytearray(file.read_bytes())
-        for _ in range(chance.randrange(1, 20)):
+        store.close()
+        (pack,) = packs(tmp_path)
+        data = bytearray(pack.read_bytes())
+        for _ in range(chance.randrange(1, 200)):
             data[chance.randrange(len(data))] = chance.randrange(256)
-        file.write_bytes(data[: chance.randrange(len(data) // 2, len(data) + 1)])
-        assert store.load(entries).items() <= entries.items()
-        assert said == []
+        pack.write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
+        assert opened(tmp_path).load(entries).items() <= entries.items()
+        pack.unlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
+@pytest.mark.parametrize("what", ["pipe", "folder", "device", "loop", "link", "empty", "text"])
+def test_what_lies_in_the_place_of_a_pack_is_a_miss(tmp_path: Path, what: str) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    place, elsewhere = cache / f"{'f' * 16}-{'0' * 16}.pack", tmp_path / "elsewhere"
+    elsewhere.write_text("precious")
+    match what:
+        case "pipe":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+        case "device":
+            place.symlink_to("/dev/zero")
+        case "loop":
+            place.symlink_to(place.name)
+        case "link":
+            place.symlink_to(elsewhere)
+        case _:
+            place.write_text("" if what == "empty" else "text" * 1000)
+    store = opened(cache)
+    store.save({key("a"): b"one"})
+    store.close()
+    assert opened(cache).load([key("a")]) == {key("a"): b"one"}
+    assert elsewhere.read_text() == "precious"
+
+
+def test_many_small_packs_become_one(tmp_path: Path) -> None:
+    for n in range(40):
+        store = opened(tmp_path)
+        store.save({key(n): bytes([n]), key("latest"): bytes([n])})
+        store.close()
+    assert len(packs(tmp_path)) < 10
+    found = opened(tmp_path).load([key("latest"), *map(key, range(40))])
+    assert found == {key("latest"): bytes([39]), **{key(n): bytes([n]) for n in range(40)}}
 
 
 def test_what_nobody_asked_for_in_two_weeks_is_dropped(tmp_path: Path) -> None:
-    store, _ = warnings_of(tmp_path)
-    assert store is not None
-    store.save({key("old"): b"old", key("asked"): b"asked"})
-    long_ago = time.time() - 20 * 86400
-    for path in entries_of(tmp_path):
-        os.utime(path, (long_ago, long_ago))
+    for name in ("old", "asked"):
+        store = opened(tmp_path)
+        store.save({key(name): name.encode()})
+        store.close()
+    (tmp_path / f".{packs(tmp_path)[0].name}.{'0' * 16}").write_text("of a run that was killed")
+    (tmp_path / "mine.txt").write_text("of somebody else")
+    for file in tmp_path.iterdir():
+        os.utime(file, (0, 0))
+    store = opened(tmp_path)
     store.load([key("asked")])
     store.close()
-    assert store.load([key("old"), key("asked")]) == {key("asked"): b"asked"}
+    assert opened(tmp_path).load([key("old"), key("asked")]) == {key("asked"): b"asked"}
+    assert len(list(tmp_path.iterdir())) == 2
+    assert packs(tmp_path)[0].stat().st_mtime > 0
 
 
-def test_drafts_of_runs_that_were_killed_are_swept_away(tmp_path: Path) -> None:
-    store, _ = warnings_of(tmp_path)
-    assert store is not None
-    store.save({key("a"): b"one"})
-    (entry,) = entries_of(tmp_path)
-    draft = entry.with_name(f"{DRAFT}{entry.name}-0")
-    draft.write_bytes(b"half")
-    os.utime(draft, (0, 0))
-    store.close()
-    assert entries_of(tmp_path) == [entry]
+def test_the_oldest_packs_go_where_all_together_are_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "_MOST_BYTES", 3000)
+    for n in range(5):
+        store = opened(tmp_path)
+        store.save({key(n): b"x" * 1000})
+        store.close()
+    assert list(opened(tmp_path).load(map(key, range(5)))) == [key(3), key(4)]
 
 
-def test_runs_share_the_folder_while_another_is_writing(tmp_path: Path) -> None:
-    one, said_one = warnings_of(tmp_path)
-    two, said_two = warnings_of(tmp_path)
-    assert one is not None
-    assert two is not None
+def test_runs_that_share_the_folder_do_not_disturb_each_other(tmp_path: Path) -> None:
+    one, two = opened(tmp_path), opened(tmp_path)
     for n in range(20):
         (one if n % 2 else two).save({key(n): bytes([n])})
+    one.close()
+    two.close()
     keys = [key(n) for n in range(20)]
-    assert one.load(keys) == two.load(keys) == {key(n): bytes([n]) for n in range(20)}
-    assert said_one == said_two == []
+    assert opened(tmp_path).load(keys) == {key(n): bytes([n]) for n in range(20)}
+
+
+def test_a_pack_that_another_run_has_removed_is_a_miss(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    store.save({key("a"): b"one"})
+    store.close()
+    store = opened(tmp_path)
+    packs(tmp_path)[0].unlink()
+    assert store.load([key("a")]) == {}
+
+
+# --- the place ------------------------------------------------------------------------------------------
+
+
+def test_the_key_is_made_once_and_for_the_user_alone(tmp_path: Path, folder_for_caches: Path) -> None:
+    file = folder_for_caches / "dynamo-lint" / "key"
+    for _ in range(2):
+        store, said = warnings_of(tmp_path / "cache")
+        assert (store is not None, said) == (True, [])
+        made = file.read_bytes()
+    assert len(made) == 32
+    assert file.read_bytes() == made
+    if os.name == "posix":
+        assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert [path.name for path in (tmp_path / "cache").iterdir()] != ["key"]
+
+
+def test_a_key_of_another_size_is_made_anew(tmp_path: Path, folder_for_caches: Path) -> None:
+    warnings_of(tmp_path / "cache")
+    file = folder_for_caches / "dynamo-lint" / "key"
+    file.write_bytes(b"")
+    assert warnings_of(tmp_path / "cache")[1] == []
+    assert len(file.read_bytes()) == 32
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links as POSIX has them")
+@pytest.mark.parametrize(
+    "fault", ["open key", "linked key", "open home", "linked home", "project", "other", "nowhere"]
+)
+def test_what_others_may_have_touched_is_not_used(
+    tmp_path: Path, folder_for_caches: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    home = folder_for_caches / "dynamo-lint"
+    home.mkdir(mode=0o700)
+    match fault:
+        case "open key":
+            (home / "key").write_bytes(b"k" * 32)
+            (home / "key").chmod(0o644)
+        case "linked key":
+            (tmp_path / "key").write_bytes(b"k" * 32)
+            (tmp_path / "key").chmod(0o600)
+            (home / "key").symlink_to(tmp_path / "key")
+        case "open home":
+            home.chmod(0o777)
+        case "linked home":
+            home.rename(tmp_path / "home")
+            home.symlink_to(tmp_path / "home")
+        case "project":
+            monkeypatch.setenv("XDG_CACHE_HOME", str(project / ".cache"))
+        case "other":
+            (tmp_path / "other/.git").mkdir(parents=True)
+            monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other/.cache"))
+        case _:
+            monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    said: list[str] = []
+    assert open_store(project, None, said.append) is None
+    assert (len(said), said[0][:10]) == (1, "no cache: ")
+    assert list(project.iterdir()) == []
+
+
+def test_the_cache_of_a_project_that_is_gone_is_dropped(tmp_path: Path, folder_for_caches: Path) -> None:
+    home = folder_for_caches / "dynamo-lint"
+    for name in ("gone", "new", "newest"):
+        store = open_store(tmp_path / name, None, pytest.fail)
+        assert store is not None
+        store.save({key("a"): b"one"})
+        store.close()
+        if name == "gone":
+            (old,) = (path for path in home.iterdir() if path.is_dir())
+            os.utime(old, (0, 0))
+    assert not old.exists()
+    assert len([path for path in home.iterdir() if path.is_dir()]) == 2
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
@@ -249,28 +351,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     store, said = warnings_of(tmp_path / "file" / "cache")
     assert store is None
     assert len(said) == 1
-    assert said[0].startswith("no cache is used")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs modes and links")
-def test_a_folder_that_others_may_write_to_or_a_link_to_one_is_not_used(tmp_path: Path) -> None:
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open").chmod(0o777)
-    (tmp_path / "mine").mkdir(mode=0o700)
-    (tmp_path / "link").symlink_to(tmp_path / "mine")
-    for name in ("open", "link"):
-        store, said = warnings_of(tmp_path / name)
-        assert store is None
-        assert len(said) == 1
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs modes")
-def test_folders_entries_and_the_key_are_for_this_user_alone(tmp_path: Path) -> None:
-    store, _ = warnings_of(tmp_path / "cache")
-    assert store is not None
-    store.save({key("a"): b"one"})
-    made = [home() / "key", tmp_path / "cache", *(tmp_path / "cache").rglob("*")]
-    assert {path.stat().st_mode & 0o077 for path in made} == {0}
+    assert "cannot be used" in said[0]
 
 
 def test_no_module_of_the_cache_can_unpickle_or_import_by_name() -> None:
@@ -282,44 +363,101 @@ def test_no_module_of_the_cache_can_unpickle_or_import_by_name() -> None:
 # --- the run --------------------------------------------------------------------------------------------
 
 
-def test_a_second_run_says_the_same(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_run_says_the_same(
+    project: Path, capsys: pytest.CaptureFixture[str], folder_for_caches: Path
+) -> None:
     first = lint(capsys)
     assert first == (1, [("DYN101", 9)], "")
-    assert entries_of(folder_of(project))
+    assert packs(folder_for_caches)
     assert lint(capsys) == first
     assert lint(capsys, "--no-cache") == first
+    assert sorted(path.name for path in project.iterdir()) == ["model.py", "train.py"]
 
 
-def test_no_cache_leaves_nothing_behind(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_cache_leaves_nothing_behind(
+    project: Path, capsys: pytest.CaptureFixture[str], folder_for_caches: Path
+) -> None:
     lint(capsys, "--no-cache")
-    assert not folder_of(project).exists()
+    assert list(folder_for_caches.iterdir()) == []
 
 
-def test_nothing_is_kept_in_the_project(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = sorted(project.rglob("*"))
+def test_cache_dir_is_where_it_goes(
+    project: Path, capsys: pytest.CaptureFixture[str], folder_for_caches: Path
+) -> None:
+    lint(capsys, "--cache-dir", "elsewhere")
+    assert not packs(folder_for_caches)
+    assert packs(project / "elsewhere")
+    assert (project / "elsewhere" / ".gitignore").read_text() == "*\n"
     lint(capsys)
-    assert sorted(project.rglob("*")) == before
+    assert len([path for path in folder_for_caches.rglob("*") if path.name == ".gitignore"]) == 0
 
 
-def test_a_cache_that_came_with_the_project_is_not_opened_and_said(
+@pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
+@pytest.mark.parametrize("named", ["planted", "planted/below"])
+def test_cache_dir_is_not_behind_a_link_out_of_the_checkout(
+    project: Path, capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory, named: str
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (project / "planted").symlink_to(elsewhere)
+    status, found, said = lint(capsys, "--cache-dir", named)
+    assert (status, found, len(said.splitlines())) == (1, [("DYN101", 9)], 1)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_cache_that_came_with_the_checkout_is_not_believed(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    (project / "model.py").write_text(MODEL.replace("self.steps += 1", "pass"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("attacker")))
+    lint(capsys, "--cache-dir", "shipped")
+    (made,) = packs(project / "shipped")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("user")))
+    reads = []
+    monkeypatch.setattr(Store, "_read", lambda *given: reads.append(given) or {})
+    assert lint(capsys, "--cache-dir", "shipped")[0] == 0
+    assert (reads, made.exists()) == ([], True)
+
+
+def test_a_cache_of_an_earlier_version_is_left_alone_and_named(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (project / ".dynamo_lint_cache").mkdir()
-    (project / ".dynamo_lint_cache" / "entries.db").write_bytes(b"SQLite format 3")
-    status, found, said = lint(capsys)
-    assert (status, found) == (1, [("DYN101", 9)])
-    assert said == (
-        "dynamo-lint: .dynamo_lint_cache is not read: the cache is kept outside of the project; "
-        "delete the folder\n"
-    )
-    assert [path.name for path in (project / ".dynamo_lint_cache").iterdir()] == ["entries.db"]
+    (project / FORMER).mkdir()
+    (project / FORMER / "entries.db").write_bytes(b"any")
+    assert lint(capsys) == (1, [("DYN101", 9)], "")
+    assert cli.run(["."]) == 1
+    assert f"{FORMER} is no longer used: delete it\n" in capsys.readouterr().err
+    assert (project / FORMER / "entries.db").read_bytes() == b"any"
 
 
-def test_cache_dir_is_where_it_goes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lint(capsys, "--cache-dir", "elsewhere")
-    assert not folder_of(project).exists()
-    assert entries_of(project / "elsewhere")
-    assert (project / "elsewhere" / ".gitignore").read_text() == "*\n"
+def test_no_damage_to_the_cache_changes_the_verdict(
+    project: Path, capsys: pytest.CaptureFixture[str], folder_for_caches: Path
+) -> None:
+    chance = random.Random(3)
+    want = lint(capsys)
+    (pack,) = packs(folder_for_caches)
+    whole = pack.read_bytes()
+    for trial in range(int(os.environ.get("CORRUPTIONS", "60"))):
+        data = bytearray(whole)
+        at = chance.randrange(len(data))
+        match trial % 5:
+            case 0:
+                for _ in range(chance.choice([1, 10, 1000])):
+                    data[chance.randrange(len(data))] = chance.randrange(256)
+            case 1:
+                del data[at:]
+            case 2:
+                data[at : at + 4096] = chance.randbytes(min(4096, len(data) - at))
+            case 3:
+                data[chance.randrange(100)] ^= 1 << chance.randrange(8)
+            case _:
+                data[400:] = chance.randbytes(len(data) - 400)
+        for other in packs(folder_for_caches):
+            other.unlink()
+        pack.write_bytes(data)
+        assert lint(capsys) == want, trial
 
 
 def test_a_cache_folder_that_is_in_use_for_something_else_gets_no_gitignore(
@@ -364,10 +502,9 @@ def test_a_suppression_added_later_is_heeded(project: Path, capsys: pytest.Captu
 
 
 def test_an_unreadable_cache_is_one_warning_and_the_run_goes_on(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, capsys: pytest.CaptureFixture[str], folder_for_caches: Path
 ) -> None:
-    home().mkdir(parents=True, exist_ok=True)
-    folder_of(project).write_text("in the way")
+    (folder_for_caches / "dynamo-lint").write_text("in the way")
     status, found, said = lint(capsys)
     assert (status, found) == (1, [("DYN101", 9)])
     assert len(said.splitlines()) == 1

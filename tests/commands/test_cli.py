@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint import cli
-from dynamo_lint.cache.store import folder_of
 from dynamo_lint.run import judge
 
 COUNTER = """\
@@ -430,19 +429,21 @@ def test_libcst_and_torch_are_not_imported_where_nothing_is_compiled(here: Path,
     assert done.returncode == 0, done.stderr
 
 
-def test_cached_run_imports_nothing_that_only_its_own_cache_would_need(here: Path) -> None:
+def test_cached_run_imports_nothing_that_only_its_own_cache_would_need(
+    here: Path, folder_for_caches: Path
+) -> None:
     (here / "a.py").write_text(EAGER)
     program = (
         "import sys\nfrom dynamo_lint import cli\n"
         "cli.run(['.'])\n"
-        "print(sorted({'libcst', 'pathspec'} & set(sys.modules)))\n"
+        "print(sorted({'libcst', 'pathspec', 'shutil', 'lzma'} & set(sys.modules)))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
     for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
         )
-    assert folder_of(here).is_dir()
+    assert list(folder_for_caches.rglob("*.pack"))
     assert done.stdout.splitlines()[-1] == "[]"
 
 

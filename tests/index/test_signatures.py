@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint import glances
-from dynamo_lint.cache.store import Store, open_store
+from dynamo_lint.cache.place import open_store
+from dynamo_lint.cache.store import Store
 from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
 
 FIRST, SECOND = b"1" * 16, b"2" * 16
@@ -16,7 +17,7 @@ WHERE = b"w" * 16
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    opened = open_store(tmp_path / "cache", print)
+    opened = open_store(tmp_path, None, print)
     assert opened is not None
     return opened
 
