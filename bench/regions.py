@@ -51,26 +51,41 @@ def main() -> int:
 
 def _score(path: Path, sources: Path) -> list[int] | None:
     key = json.loads(path.read_text())
-    needed = key.get("python", "3.10")
-    if sys.version_info < tuple(int(number) for number in needed.split(".")):
+    if needed := newer_python(key):
         print(f"{path.stem}: reading its syntax takes Python {needed}", file=sys.stderr)
         return None
     root = _find(path.stem, key, sources)
     if root is None:
         return None
+    tiers = {one["id"]: one["confidence"] for one in _regions(root)["functions"]}
+    result, missed, wrong = score(key, tiers)
+    print(_row(path.stem, result))
+    for name in missed:
+        print(f"    missed  {name}")
+    for name in wrong:
+        print(f"    wrong   {name} ({tiers[name]})")
+    return result
+
+
+def newer_python(key: dict[str, Any]) -> str:
+    """The Python that reads the syntax of a key's sources, if this one does not."""
+    needed = key.get("python", "3.10")
+    return needed if sys.version_info < tuple(int(number) for number in needed.split(".")) else ""
+
+
+def score(key: dict[str, Any], confidence: dict[str, str]) -> tuple[list[int], list[str], list[str]]:
+    """How well functions, each found at some confidence, answer a key; the missed and the wrong ones.
+
+    The numbers: expected; of these found at certain, likely, assumed; wrong at certain and likely.
+    """
     expected = {entry["id"] for entry in key["in_region"]}
     free = {entry["id"] for entry in key.get("may_be_in_region", ())}
-    tiers = {one["id"]: TIERS.index(one["confidence"]) for one in _regions(root)["functions"]}
+    tiers = {name: TIERS.index(tier) for name, tier in confidence.items()}
     found = [sum(name in expected and tier <= limit for name, tier in tiers.items()) for limit in range(3)]
     eager = {entry["id"] for entry in key["not_in_region"]} if key.get("sample") else tiers.keys()
     wrong = [{n for n in eager & tiers.keys() - expected - free if tiers[n] <= limit} for limit in range(2)]
-    result = [len(expected), *found, *(len(names) for names in wrong)]
-    print(_row(path.stem, result))
-    for name in sorted(expected - tiers.keys()):
-        print(f"    missed  {name}")
-    for name in sorted(wrong[1]):
-        print(f"    wrong   {name} ({TIERS[tiers[name]]})")
-    return result
+    numbers = [len(expected), *found, *(len(names) for names in wrong)]
+    return numbers, sorted(expected - tiers.keys()), sorted(wrong[1])
 
 
 def _row(name: str, result: list[int]) -> str:
