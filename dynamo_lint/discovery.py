@@ -173,7 +173,7 @@ def _excludes(exclude: Sequence[tuple[Path, Sequence[str]]]) -> Ignores:
 
 
 def _piped(path: Path) -> bytes:
-    """What comes out of a pipe that was named."""
+    """The bytes that come out of a named pipe."""
     try:
         return files.read_named(path)
     except OSError as error:

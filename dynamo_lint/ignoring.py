@@ -114,7 +114,7 @@ def _parts(many_stars: bool, lines: list[str]) -> Iterator[Opinion]:
 
 
 def _piecewise(line: str) -> Opinion:
-    """What one pattern says, matched folder by folder and star by star, which takes time in proportion."""
+    """The opinion of one pattern, matched folder by folder and star by star, in time that grows with both."""
     from fnmatch import translate  # its stars never go back
 
     text = re.sub(r"(?<!\\) +$", "", line)

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from dynamo_lint import files
@@ -55,8 +56,17 @@ def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, P
             stream.write(done.files[path])
             stream.flush()
             os.fsync(stream.fileno())
+        _give(name, target)
         shutil.copymode(target, name)
     return None
+
+
+def _give(draft: str, target: Path) -> None:
+    """Give a draft to whom the file belongs: root in a container rewrites the files of somebody else."""
+    mine, theirs = os.stat(draft), os.stat(target)
+    if hasattr(os, "chown") and (mine.st_uid, mine.st_gid) != (theirs.st_uid, theirs.st_gid):
+        with suppress(OSError):  # not ours to give away: it stays with who rewrote it
+            os.chown(draft, theirs.st_uid, theirs.st_gid)
 
 
 def diff(done: Rewritten, spell: dict[str, str]) -> str:
