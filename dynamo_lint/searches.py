@@ -35,9 +35,17 @@ def _has_word(word: bytes, raw: bytes) -> bool:
     return re.search(rb"\b" + re.escape(word) + rb"\b", raw) is not None
 
 
+_REFLECTION = re.compile(
+    rb"__dict__|\b(vars|attrgetter)\s*\("
+    rb"|\b(get|set|has|del)attr\s*\([^,\"']*,\s*(?![rRbBuU]?[\"'])"
+)
+"""Attributes that are reached without their names: an object's dictionary, a name that is computed."""
+
+
 SEARCHES: Mapping[str, Callable[[bytes, bytes], bool]] = {
     "text": lambda text, raw: text in raw,
     "word": lambda text, raw: text in raw and _has_word(text, raw),
     "attribute": speaks_of,
+    "reflection": lambda _, raw: _REFLECTION.search(raw) is not None,
 }
-"""By name: anywhere at all, as a word of its own, and as `.text` or `"text"`."""
+"""By name: anywhere at all, as a word of its own, as `.text` or `"text"`, or attributes without names."""

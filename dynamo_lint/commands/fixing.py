@@ -59,6 +59,7 @@ def show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exi
 
     deliver(diff(done, {path: _from_here(found.root / path) for path in done.files}), file)
     if not quiet:
+        _say_refused(done, found)
         what = f"{_count(len(done.applied), 'finding')} in {_count(len(done.files), 'file')}"
         click.echo(f"Would fix {what}." if done.files else "Nothing would change.", err=True)
     if done.files and not exit_zero:
@@ -82,8 +83,16 @@ def put_in_place(done: Rewritten, found: Discovered) -> None:
     fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
     for path, why in sorted(left.items()):
         click.echo(f"{_from_here(found.root / path)} was not changed: {why}", err=True)
+    _say_refused(done, found)
     if written:
         click.echo(f"Fixed {_count(len(fixed), 'finding')} in {_count(len(written), 'file')}.", err=True)
+
+
+def _say_refused(done: Rewritten, found: Discovered) -> None:
+    """Say of each fix that was tried and not made why, one line each."""
+    for finding, why in done.refused:
+        place = f"{_from_here(found.root / finding.span.path)}:{finding.span.line}"
+        click.echo(f"{place} {finding.code} was not fixed: {why}", err=True)
 
 
 def _from_here(path: Path) -> str:

@@ -87,6 +87,45 @@ def family_of(
     return Family(declared_in, name, members, tuple(found))
 
 
+def computed_reader(bench: Workbench, family: Family) -> str | None:
+    """Where an object that may be of the family has an attribute looked up that no text names; or None."""
+    for path in bench.files_reflecting():
+        file = bench.file(path)
+        for node in file.reflecting if file is not None else ():
+            owner = _reflected(node)
+            if file is not None and owner is not None and _may_be_of(bench, file, owner, family):
+                return f"{path}:{_line(node)}"
+    return None
+
+
+def _reflected(node: ast.AST) -> ast.expr | None:
+    """The object whose attributes a piece of code reaches without naming them; None if it names them."""
+    match node:
+        case ast.Attribute(value=owner, attr="__dict__"):
+            return owner
+        case ast.Call(func=ast.Name(id="vars"), args=[owner]):
+            return owner
+        case ast.Call(func=ast.Name(id="getattr" | "setattr" | "hasattr" | "delattr"), args=[owner, key, *_]):
+            return None if isinstance(key, ast.Constant) else owner
+        case ast.Call(func=ast.Name(id="attrgetter") | ast.Attribute(attr="attrgetter")):
+            return node.func  # of whatever it is called with
+    return None
+
+
+def _may_be_of(bench: Workbench, file: OpenFile, owner: ast.expr, family: Family) -> bool:
+    """Whether an object may be an instance of the family: it is, or nothing is known of it."""
+    project, where = bench.tables.project, file.reference(owner)
+    if getattr(owner, "id", getattr(owner, "attr", "")) == "attrgetter":
+        return True
+    expr, holder = as_fact(owner), project.owner(where)
+    if holder is not None and project.is_self(expr, where):
+        return any(holder in project.mro(member) for member in family.members)
+    values = evaluate(project, expr, Context(where, holder))
+    if any(isinstance(value, Instance) and value.ref in family.members for value in values):
+        return True
+    return not values and not _is_import(bench, expr, where)
+
+
 @dataclass(frozen=True, slots=True)
 class _Mention:
     """One place that speaks of an attribute by name."""

@@ -73,6 +73,21 @@ def calls_parent(statement: ast.stmt) -> bool:
     return False
 
 
+def _unshadowed(file: OpenFile, name: str) -> str:
+    """A name that nothing but the import binds anywhere in the file; raises Unclear for any other."""
+    for node in file.nodes:
+        match node:
+            case ast.arg(arg=bound) | ast.FunctionDef(name=bound) | ast.ClassDef(name=bound):
+                pass
+            case ast.Name(id=bound, ctx=ast.Store() | ast.Del()):
+                pass
+            case _:
+                continue
+        if bound == name:
+            raise Unclear(f"{file.path} gives the name `{name}` to something else")
+    return name
+
+
 def torch_name(file: OpenFile) -> tuple[str, tuple[Edit, ...]]:
     """Return the name of torch in the file, and the edit that imports it where nothing does."""
     first = None
@@ -81,9 +96,11 @@ def torch_name(file: OpenFile) -> tuple[str, tuple[Edit, ...]]:
             case ast.Import(names=names):
                 for alias in names:
                     if alias.name == "torch" or (alias.name.startswith("torch.") and not alias.asname):
-                        return alias.asname or "torch", ()
+                        return _unshadowed(file, alias.asname or "torch"), ()
             case ast.ImportFrom(module=str() as module, level=0) if module.split(".")[0] == "torch":
                 first = first or statement
     if first is None or not file.alone(first):
         raise Unclear(f"{file.path} does not import torch")
-    return "torch", (Edit(Span(file.path, first.lineno, 1, first.lineno, 1), "import torch\n"),)
+    return _unshadowed(file, "torch"), (
+        Edit(Span(file.path, first.lineno, 1, first.lineno, 1), "import torch\n"),
+    )

@@ -18,6 +18,8 @@ from dynamo_lint.state.model import AttributeState, Lookup
 from dynamo_lint.state.provenance import Tables
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+REFLECTION = frozenset({"vars", "attrgetter", "getattr", "setattr", "hasattr", "delattr"})
+"""Calls that reach an attribute by a text, or all of them."""
 _MOST_NODES = 500_000
 """Of all trees that stay open from one finding to the next: about 150 MB."""
 
@@ -242,6 +244,14 @@ class Workbench:
         """The project's files that may speak of an attribute: as `.name`, or as the text `"name"`."""
         return self.sources.holding("attribute", name, self._code())
 
+    def files_reflecting(self) -> tuple[str, ...]:
+        """The project's files that reach attributes without naming them."""
+        return self.sources.holding("reflection", "", self._code())
+
+    def has(self, how: str, text: str) -> bool:
+        """Whether some file of the project holds a text, in one of the ways of `searches.SEARCHES`."""
+        return bool(self.sources.holding(how, text, self._code()))
+
     def has_word(self, name: str) -> bool:
         """Some file of the project uses a name, for whatever."""
         return bool(self.sources.holding("word", name, self._code()))
@@ -291,5 +301,5 @@ def _file_away(node: ast.expr | ast.stmt, file: OpenFile) -> None:
                 a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
             }:
                 file.speaking.setdefault(text, []).append(node)
-            if isinstance(node.func, ast.Name) and node.func.id in ("vars", "setattr"):
+            if getattr(node.func, "id", getattr(node.func, "attr", "")) in REFLECTION:
                 file.reflecting.append(node)

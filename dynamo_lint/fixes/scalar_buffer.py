@@ -63,7 +63,7 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
     plan = _plan(bench, finding)
     edits = tuple(dict.fromkeys(_edits(plan)))
-    why = reason(bench, plan.family, plan.kind == Kind.FLOAT)
+    why = reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.rebind)
     update = (
         "rebind it, since a backward may still need the old value" if plan.rebind else "update it in place"
     )

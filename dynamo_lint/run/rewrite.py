@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint import files
 from dynamo_lint.baseline import Baseline
 from dynamo_lint.config import Settings
-from dynamo_lint.discovery import Discovered
+from dynamo_lint.discovery import ENVIRONMENT, Discovered
 from dynamo_lint.findings import Edit, Finding
 from dynamo_lint.fixes.bytes import CannotEdit, apply, parses
 from dynamo_lint.report import Report
 from dynamo_lint.run.check import check
 from dynamo_lint.run.reading import ALONE, Effort
+from dynamo_lint.searches import speaks_of
 from dynamo_lint.sources import Sources
 
 Identity = tuple[str, str, str, str]
 """What a finding is about, wherever in its file it has moved: code, path, symbol, subject."""
+_PASSED = frozenset({".git", ".hg", "node_modules", "__pycache__", "site-packages"})
+"""Folders in which no code of a project stands."""
 UNUSED = "DYN903"
 """A fix may leave a suppression idle; the next round removes it."""
 
@@ -57,6 +63,34 @@ class _State:
     applied: list[Finding] = field(default_factory=list)
 
 
+class _Unseen:
+    """The code of the project that a run does not read: excluded files, and folders beside those named."""
+
+    def __init__(self, found: Discovered) -> None:
+        self._found = found
+        self._code: dict[str, bytes] | None = None
+
+    def reader(self, finding: Finding) -> str | None:
+        """A file that speaks of the attribute that a finding is about; None if none does."""
+        name = finding.subject.rpartition(".")[2]
+        if not name.isidentifier():
+            return None
+        if self._code is None:
+            self._code = dict(self._read())
+        return next((path for path, raw in self._code.items() if speaks_of(name.encode(), raw)), None)
+
+    def _read(self) -> Iterator[tuple[str, bytes]]:
+        top = files.around(self._found.root)
+        known = {os.path.realpath(self._found.root / path) for path in self._found.files}
+        for folder, folders, names in os.walk(top):
+            folders[:] = [] if ENVIRONMENT in names else [one for one in folders if one not in _PASSED]
+            for name in names:
+                path = os.path.join(folder, name)
+                if name.endswith(".py") and os.path.realpath(path) not in known:
+                    with suppress(OSError):
+                        yield os.path.relpath(path, self._found.root), files.read(path, links=False)
+
+
 def rewrite(
     settings: Settings,
     found: Discovered,
@@ -79,7 +113,8 @@ def rewrite(
 
     state = _State({}, lint({}))
     writable = frozenset(found.given or found.files)
-    while chosen := _choose(state, found.reported, writable, unsafe):
+    unseen = _Unseen(found)
+    while chosen := _choose(state, found.reported, writable, unsafe, unseen):
         # What is taken back is not chosen again, so the inner loop ends as well.
         while chosen:
             files, guilty = _try(state, chosen, sources)
@@ -102,7 +137,9 @@ def rewrite(
     )
 
 
-def _choose(state: _State, reported: frozenset[str], writable: frozenset[str], unsafe: bool) -> list[Finding]:
+def _choose(
+    state: _State, reported: frozenset[str], writable: frozenset[str], unsafe: bool, unseen: _Unseen
+) -> list[Finding]:
     """The fixes of one round, in file order: where two overlap, the second one waits."""
     allowed = {"safe", "unsafe"} if unsafe else {"safe"}
     taken: list[Edit] = []
@@ -115,6 +152,10 @@ def _choose(state: _State, reported: frozenset[str], writable: frozenset[str], u
             continue
         if not _paths(finding) <= writable:
             continue  # text from stdin is the only file that can be given back
+        if not unsafe and (reader := unseen.reader(finding)):
+            why = f"{reader}, which this run does not lint, uses the attribute; `--unsafe-fixes` applies it"
+            state.refused[_identity(finding)] = (finding, why)
+            continue
         if any(_overlap(edit, other) for edit in fix.edits for other in taken):
             continue
         taken += fix.edits

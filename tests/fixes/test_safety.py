@@ -1,0 +1,123 @@
+"""A fix is safe only if every reader is known and keeps its meaning; else it is unsafe, or refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint import cli
+
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self._calls = 0
+
+    def forward(self, x):
+        self._calls += 1
+        return self.lin(x)
+"""
+MAIN = "import torch\nfrom model import Block\n\nblock = Block()\nrun = torch.compile(block)\n"
+
+
+def fixes(capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
+    cli.run([".", "--output-format", "json", "--no-cache", "-q", "--select", "DYN101"])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    return [(one["fix"]["applicability"], one["fix"]["message"]) for one in found if one["fix"]["edits"]]
+
+
+def test_a_private_counter_that_only_its_class_uses_is_fixed_safely(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "model.py").write_text(MODEL)
+    (here / "main.py").write_text(MAIN + "label = getattr(block, 'name', None)\nsettings = vars(torch)\n")
+    assert [applicability for applicability, _ in fixes(capsys)] == ["safe"]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("print(block.__dict__['_' + 'calls'])", "computed names"),
+        ("print(vars(block))", "computed names"),
+        ("from operator import attrgetter\nprint(attrgetter(NAME)(block))", "computed names"),
+        ("import operator\nprint(operator.attrgetter(NAME)(block))", "computed names"),
+        ("for name in NAMES: print(getattr(block, name))", "computed names"),
+        ("def show(one, name): return getattr(one, name)", "computed names"),
+        ("for name, value in STATE: setattr(block, name, value)", "computed names"),
+        ("averages = [b.clone() for b in block.buffers(recurse=True)]", "iterates over"),
+        ("averaged = torch.optim.swa_utils.AveragedModel(block)", "iterates over"),
+        ("with torch.inference_mode(): other = Block()", "inference mode"),
+        ("with torch.device('meta'): other = Block()", "meta device"),
+        ("other = Block().to(device='meta')", "meta device"),
+        ("from torch.utils import checkpoint", "checkpointing"),
+        ("torch.func.functional_call(block, STATE, X)", "copies"),
+    ],
+)
+def test_what_the_project_does_elsewhere_makes_it_unsafe(
+    here: Path, capsys: pytest.CaptureFixture[str], more: str, why: str
+) -> None:
+    (here / "model.py").write_text(MODEL)
+    (here / "main.py").write_text(f"{MAIN}{more}\n")
+    ((applicability, message),) = fixes(capsys)
+    assert applicability == "unsafe"
+    assert why in message
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "self._calls *= 3",
+        "self._calls = self._calls * 31 + 7",
+        "self._calls <<= 1",
+        "self._calls += self._calls",
+        "self._calls = 1 + self._calls + self._calls",
+    ],
+)
+def test_a_number_that_grows_by_a_factor_would_wrap_around(
+    here: Path, capsys: pytest.CaptureFixture[str], update: str
+) -> None:
+    (here / "model.py").write_text(MODEL.replace("self._calls += 1", update).replace("= 0", "= 1"))
+    (here / "main.py").write_text(MAIN)
+    assert "safe" not in [applicability for applicability, _ in fixes(capsys)]
+
+
+def test_a_number_that_enters_math_would_change_the_type_of_a_scalar(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "model.py").write_text(
+        MODEL.replace("return self.lin(x)", "return self.lin(x).sum() / self._calls")
+    )
+    (here / "main.py").write_text(MAIN)
+    assert "safe" not in [applicability for applicability, _ in fixes(capsys)]
+
+
+@pytest.mark.parametrize(
+    "taken", ["def __init__(self, torch=None):", "def __init__(self):\n        torch = None"]
+)
+def test_a_file_that_calls_something_else_torch_is_not_fixed(
+    here: Path, capsys: pytest.CaptureFixture[str], taken: str
+) -> None:
+    (here / "model.py").write_text(MODEL.replace("def __init__(self):", taken))
+    (here / "main.py").write_text(MAIN)
+    assert fixes(capsys) == []
+
+
+@pytest.mark.parametrize("arguments", [[".", "--extend-exclude", "report.py"], ["src"]])
+def test_a_reader_that_is_not_linted_keeps_a_fix_from_being_applied(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    (here / "pyproject.toml").write_text("")
+    (here / "src").mkdir()
+    (here / "src/model.py").write_text(MODEL + "\n\nrun = torch.compile(Block())\n")
+    (here / "report.py").write_text("import json\n\n\ndef report(block): return json.dumps(block._calls)\n")
+    before = (here / "src/model.py").read_text()
+    assert cli.run([*arguments, "--fix", "--no-cache"]) == 1
+    assert "report.py, which this run does not lint, uses the attribute" in capsys.readouterr().err
+    assert (here / "src/model.py").read_text() == before
