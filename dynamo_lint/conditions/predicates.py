@@ -75,8 +75,8 @@ class Judge:
     """Interprets tests that stand in one scope of a project."""
 
     def __init__(self, pts: PointsTo, context: Context, depth: int = 0) -> None:
-        self._ev = pts
-        self._scope = context
+        self._pts = pts
+        self._context = context
         self._depth = depth
         self._found: dict[ast.expr, Any] = {}
         """What the project says of parts of a test."""
@@ -214,7 +214,7 @@ class Judge:
         """`re.match(pattern, name)`, or a pattern that is compiled once at the top of the file."""
         texts = [one for one in arguments[:2] if isinstance(one, str)]
         if len(texts) == 1 and isinstance(callee.value, ast.Name):
-            bound = self._ev.project.global_bindings(self._scope.function.path).get(callee.value.id, [])
+            bound = self._pts.project.global_bindings(self._context.function.path).get(callee.value.id, [])
             match bound:
                 case [CallFact(_, (Constant(str() as pattern), *_))]:
                     texts.insert(0, pattern)
@@ -227,10 +227,10 @@ class Judge:
     def _is_instance(self, module: Any, types: ast.expr) -> Any:
         if isinstance(module, str) and isinstance(types, ast.Name) and types.id == "str":
             return True
-        wanted = typed(self._ev.project, _fact(types), self._scope)
+        wanted = typed(self._pts.project, _fact(types), self._context)
         if not wanted or not isinstance(module, Instance):
             return OPEN
-        return is_instance_of(self._ev, module, wanted)
+        return is_instance_of(self._pts, module, wanted)
 
     def _looked_up(self, node: ast.expr, known: dict[str, Any]) -> Any:
         """A name or attribute that the test itself does not bind."""
@@ -241,7 +241,7 @@ class Judge:
             return OPEN
         if node not in self._found:
             told = self._strings_of(node.id) if isinstance(node, ast.Name) else OPEN
-            self._found[node] = _plain(self._ev.value(_fact(node), self._scope)) if told is OPEN else told
+            self._found[node] = _plain(self._pts.value(_fact(node), self._context)) if told is OPEN else told
         return self._found[node]
 
     def _declared(self, node: ast.expr, known: dict[str, Any]) -> Any:
@@ -257,41 +257,41 @@ class Judge:
 
     def _of_class(self, owner: Any, name: str) -> Any:
         """An attribute that the body of a class gives all its instances, and no method sets anew."""
-        project = self._ev.project
+        project = self._pts.project
         if not isinstance(owner, Instance | ClassValue):
             return OPEN
         if is_set_by_methods(project, owner.ref, name):
             return OPEN
-        return _plain(self._ev.attributes({owner: Confidence.CERTAIN}, name))
+        return _plain(self._pts.attributes({owner: Confidence.CERTAIN}, name))
 
     def _strings_of(self, name: str) -> Any:
         """The strings that a name holds, given by a function that only lists: `names =
         names_of_blocks(model)`."""
-        local = self._ev.project.locals_of(self._scope.function).get(name)
+        local = self._pts.project.locals_of(self._context.function).get(name)
         match local:
             case Local((CallFact(Name("getattr"), (Name(owner), Constant(str() as asked), *_)),), None):
-                return self._of_class(_only(dict(self._scope.passed(owner) or ())), asked)
+                return self._of_class(_only(dict(self._context.passed(owner) or ())), asked)
             case Local((CallFact(function, arguments, ()),), None):
-                callees = list(self._ev.value(function, self._scope))
+                callees = list(self._pts.value(function, self._context))
                 if len(callees) == 1 and isinstance(callees[0], FunctionValue):
                     return self._judged(callees[0], [self._argument(one) for one in arguments])
         return OPEN
 
     def _argument(self, given: Expr) -> Any:
         """The one module or other thing that an argument is."""
-        held = self._scope.passed(given.id) if isinstance(given, Name) else None
-        return _only(self._ev.value(given, self._scope) if held is None else dict(held))
+        held = self._context.passed(given.id) if isinstance(given, Name) else None
+        return _only(self._pts.value(given, self._context) if held is None else dict(held))
 
     def _judged(self, callee: FunctionValue, arguments: list[Any]) -> Any:
         """The outcome of a function of the project, if all it does is to judge."""
         if callee.ref not in self._judges:
-            text = self._ev.project.function(callee.ref).judgement
+            text = self._pts.project.function(callee.ref).judgement
             if text is None or self._depth == _DEEPEST:
                 return OPEN
             parsed = ast.parse(text).body[0]
             function = parsed.value if isinstance(parsed, ast.Expr) else parsed
             assert isinstance(function, ast.FunctionDef | ast.Lambda)
-            judge = Judge(self._ev, Context(callee.ref, callee.receiver), self._depth + 1)
+            judge = Judge(self._pts, Context(callee.ref, callee.receiver), self._depth + 1)
             self._judges[callee.ref] = judge, function
         judge, function = self._judges[callee.ref]
         known = _given(function.args, arguments, bound=callee.receiver is not None)

@@ -45,10 +45,11 @@ from dynamo_lint.program.names import (
 from dynamo_lint.program.refs import ClassRef, FunctionRef, function_ref
 from dynamo_lint.program.scopes import global_bindings, method_kind, own_names
 
-TABLE_TWICE = dict[str, list[Any]]
+Table = dict[str, list[Any]]
+"""Rows by name."""
 
 
-def read_called(file: FileFacts, calling_given: TABLE_TWICE) -> None:
+def read_called(file: FileFacts, calling_given: Table) -> None:
     """The parameters that functions call: the function's name, which argument it is, and its own name."""
     for function in file.functions.values():
         callees = (site.call.function for site in function.calls)
@@ -60,7 +61,7 @@ def read_called(file: FileFacts, calling_given: TABLE_TWICE) -> None:
                 calling_given[name].append((name, place, parameter.name))
 
 
-def read_passed_on(file: FileFacts, handed_as: TABLE_TWICE, handed_at: TABLE_TWICE) -> None:
+def read_passed_on(file: FileFacts, handed_as: Table, handed_at: Table) -> None:
     """The calls that pass something by a keyword or a name, and those that pass a function, by its place."""
     functions = {
         binding.name
@@ -89,9 +90,6 @@ def _defines(file: FileFacts, value: Expr) -> bool:
     if isinstance(value, Definition):
         return value.key in file.functions
     return isinstance(value, Import) and value.name is not None and value.name.islower()
-
-
-Table = dict[str, list[Any]]
 
 
 class Reading(NamedTuple):

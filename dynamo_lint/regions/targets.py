@@ -57,8 +57,13 @@ def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
     return union([others, pts.guessed({v: confidence for v, confidence in callees.items() if v in plain})])
 
 
-def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
-    """The functions that run when the values are called."""
+def targets_of(
+    project: Project, values: ValueSet, within: frozenset[Value] = frozenset()
+) -> tuple[Target, ...]:
+    """The functions that run when the values are called.
+
+    `within` are modules whose parts are being looked up: modules of a library may hold one another.
+    """
     found: dict[tuple[FunctionRef, ClassRef | None], Confidence] = {}
 
     def add(ref: FunctionRef | None, receiver: ClassRef | None, confidence: Confidence) -> None:
@@ -80,7 +85,7 @@ def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
                     for part in project.parts_of_forward(ref) if forward is None else ():
                         add(part, ref, max(confidence, Confidence.LIKELY))
                     if forward is None and isinstance(value, Instance):
-                        for target in _run_by_library(project, value, confidence):
+                        for target in _run_by_library(project, value, confidence, within):
                             add(target.function, target.receiver, target.confidence)
                     for given in processors(points_to_of(project), ref):
                         # Not what these have in turn: a class may give itself.
@@ -92,16 +97,19 @@ def targets_of(project: Project, values: ValueSet) -> tuple[Target, ...]:
             case FunctionValue(ref, receiver):
                 add(ref, receiver or project.owner(ref), confidence)
             case Container():
-                for target in targets_of(project, elements({value: confidence})):
+                for target in targets_of(project, elements({value: confidence}), within):
                     add(target.function, target.receiver, max(confidence, target.confidence))
     return tuple(Target(ref, receiver, confidence) for (ref, receiver), confidence in found.items())
 
 
-def _run_by_library(project: Project, module: Instance, confidence: Confidence) -> tuple[Target, ...]:
+def _run_by_library(
+    project: Project, module: Instance, confidence: Confidence, within: frozenset[Value]
+) -> tuple[Target, ...]:
     """The functions of ours that the forward of a library's class runs, where the class has none itself."""
     handed = wrapped_modules(points_to_of(project), module.ref)
-    others: ValueSet = {v: max(t, confidence) for v, t in handed.items() if v != module}
-    return targets_of(project, others)
+    within = within | {module}
+    others: ValueSet = {v: max(t, confidence) for v, t in handed.items() if v not in within}
+    return targets_of(project, others, within)
 
 
 def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:

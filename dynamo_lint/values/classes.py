@@ -69,10 +69,14 @@ _FEW = 8
 def set_on_class(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     """The values that functions store under a name that the body of the class binds to None, to be filled
     later."""
-    project = pts.project
-    bound = project.class_bindings(ref).get(name, ())
+    bound = pts.project.class_bindings(ref).get(name, ())
     if not any(binding.value == Constant(None) for binding in bound):
         return EMPTY
+    return pts.ask(("set on class", ref, name), lambda: _stored_on(pts, ref, name), EMPTY)
+
+
+def _stored_on(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
+    project = pts.project
     parts = []
     for where, store in project.stores_of(name):
         own = project.is_self(store.owner, where)
