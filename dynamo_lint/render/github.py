@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -10,6 +11,7 @@ from dynamo_lint.pages import page_url
 from dynamo_lint.render.prose import explained
 from dynamo_lint.render.view import View
 from dynamo_lint.report import Report
+from dynamo_lint.terminal import clean
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -58,7 +60,14 @@ def _row(finding: Finding, view: View) -> str:
     place = f"{view.path(finding.span.path)}:{finding.span.line}"
     rule = f"[{finding.code}]({page_url(finding.code, finding.name)})"
     text = " ".join(explained(finding)).replace("|", "\\|")
-    return f"| `{_one_line(place)}` | {rule} | {_one_line(text)} |\n"
+    return f"| {_code(place)} | {rule} | {clean(_one_line(text))} |\n"
+
+
+def _code(text: str) -> str:
+    """Text as a code span in a cell of a table: a fence longer than any in it, so that nothing ends early."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    inner = clean(_one_line(text)).replace("|", "\\|")
+    return f"{fence} {inner} {fence}" if "`" in inner else f"{fence}{inner}{fence}"
 
 
 def _command(finding: Finding, view: View) -> str:
@@ -73,7 +82,7 @@ def _command(finding: Finding, view: View) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return clean(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.index import ir
+from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.project import Project
 from dynamo_lint.rules.base import Context
 
@@ -14,7 +15,10 @@ LIMITS = ("recompile_limit", "cache_size_limit")
 
 
 def seen_in_code(project: Project, context: Context) -> Context:
-    """The settings with what the project itself stores into torch._dynamo.config."""
+    """The settings with what the project itself stores into torch._dynamo.config.
+
+    What the file of a test sets counts for its tests alone: a run of the program never sees it.
+    """
     limits = [value for name in LIMITS for value in _stored(project, name) if isinstance(value, int)]
     unspec = any(value is True for value in _stored(project, "allow_unspec_int_on_nn_module"))
     return replace(
@@ -25,8 +29,8 @@ def seen_in_code(project: Project, context: Context) -> Context:
 
 
 def _stored(project: Project, name: str) -> Iterator[object]:
-    for _, store in project.stores_of(name):
-        if isinstance(store.value, ir.Constant) and _is_config(store.owner):
+    for where, store in project.stores_of(name):
+        if isinstance(store.value, ir.Constant) and _is_config(store.owner) and not in_tests(where.path):
             yield store.value.value
     for call in _patches(project):
         for keyword, value in call.keywords:
@@ -37,10 +41,10 @@ def _stored(project: Project, name: str) -> Iterator[object]:
 def _patches(project: Project) -> Iterator[ir.Call]:
     """`torch._dynamo.config.patch(...)` and `@patch_dynamo_config(...)`, called or as decorators."""
     for method in ("patch", "patch_dynamo_config"):
-        yield from (site.call for _, site in project.calls_of(method) if _patches_config(site.call.function))
-        for _, decorator in project.decorated_with(method):
-            if isinstance(decorator, ir.Call) and _patches_config(decorator.function):
-                yield decorator
+        called = ((where, site.call) for where, site in project.calls_of(method))
+        for where, call in (*called, *project.decorated_with(method)):
+            if isinstance(call, ir.Call) and _patches_config(call.function) and not in_tests(where.path):
+                yield call
 
 
 def _patches_config(function: ir.Expr) -> bool:

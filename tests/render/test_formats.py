@@ -267,6 +267,18 @@ def test_github_annotations_are_escaped(root: Path) -> None:
     assert line.count("\n") == 1
 
 
+def test_github_annotations_show_control_characters(root: Path) -> None:
+    assert "\x1b" not in rendered("github", root, replace(FIXABLE, span=Span("\x1b[2Ja.py", 1, 1, 1, 2)))
+
+
+def test_no_file_name_ends_its_cell_in_the_step_summary(root: Path) -> None:
+    odd = replace(FIXABLE, span=Span("x|`<img src=a>`|.py", 1, 1, 1, 2))
+    view = View(Look(root=root, cwd=root), Sources(root), root)
+    text = github.overflow(Report(root, (2, 13), 1, COUNTS, (odd,) * 12), view)
+    row = text.strip().splitlines()[-1]
+    assert row.startswith(r"| `` x\|`<img src=a>`\|.py:1 `` | [DYN101](")
+
+
 def test_github_annotations_over_several_lines_have_no_columns(root: Path) -> None:
     assert "col=" not in rendered("github", root, FINDINGS[1])
 

@@ -16,11 +16,12 @@ CASES = Path(__file__).parent.parent / "cases"
 EXPECTED = re.compile(r"# expect: (DYN\d+) ([a-z-]+)(?: entries=(\d+))?")
 
 
-def lint(source: str, **settings) -> list[Finding]:
-    """The findings of one file, as the command line would report them."""
-    files = {"case.py": summarize("case.py", "case", False, source.encode())}
+def lint(source: str, beside: dict[str, str] | None = None, **settings) -> list[Finding]:
+    """The findings of one file and of those `beside` it, as the command line would report them."""
+    texts = {"case.py": source, **(beside or {})}
+    files = {path: summarize(path, path[:-3], False, text.encode()) for path, text in texts.items()}
     project, regions = resolve(files, RegionOptions())
-    return judge(build(project, regions, lambda path: source), Context(**settings))
+    return judge(build(project, regions, texts.__getitem__), Context(**settings))
 
 
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.py")), ids=lambda path: path.stem)
@@ -77,6 +78,12 @@ def test_a_cycle_longer_than_the_recompile_limit_is_a_storm():
     source = COUNTER.replace("self.n += 1", "self.n = (self.n + 1) % 6")
     assert [(f.effect, f.severity) for f in lint(source)] == [("per-value", "warning")]
     assert [(f.effect, f.severity) for f in lint(source, recompile_limit=4)] == [("storm", "error")]
+
+
+def test_a_setting_in_a_test_counts_for_its_tests_alone():
+    switch = "import torch\ndef use():\n    with torch._dynamo.config.patch(allow_unspec_int_on_nn_module=True): ...\n"
+    assert [f.effect for f in lint(COUNTER, {"use.py": switch})] == ["once"]
+    assert [f.effect for f in lint(COUNTER, {"test_use.py": switch})] == ["storm"]
 
 
 def test_constant_lookups_are_notes_in_the_pedantic_set_only():

@@ -70,3 +70,14 @@ def g(x): return x
 from util import g
 @torch.compile
 def f(x): return g(x)  # compiled: certain
+
+# %% modules of a library that are handed one another are followed once
+from library import Sequential
+class Inner(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+class First(Sequential, nn.Module): ...
+class Second(Sequential, nn.Module): ...
+first = First(Inner())
+second = Second(first)
+first = First(second)
+m = torch.compile(first)

@@ -43,3 +43,14 @@ class Llama(Decoder):
     class Config(Decoder.Config): ...
 def make(): return Llama.Config(part=Norm.Config())
 def train(model: Llama): compiled = torch.compile(model)
+
+# %% an attribute of a class that is filled from what it holds itself
+class Cache:
+    entry = None
+    def fill(cls): Cache.entry = Cache.entry.next()
+    @classmethod
+    def start(cls): cls.entry = Step()
+class Step(nn.Module):
+    def next(self): return self
+    def forward(self, x): return x  # compiled: likely
+m = torch.compile(Cache.entry)
