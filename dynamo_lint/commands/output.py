@@ -61,12 +61,12 @@ def conclude(
     click.echo(gap + talk, nl=False, err=True, color=True)
 
 
-def deliver(text: str, file: Path | None) -> None:
+def deliver(text: str | bytes, file: Path | None) -> None:
     """Write to stdout, or to a file that is either replaced as a whole or left as it was."""
     if file is None:
         to_stdout(text)
         return
-    data = text.encode("utf-8", "backslashreplace")
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
         if _leads_out(file):
             raise Trouble(f"{file}: cannot be written: a link leads out of the project; name the file itself")

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +46,7 @@ _TAIL_BYTES = 20_000
 
 def run(request: Request, timeout: float, python: str = sys.executable) -> Reply:
     """Run one probe; whatever becomes of it, there is a reply."""
-    with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
+    with _stoppable(), tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
         question, answer, log = (Path(folder) / name for name in ("request.json", "reply.json", "log"))
         question.write_text(json.dumps(request.to_json()), encoding="utf-8")
         home = str(Path(__file__).parent.parent.parent)
@@ -78,10 +80,11 @@ def run(request: Request, timeout: float, python: str = sys.executable) -> Reply
 
 
 def environment(outer: Mapping[str, str], folder: str) -> dict[str, str]:
-    """An environment in which nothing is cached, nothing is switched off, and nothing is random."""
+    """An environment in which nothing is cached, switched off, random or left over."""
     kept = {name: value for name, value in outer.items() if not name.startswith(DROPPED)}
     return {
         **kept,
+        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder),
         "TORCHINDUCTOR_CACHE_DIR": str(Path(folder) / "cache"),
         "TORCH_DYNAMO_AUTOMATIC_DYNAMIC_LOCAL_PGO": "0",
         "OMP_NUM_THREADS": "1",
@@ -91,21 +94,40 @@ def environment(outer: Mapping[str, str], folder: str) -> dict[str, str]:
     }
 
 
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Within it a signal to terminate is an exception, so that no probe or folder outlives the command."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is told of signals
+        return
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _stop(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
+
+
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Whether it ended by itself; if not, it and what it started are killed."""
+    """Whether it ended by itself; it and what it started are killed, also if it did."""
     try:
         process.wait(timeout)
         return True
     except subprocess.TimeoutExpired:
         return False
     finally:
-        if process.returncode is None or process.poll() is None:
-            _kill(process)
+        _kill(process)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(
+            ProcessLookupError, PermissionError
+        ):  # nothing is left of it, as macOS says of the dead
+            os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
     process.wait()

@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from dynamo_lint import files
-from dynamo_lint.fixes.bytes import read
 from dynamo_lint.run.rewrite import Rewritten
 
 
@@ -69,13 +68,24 @@ def _give(draft: str, target: Path) -> None:
             os.chown(draft, theirs.st_uid, theirs.st_gid)
 
 
-def diff(done: Rewritten, spell: dict[str, str]) -> str:
-    """Return the changes as a unified diff; `spell` says how to write each path."""
-    return "".join(
+def diff(done: Rewritten, spell: dict[str, str]) -> bytes:
+    """Return the changes as a unified diff, its lines in the bytes of the files; `spell` says how to write
+    each path."""
+    lines = (
         line
         for path in sorted(done.files)
-        for line in _unified(spell.get(path, path), done.originals[path], done.files[path])
+        for line in _unified(_quoted(spell.get(path, path)), done.originals[path], done.files[path])
     )
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _quoted(path: str) -> str:
+    """A path as Git writes it in a patch: in quotes where one of its characters could end the line."""
+    escaped = "".join(
+        f"\\{char}" if char in '"\\' else f"\\{ord(char):03o}" if ord(char) < 32 or ord(char) == 127 else char
+        for char in path
+    )
+    return path if escaped == path else f'"{escaped}"'
 
 
 def _unified(path: str, before: bytes, after: bytes) -> Iterator[str]:
@@ -85,7 +95,6 @@ def _unified(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
 
 def _lines(raw: bytes) -> list[str]:
-    """Lines as a patch counts them: they end at a line feed and nowhere else."""
-    document = read(raw)
-    pieces = (document.mark.decode() + document.text).split("\n")
+    """Lines as a patch counts them: they end at a line feed and nowhere else, whatever the encoding."""
+    pieces = raw.decode("utf-8", "surrogateescape").split("\n")
     return [piece + "\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])

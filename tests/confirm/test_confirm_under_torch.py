@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import textwrap
+import time
 from collections import OrderedDict
 from pathlib import Path
 
@@ -369,3 +374,50 @@ def test_a_probe_that_hangs_is_stopped(tmp_path: Path):
     (tmp_path / "hang.py").write_text("while True: pass\ndef probe_hang(): ...\n")
     reply = run(Request(str(tmp_path / "hang.py"), "probe_hang", str(tmp_path)), timeout=1)
     assert reply.error.startswith("took longer than 1 seconds and was stopped")
+
+
+CHILD = """import pathlib, subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path("child").write_text(str(child.pid))
+"""
+
+
+def lives(process: int) -> bool:
+    """Whether a process runs: one that ended and is not waited for does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def ends(process: int) -> bool:
+    return any(not lives(process) or time.sleep(0.1) for _ in range(100))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc what runs")
+def test_nothing_that_a_probe_started_outlives_it(tmp_path: Path):
+    (tmp_path / "child.py").write_text(CHILD + "def probe_child(): ...\n")
+    run(Request(str(tmp_path / "child.py"), "probe_child", str(tmp_path)), timeout=120)
+    assert ends(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc what runs")
+def test_no_probe_outlives_a_command_that_is_terminated(tmp_path: Path):
+    (tmp_path / "hang.py").write_text(CHILD + "while True: pass\ndef probe_hang(): ...\n")
+    request = f"Request({str(tmp_path / 'hang.py')!r}, 'probe_hang', {str(tmp_path)!r})"
+    code = (
+        "from dynamo_lint.confirm.launch import run\nfrom dynamo_lint.confirm.messages import Request\n"
+        f"run({request}, timeout=120)\n"
+    )
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    command = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(folder)})
+    told = tmp_path / "child"
+    while not (told.exists() and told.read_text()):
+        assert command.poll() is None
+        time.sleep(0.1)
+    command.terminate()
+    assert command.wait(20) == 128 + signal.SIGTERM
+    assert ends(int(told.read_text()))
+    assert not list(folder.iterdir())

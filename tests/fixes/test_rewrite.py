@@ -191,7 +191,27 @@ def test_line_ends_byte_order_mark_and_missing_last_newline_survive(
     (here / "a.py").write_bytes(raw)
     done = fixed(here)
     assert done.files["a.py"] == mark + SAFE.replace("\n", end).rstrip().encode()
-    assert "\\ No newline at end of file" in diff(replace(done, files={"a.py": raw + b" "}), {})
+    assert b"\\ No newline at end of file" in diff(replace(done, files={"a.py": raw + b" "}), {})
+
+
+def test_the_lines_of_a_patch_are_the_bytes_of_the_file(here: Path) -> None:
+    text = "# coding: latin-1\n" + COUNTER.replace(
+        "super().__init__()\n", "super().__init__()  # caf\xe9\n", 1
+    )
+    (here / "a.py").write_bytes(text.encode("latin-1"))
+    patch = diff(fixed(here), {})
+    assert b"super().__init__()  # caf\xe9\n" in patch
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [("a b.py", b"--- a b.py\n"), ("a\n+++ b.py", rb'--- "a\012+++ b.py"'), ('a"\\.py', rb'--- "a\"\\.py"')],
+)
+def test_no_file_name_writes_a_header_into_a_patch(here: Path, name: str, header: bytes) -> None:
+    (here / "a.py").write_text(COUNTER)
+    patch = diff(fixed(here), {"a.py": name})
+    assert patch.startswith(header.rstrip() + b"\n")
+    assert [patch.count(mark) for mark in (b"\n--- ", b"\n+++ ")] == [0, 1]
 
 
 def test_a_finding_silenced_by_a_comment_is_not_fixed(here: Path) -> None:
