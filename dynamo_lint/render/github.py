@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -64,10 +63,12 @@ def _row(finding: Finding, view: View) -> str:
 
 
 def _code(text: str) -> str:
-    """Text as a code span in a cell of a table: a fence longer than any in it, so that nothing ends early."""
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    inner = clean(_one_line(text)).replace("|", "\\|")
-    return f"{fence} {inner} {fence}" if "`" in inner else f"{fence}{inner}{fence}"
+    """Text as code in a cell of a table; what would end the cell or the code early is written as entities."""
+    shown = clean(_one_line(text))
+    if not {"`", "|"} & set(shown):
+        return f"`{shown}`"
+    plain = (char if char.isalnum() or char in " /.:-" else f"&#{ord(char)};" for char in shown)
+    return f"<code>{''.join(plain)}</code>"
 
 
 def _command(finding: Finding, view: View) -> str:
