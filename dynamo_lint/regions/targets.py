@@ -12,6 +12,7 @@ from dynamo_lint.index.ir import Attribute, Call, Expr
 from dynamo_lint.index.walking import parts
 from dynamo_lint.models.wrappers import processors, wrapped_modules, wraps
 from dynamo_lint.program.classes import call_of
+from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.hierarchy import subclasses_running
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import DISABLERS, ClassRef, Confidence, ExternalSymbol, FunctionRef
@@ -223,7 +224,10 @@ def _seen_by_all(project: Project, context: Context, caller: Context, call: Call
 
 
 def _kept_eager(pts: PointsTo) -> frozenset[ClassRef]:
-    """The classes of modules that get a `forward` which is disabled: `m.forward = disable(m.forward)`."""
+    """The classes of modules that get a `forward` which is disabled: `m.forward = disable(m.forward)`.
+
+    The instance of a test is not that of the program: a test speaks for the classes of its own file.
+    """
     key = "kept eager"
     if key not in pts.project.memo:
         pts.project.memo[key] = frozenset(
@@ -231,7 +235,7 @@ def _kept_eager(pts: PointsTo) -> frozenset[ClassRef]:
             for where, store in pts.project.stores_of("forward")
             if _disables(pts.project, store.value, where)
             for value in pts.value(store.owner, Context(where, pts.project.owner(where)))
-            if isinstance(value, Instance)
+            if isinstance(value, Instance) and (value.ref.path == where.path or not in_tests(where.path))
         )
     return pts.project.memo[key]  # type: ignore[return-value]
 

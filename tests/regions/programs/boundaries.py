@@ -59,3 +59,14 @@ def helper(x): return x
 def cold(x): return x
 @torch.compile
 def f(x): return torch.compiler.disable(helper)(x)  # compiled: certain
+
+# %% an instance that a test keeps eager leaves those of the program compiled
+class A(nn.Module):
+    def forward(self, x): return x  # compiled: certain
+m = torch.compile(A())
+# file: test_a.py
+import torch
+from m import A
+def test_eager():
+    a = A()
+    a.forward = torch.compiler.disable(a.forward)
