@@ -181,8 +181,7 @@ _OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 def truth(test: ast.expr, values: Values, counters: Collection[str]) -> Truth:
-    """Return the truth of a test while a model is trained and evaluated; `counters` count the rounds of
-    loops."""
+    """Return the truth of a test in training and in evaluation; `counters` count the rounds of loops."""
     known = truth_when_compiling(test, {})
     if known is not None:
         return frozenset({known})

@@ -18,8 +18,7 @@ _NEW = "__new__"
 
 
 def constructed_values(pts: PointsTo, ref: ClassRef, call: Call, context: Context) -> ValueSet:
-    """The values that a call of a class gives: an instance of it, or the modules that its `__new__` returns
-    instead."""
+    """The values that a call of a class gives: an instance, or the modules that its `__new__` returns."""
     own: ValueSet = {Instance(ref): Confidence.CERTAIN}
     new = pts.project.method(ref, _NEW)
     if new is None:
@@ -63,8 +62,7 @@ def constructors(project: Project, ref: ClassRef, call: Call, where: FunctionRef
 
 
 def _after(project: Project, ref: ClassRef) -> str | None:
-    """The method that the generated `__init__` of a decorated class calls at its end; None if there is
-    none."""
+    """The method that the generated `__init__` of a decorated class calls at its end, if there is one."""
     for decorator in project.class_(ref).decorators:
         off = isinstance(decorator, Call) and ("init", Constant(False)) in decorator.keywords
         callee = decorator.function if isinstance(decorator, Call) else decorator

@@ -42,8 +42,7 @@ def under(pts: PointsTo, mapping: Expr, name: str, context: Context) -> ValueSet
 
 
 def taken(pts: PointsTo, call: ir.Call, context: Context) -> ValueSet | None:
-    """The values that `rest.pop("name")` takes out of the `**rest` of a function, if a call is of that
-    sort."""
+    """The values that `rest.pop("name")` takes out of the `**rest` of a function, if a call does that."""
     match call:
         case ir.Call(ir.Attribute(mapping, method), (ir.Constant(str() as name), *default)):
             found = under(pts, mapping, name, context) if method in TAKING else None

@@ -83,10 +83,7 @@ file_options = options(
         help="Use this configuration file, not the nearest.",
     ),
     option(
-        "--isolated",
-        is_flag=True,
-        section="Files and configuration",
-        help="Ignore all configuration files.",
+        "--isolated", is_flag=True, section="Files and configuration", help="Ignore all configuration files."
     ),
 )
 

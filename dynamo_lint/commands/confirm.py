@@ -195,17 +195,7 @@ def confirm(
 
     def testify(refs: list[ProbeRef], findings: Sequence[Finding], root: Path, shadows: bool) -> Reports:
         return run.confirm(
-            refs,
-            findings,
-            root,
-            schedule,
-            backend,
-            calls,
-            timeout,
-            limit,
-            python,
-            shadows,
-            _progress(quiet),
+            refs, findings, root, schedule, backend, calls, timeout, limit, python, shadows, _progress(quiet)
         )
 
     reports = testify(listed, _findings(settings, found), found.root, False)

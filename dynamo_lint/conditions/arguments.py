@@ -210,8 +210,7 @@ def _owner(call: Call) -> Expr | None:
 
 
 def _in_rest(pts: PointsTo, ref: FunctionRef, name: str) -> Written | None:
-    """The values that all callers of a function write out under a name that its `**rest` takes; None if one
-    does not."""
+    """The values that all callers of a function write out for its `**rest`; None if one does not."""
     if any(parameter.name == name for parameter in pts.project.function(ref).parameters):
         return None
     if is_kept(pts.project, ref.key.rpartition(".")[2], pts.project.function(ref).decorators):

@@ -98,8 +98,7 @@ def _of_text(values: ValueSet, types: Expr, holds: bool) -> ValueSet:
 
 
 def by_key(owners: ValueSet, index: Expr) -> ValueSet | None:
-    """The values that a test of the key leaves of containers with known keys; None if there is no such
-    test."""
+    """The values that a test of the key leaves of containers with known keys, if there is one."""
     wanted: frozenset[str] | None = None
     denied: frozenset[str] = frozenset()
     while isinstance(index, Narrowed):

@@ -245,8 +245,7 @@ class Judge:
         return self._found[node]
 
     def _declared(self, node: ast.expr, known: dict[str, Any]) -> Any:
-        """The value that the class of a module declares for all instances: `getattr(model,
-        "_no_split_modules")`."""
+        """The value that the class of a module declares: `getattr(model, "_no_split_modules")`."""
         match node:
             case (
                 ast.Attribute(value=of, attr=name)
@@ -265,8 +264,7 @@ class Judge:
         return _plain(self._pts.attributes({owner: Confidence.CERTAIN}, name))
 
     def _strings_of(self, name: str) -> Any:
-        """The strings that a name holds, given by a function that only lists: `names =
-        names_of_blocks(model)`."""
+        """The strings of a name that a function lists: `names = names_of_blocks(model)`."""
         local = self._pts.project.locals_of(self._context.function).get(name)
         match local:
             case Local((CallFact(Name("getattr"), (Name(owner), Constant(str() as asked), *_)),), None):

@@ -101,8 +101,7 @@ def _has_parts(values: ValueSet) -> bool:
 
 
 def _left_by_other_tests(pts: PointsTo, found: ValueSet, value: Expr, context: Context) -> ValueSet:
-    """The values that tests of other sorts, not asked of these values, leave: `if isinstance(part, Head):
-    continue`."""
+    """The values that tests of other sorts, leave: `if isinstance(part, Head): continue`."""
     while isinstance(value, Narrowed) and found:
         if not is_test(value.types):
             found = narrow(pts, found, value.types, value.holds, context)
@@ -216,8 +215,7 @@ def _of_each(pts: PointsTo, iterable: Expr, choice: _Choice, context: Context) -
 def _below(
     pts: PointsTo, owners: Iterable[ClassRef], name: str, method: str, choice: _Choice, context: Context
 ) -> ValueSet:
-    """The modules that a test surely chooses of the modules below each of some models, which a variable
-    holds."""
+    """The modules that a test surely chooses below each of some models that a variable holds."""
     found = []
     for ref in owners:
         given = Context(

@@ -127,8 +127,7 @@ def _seen_from(project: Project, inherited: ValueSet, subclass: ClassRef) -> Val
 
 
 def _in_body(pts: PointsTo, ref: ClassRef, name: str, receiver: ClassRef | None) -> ValueSet | None:
-    """The values that one class body binds `name` to, seen from an instance of `receiver`; None if
-    nothing."""
+    """The values that one class body binds `name` to, seen from a `receiver`; None if nothing."""
     bindings = pts.project.class_bindings(ref).get(name)
     if not bindings:
         return None
@@ -236,8 +235,7 @@ def _kept_by_library(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 
 def _delegated(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """The values that `__getattr__` gives for a name that nothing else defines: a wrapper asks what it
-    wraps."""
+    """The values that `__getattr__` gives for an unknown name: a wrapper asks what it wraps."""
     if name.startswith("__") or (name in OF_MODULES and pts.project.is_module(ref)):
         return EMPTY
     asked = pts.project.method(ref, "__getattr__")
@@ -291,8 +289,7 @@ def _foreign_stores(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 
 def _value_for(pts: PointsTo, ref: ClassRef, store: Store, context: Context) -> ValueSet:
-    """The values that a store puts on this instance: of `m.plain = m.forward` its own, not that of any
-    other `m`."""
+    """The values that a store puts on this instance: of `m.plain = m.forward` its own alone."""
     match store.value:
         case ir.Attribute(owner, name) if owner == store.owner and name != store.name:
             return of_value(pts, Instance(ref), name)

@@ -208,11 +208,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _belongs(
-    bench: Workbench,
-    said: _Mention,
-    name: str,
-    members: frozenset[ClassRef],
-    bases: frozenset[ClassRef],
+    bench: Workbench, said: _Mention, name: str, members: frozenset[ClassRef], bases: frozenset[ClassRef]
 ) -> str:
     """Whether this is the family's attribute: `yes`, `likely` or `no`; raises Unclear if it may be."""
     project, where, expr = bench.tables.project, said.where, said.owner

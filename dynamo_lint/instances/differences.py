@@ -85,13 +85,7 @@ class _Comparison:
                 self._compare(owner, name, term, given, roots, depth)
 
     def _compare(
-        self,
-        owner: ClassRef,
-        name: str,
-        term: Term,
-        given: Given,
-        roots: frozenset[str] | None,
-        depth: int,
+        self, owner: ClassRef, name: str, term: Term, given: Given, roots: frozenset[str] | None, depth: int
     ) -> None:
         self.cut = self.cut or len(self.run.terms.known) >= self.most
         if self.cut or (values := given.values(term)) is None:

@@ -118,8 +118,7 @@ def longer(terms: Terms, old: Term, new: tuple[Term, ...], loops: list[Term], sa
 
 
 def _each(terms: Terms, old: Term, new: tuple[Term, ...], loops: list[Term]) -> Term:
-    """A container that loops fill: first what they run over, as many as `leaf` says, then samples of
-    items."""
+    """A container that loops fill: what they run over, as many as `leaf` says, then samples."""
     count = old.leaf if isinstance(old.leaf, int) else 0
     over = tuple(dict.fromkeys((*old.parts[:count], *loops)))
     return terms.make("each", len(over), (*over, *old.parts[count:], *new))

@@ -22,8 +22,7 @@ _NOTHING: _Given = frozenset()
 
 
 def filled(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
-    """The values that a configuration fills in for a parameter of a function, or of the constructor of a
-    class."""
+    """The values that a configuration fills in for a parameter of a function or constructor."""
     given = (pts.project.method(one, "__init__") if isinstance(one, ClassRef) else one for one in _given(pts))
     if context.function not in given:
         return EMPTY

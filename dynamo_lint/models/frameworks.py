@@ -76,8 +76,7 @@ def may_compile(project: Project, call: ir.Call, where: FunctionRef) -> bool:
 
 
 def compiled_by_library(pts: PointsTo, site: CallSite, context: Context) -> tuple[ValueSet, bool] | None:
-    """Return the target that a library call compiles, and whether per instance; None if it compiles
-    nothing."""
+    """Return the target that a library call compiles, and whether per instance; None if nothing."""
     call = site.call
     if not may_compile(pts.project, call, context.function):
         return None

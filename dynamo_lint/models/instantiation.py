@@ -87,8 +87,7 @@ def built(pts: PointsTo, description: Expr, context: Context) -> ValueSet:
 
 
 def built_by_project(pts: PointsTo, callee: FunctionRef, call: Call, context: Context) -> ValueSet:
-    """The values that a function of ours makes of a description in a file:
-    `instantiate_from_config(config.model)`."""
+    """The values made of a description in a file: `instantiate_from_config(config.model)`."""
     key = "own builders"
     if key not in pts.project.memo:
         pts.project.memo[key] = dict(_importing_functions(pts.project))

@@ -55,8 +55,7 @@ _Entry = tuple[str, "ClassRef | FunctionRef"]
 
 
 def built(pts: PointsTo, call: Call, callee: Attribute, owners: ValueSet, context: Context) -> ValueSet:
-    """The values that a method of a registry gives: of what the project registers there, what the call
-    names."""
+    """The values that a method of a registry gives: of what is registered there, what the call names."""
     by_name = place_of(pts.project, callee.value, context.function.path, context.function.key)
     if by_name is not None and by_name.path == HELD and not _are_own(pts.project, owners):
         by_name = None

@@ -26,8 +26,7 @@ Table = dict[str, list[Any]]
 def read_aliases(
     file: FileFacts, aliases: Table, rows: Table, lookups: Table, compiled: Table, held: Table
 ) -> None:
-    """Fill the tables of aliases: a name bound to a name, to what is called with it, or to a dictionary of
-    it."""
+    """Fill the tables of aliases: a name bound to a name, to a call with it, or a dictionary of it."""
     alias, row, lookup, made = Names(), Names(), Names(), Names()
     for function in file.functions.values():
         everything: tuple[Binding | Store, ...] = (*function.bindings, *function.stores)

@@ -110,8 +110,7 @@ class ModuleFinder:
         self._relative: dict[tuple[str, int, str], tuple[str | None, str]] = {}
 
     def find(self, dotted: str, importer: str) -> str | None:
-        """Return the file that `import dotted` in `importer` means, memoised: the same imports stand
-        everywhere."""
+        """Return the file that `import dotted` in `importer` means, memoised: imports repeat."""
         key = (dotted, importer)
         if key not in self._found:
             self._found[key] = self._find(dotted, importer)

@@ -71,8 +71,7 @@ def literal_strings(value: Expr) -> Iterator[tuple[str, str]]:
 
 
 def delegates_to(function: Function) -> Iterator[Expr]:
-    """Return the callees that a function passes all of its arguments to: `return compile(*args,
-    **kwargs)`."""
+    """Return the callees that a function passes all arguments to: `return compile(*args, **kwargs)`."""
     rest = [ir.Element(ir.Name(p.name)) for p in function.parameters[:1] if p.kind == "vararg"]
     for value in function.returns if rest else ():
         if isinstance(value, ir.Call) and list(value.arguments) == rest:
@@ -244,8 +243,7 @@ def classes_in(value: Expr) -> list[Expr]:
 
 
 def called_at_once(callee: Expr) -> list[Expr]:
-    """Return the functions that a callee without a name runs: one of a dictionary, or what is compiled
-    there."""
+    """Return the functions that a callee without a name runs: of a dictionary, or what is compiled there."""
     match callee:
         case ir.Call(made, (function, *_)) if terminal_name(made) == "compile":
             return [function]

@@ -281,8 +281,7 @@ class Project:
         return ()
 
     def _defined_below(self, path: str, name: str) -> tuple[Symbol, ...]:
-        """The symbols that just one module of a lazy package defines under a name that the package does not
-        bind."""
+        """The symbols that just one module of a lazy package defines where the package binds none."""
         if name.startswith("__") or not self._is_lazy(path):
             return ()
         key = ("defined below", path, name)
@@ -399,8 +398,7 @@ class Project:
         return self.method_kind(method) == "method"
 
     def parts_of_forward(self, ref: ClassRef) -> list[FunctionRef]:
-        """Methods that the forward of a library calls on a subclass of ours: `forward_features`,
-        `_forward_impl`."""
+        """Methods that a forward of a library calls on a subclass: `forward_features`, `_forward_impl`."""
         names = {name for part in self.mro(ref) for name in self.class_bindings(part)}
         methods = [self.method(ref, name) for name in sorted(names) if _PART.fullmatch(name)]
         return [method for method in methods if method is not None]

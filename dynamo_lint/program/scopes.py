@@ -77,16 +77,14 @@ class Scopes:
         return known
 
     def filled_in(self, path: str) -> Mapping[str, list[tuple[FunctionRef, Expr]]]:
-        """The expressions that the functions of a file put into its global containers: `REGISTRY[name] =
-        cls`."""
+        """The expressions that functions put into global containers of their file: `REGISTRY[name] = cls`."""
         known = self._filled.get(path)
         if known is None:
             known = self._filled[path] = self._read("filled", path)
         return known
 
     def set_in(self, path: str) -> Mapping[str, list[tuple[FunctionRef, Expr]]]:
-        """The names and values that the functions of a file bind to its global names: `global model; model
-        = given`."""
+        """The names and values that the functions of a file bind globally: `global model; model = given`."""
         known = self._set.get(path)
         if known is None:
             known = self._set[path] = self._read("set", path)
@@ -127,8 +125,7 @@ class Scopes:
         return ref
 
     def items_of(self, ref: FunctionRef) -> Mapping[str, Items]:
-        """The expressions that a function puts into containers, by the name of the container: `name[…] =
-        value`."""
+        """The expressions that a function puts into containers, by name: `name[…] = value`."""
         known = self._items.get(ref)
         if known is None:
             known = self._items[ref] = self._read("items", ref.path, ref.key)

@@ -11,8 +11,7 @@ from dynamo_lint.program.refs import ExternalSymbol, File, FunctionRef, Symbol
 
 
 def bound_symbols(project: Project, expr: Expr, where: FunctionRef) -> tuple[Symbol, ...] | None:
-    """The symbols that a dotted name means, if only imports and definitions bind it; None where flow
-    decides."""
+    """The symbols that a dotted name means; None unless imports and definitions alone bind it."""
     match expr:
         case ir.Name(name) if _is_bound_by_import(project, name, where):
             pass

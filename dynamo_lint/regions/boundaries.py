@@ -77,8 +77,7 @@ class Disabling:
         return self._kind_returned(closure, depth + 1, absent) or self._hands_over(closure, depth)
 
     def _hands_over(self, closure: FunctionRef, depth: int) -> str:
-        """The effect of a closure on the function that it stands for: `return disabled(*args)`, or as it
-        is."""
+        """The effect of a closure on the function that it stands for, as in `return disabled(*args)`."""
         function = self._project.function(closure)
         live = [site for site in function.calls if not site.eager]
         plain = [site for site in live if is_wrapped(self._project, site.call.function, closure)]

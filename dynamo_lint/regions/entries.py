@@ -256,8 +256,7 @@ class _Search:
         return found if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
-        """The targets that a closure compiles of what the function around it was given, as a lazy decorator
-        does."""
+        """The targets that a closure compiles of what the function around it was given: lazy decorators."""
         if values := self._in_body(where, site.call):
             found = self._roots(Context(where), site, "call", site.call, values)
             return found if isinstance(found, list) else []

@@ -192,12 +192,7 @@ class _Walk:
                 known[asked] = visit.first, *(i for i, bit in bits if bit == "1" and i != visit.first)
             found.append(
                 CompiledFunction(
-                    node.function,
-                    node.receiver,
-                    visit.confidence,
-                    known[asked],
-                    visit.chain,
-                    visit.compiled,
+                    node.function, node.receiver, visit.confidence, known[asked], visit.chain, visit.compiled
                 )
             )
         return tuple(found)

@@ -67,11 +67,7 @@ def _probe(report: ProbeReport, root: Path) -> dict[str, Any]:
 def _failure(receipt: Receipt | None) -> dict[str, Any] | None:
     if receipt is None or receipt.failure is None:
         return None
-    return {
-        "call": receipt.failure.call,
-        "type": receipt.failure.type,
-        "message": receipt.failure.message,
-    }
+    return {"call": receipt.failure.call, "type": receipt.failure.type, "message": receipt.failure.message}
 
 
 def _recompile(one: Recompile, root: Path) -> dict[str, Any]:

@@ -152,12 +152,7 @@ def _fix(fix: Fix, view: View) -> dict[str, Any]:
 
 
 def _location(view: View, span: Span) -> dict[str, Any]:
-    return {
-        "physicalLocation": {
-            "artifactLocation": {"uri": _uri(view, span.path)},
-            "region": _region(span),
-        }
-    }
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(view, span.path)}, "region": _region(span)}}
 
 
 def _line(view: View, path: str, line: int) -> dict[str, Any]:

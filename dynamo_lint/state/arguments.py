@@ -214,12 +214,7 @@ def _is_new_per_call(project: Project, drivers: Drivers, where: FunctionRef, lin
 
 
 def _of_call(
-    project: Project,
-    ref: ClassRef,
-    names: list[str],
-    where: FunctionRef,
-    call: ir.Call,
-    source: str,
+    project: Project, ref: ClassRef, names: list[str], where: FunctionRef, call: ir.Call, source: str
 ) -> Iterator[Filled]:
     body = body_of(project.function(where), source)
     node = body.call(call) if body is not None else None

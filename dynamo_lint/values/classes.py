@@ -67,8 +67,7 @@ _FEW = 8
 
 
 def set_on_class(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """The values that functions store under a name that the body of the class binds to None, to be filled
-    later."""
+    """The values that functions store under a name that the body of the class binds to None at first."""
     bound = pts.project.class_bindings(ref).get(name, ())
     if not any(binding.value == Constant(None) for binding in bound):
         return EMPTY

@@ -133,8 +133,7 @@ def of_itself(bound: Sequence[Expr], name: str, found: ValueSet) -> ValueSet:
 
 
 def set_by_functions(pts: PointsTo, name: str, context: Context) -> ValueSet:
-    """The values that functions bind to a global name of their file out of names of their own: `model =
-    given`."""
+    """The values that functions bind to a global name of their file: `model = given`."""
     project = pts.project
     stores = project.set_in(context.function.path).get(name, ()) if context.function.key == MODULE_KEY else ()
     parts = []

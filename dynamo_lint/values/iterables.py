@@ -90,8 +90,7 @@ def of_object(pts: PointsTo, ref: ClassRef) -> ValueSet | None:
 
 
 def item_of(pts: PointsTo, ref: ClassRef, index: object) -> ValueSet | None:
-    """The values that an item of an object is: a field of a record, or what its `__getitem__` gives; None
-    if neither."""
+    """The values of an item: a field of a record, or what its `__getitem__` gives; None if neither."""
     if (field := records.field_of(pts.project, ref, index)) is not None:
         return pts.attributes({Instance(ref): Confidence.CERTAIN}, field)
     return None if isinstance(index, str) else _kept(pts, ref, "__getitem__")

@@ -23,8 +23,7 @@ from dynamo_lint.values.points_to import PointsTo
 
 
 def contents(pts: PointsTo, ref: ClassRef) -> ValueSet:
-    """The values that an instance holds without a name of its own: `self.append(…)`, `self.add_module(name,
-    …)`."""
+    """The values that an instance holds without a name: `self.append(…)`, `self.add_module(name, …)`."""
     return pts.ask(("contents", ref), lambda: _contents(pts, ref), EMPTY)
 
 

@@ -55,8 +55,7 @@ def located(pts: PointsTo, names: ValueSet, path: str) -> ValueSet:
 
 
 def loaded(pts: PointsTo, name: str) -> ValueSet:
-    """The values that a module has under a name, whichever file it was loaded from: any of those that
-    define it."""
+    """The values that a module has under a name, whichever file it was loaded from."""
     if name not in pts.project.named("top"):
         return EMPTY
     key = ("loaded", name)
@@ -127,8 +126,7 @@ def _any_of(pts: PointsTo, dotted: str, path: str) -> ValueSet:
 
 
 def _named_alike(pts: PointsTo, package: str, name: str, path: str) -> ValueSet:
-    """The values that the modules like `tmix.tmix_*` have under a name like `TMix_*`: of each its own, if
-    some do."""
+    """The values that the modules like `tmix.tmix_*` have under a name like `TMix_*`, of each its own."""
     modules: list[Value] = [File(module) for module in _modules_like(pts.project, package, path)]
     own: list[ValueSet] = []
     last = re.compile(re.escape(package.rpartition(".")[2]).replace(r"\*", "(.+)"))

@@ -65,8 +65,7 @@ def _answer(function: Callable[[], object], file: Path) -> None:
 
 
 class Raised(Exception):
-    """An exception raised in a copy: its class, the first line of its message, and the lines of its
-    traceback."""
+    """An exception raised in a copy: its class, the first line of its message, its traceback."""
 
     @staticmethod
     def of(error: BaseException) -> Raised:

@@ -8,9 +8,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def minimal_sets(
-    entries: Sequence[Mapping[Hashable, Item]],
-) -> list[tuple[Item, ...]]:
+def minimal_sets(entries: Sequence[Mapping[Hashable, Item]]) -> list[tuple[Item, ...]]:
     """The smallest explanations of a recompile, given the failed state of each cached version.
 
     Keeping a set of state still would have spared the compile if it holds all that failed in one version,
