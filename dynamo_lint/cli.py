@@ -25,7 +25,7 @@ COMMANDS = ("check", "regions", "rule", "confirm")
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-"""What a full or broken disk answers, here to help texts, which click writes by itself."""
+"""Errors of a full or broken disk, caught here for help texts, which click writes by itself."""
 
 DEBUG = "DYNAMO_LINT_DEBUG"
 """The environment variable that asks for a traceback."""

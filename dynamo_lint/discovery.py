@@ -34,10 +34,10 @@ LARGEST_SETTINGS = 200_000
 _MOST_SETTINGS = 5000
 
 ENVIRONMENT = "pyvenv.cfg"
-"""What marks a virtual environment, whatever its folder is called (docs.python.org/3/library/venv.html)."""
+"""The file that marks a virtual environment, of any folder name (docs.python.org/3/library/venv.html)."""
 
 NAMELESS = Path("<stdin>")
-"""What a text without a file name is called; it belongs to no project."""
+"""The name of a text without a file name; it belongs to no project."""
 
 
 class DiscoveryError(Exception):

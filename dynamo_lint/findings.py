@@ -10,7 +10,7 @@ SEVERITIES = ("note", "warning", "error")
 """From harmless to fatal; a fail level compares positions in this tuple."""
 
 EFFECTS = ("storm", "per-value", "per-instance", "once", "break", "eager", "stale")
-"""What a hazard costs; the words are defined in the README."""
+"""The cost of a hazard, in one word; the words are defined in the README."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class Finding:
     name: str
     span: Span
     message: str
-    """What happens and where: one sentence that names the state and the region."""
+    """The event and its place: one sentence that names the state and the region."""
     cost: str
-    """What it costs at run time: one sentence."""
+    """The cost at run time: one sentence."""
     severity: str
     effect: str
     confidence: str
@@ -70,7 +70,7 @@ class Finding:
     symbol: str
     """Identity of the function the line stands in."""
     subject: str
-    """What the finding is about: `MoE._overflow_total`, `os.environ['MODE']`."""
+    """The state that the finding is about: `MoE._overflow_total`, `os.environ['MODE']`."""
     also: tuple[str, ...] = ()
     """Other state that goes with it for the same reason, so that one change of the code ends both."""
     entries: int | None = None

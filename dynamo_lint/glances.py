@@ -15,7 +15,7 @@ ADDRESSED, BUILDS, FINDS = 1, 2, 4
 """A file may hold suppressions; it builds what YAML or JSON describes; it looks up entry points."""
 
 _ADDRESSED = re.compile(rb"#[^\n]*(dynamo-lint:|noqa[^\n]*DYN)", re.IGNORECASE)
-"""What every suppression holds: it spares most files the tokenizer."""
+"""Text that every suppression holds: a search for it spares most files the tokenizer."""
 _BY_SETTING = re.compile(rb"getattr\(\s*(?!self\b)\w+\s*,\s*(str\()?\w*(cfg|conf|config|args|opt)\w*[.\[]")
 """`getattr(losses, cfg.loss.name)`: which one is said in YAML, as a rule."""
 _BUILDING = (
@@ -31,7 +31,7 @@ _BUILDING = (
     (b"__import__(", re.compile(rb"__import__\(\w+,\s*fromlist")),
     (b"import_module(f", re.compile(rb"import_module\(f[\"']")),
 )
-"""What stands in code that builds what YAML or JSON describes; where none does, no such file is read.
+"""Code that builds objects described in YAML or JSON; where there is none, no such file is read.
 
 Of each a part that is found at once, and the whole, which begins with a text for the same reason.
 """

@@ -22,7 +22,7 @@ _LARGEST = 100_000
 _STARS = re.compile(r"(?<![^/])\*\*(?![^/])|\*")
 """Each a repetition in the regular expression of a pattern."""
 _FEW_STARS = 2
-"""In a pattern; with more of them the regular expressions of pathspec can take for ever on a long name."""
+"""In a pattern; with more of them the regular expressions of pathspec can take hours on a long name."""
 
 
 class BadPattern(ValueError):

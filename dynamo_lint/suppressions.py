@@ -41,7 +41,7 @@ class Directive:
     brackets: Span | None = None
     """The list of selectors with its brackets."""
     whole: Span | None = None
-    """What to take out of the file if the directive is to go, reason and blanks included."""
+    """The text to take out of the file if the directive is to go, reason and blanks included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class SeparateFrame:
     stuck: FunctionRef | None
     """The caller that runs eagerly for the break; None if the break is in the unit itself, which is split."""
     inside: tuple[CompiledFunction, ...]
-    """What runs in the code that the instances share."""
+    """The compiled functions in the code that the instances share."""
 
 
 @dataclass(slots=True)

@@ -41,7 +41,7 @@ LOGGER = "logging.getLogger"
 
 SCALAR_METHODS = frozenset({"item", "tolist"})
 SHAPE_METHODS = frozenset({"nonzero", "masked_select", "unique", "bincount"})
-"""What they give has a shape that depends on the values in the tensor."""
+"""Methods whose result has a shape that depends on the values in the tensor."""
 
 SETTINGS = frozenset({"capture_scalar_outputs", "capture_dynamic_output_shape_ops", "nested_graph_breaks"})
 """With any of these in torch._dynamo.config, the breaks are others."""

@@ -29,7 +29,7 @@ _LONGEST = 60
 _COMPARING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _FUNCTION, _LOOP = "function", "loop"
-"""What a statement may leave."""
+"""The constructs that a statement may leave."""
 
 Place = tuple[int, str]
 """The line of a call, and the last part of what it calls, empty for `layers[0](x)`."""

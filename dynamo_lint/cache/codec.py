@@ -51,7 +51,7 @@ class Codec(Generic[T]):
             "intern": sys.intern,
             "numbers": tuple(range(10_000)),
         }
-        """What the compiled text may name: our helpers and the classes."""
+        """The names that the compiled text may use: helpers of this module and the classes."""
         hints: dict[type, dict[str, Any]] = {}
         self._rows = {root}
         """Classes that are rows: those that stand where others may stand as well."""

@@ -34,7 +34,7 @@ _AFTER = {
     "dataclass": "__post_init__",
     **dict.fromkeys(("define", "frozen", "mutable", "attrs", "s"), "__attrs_post_init__"),
 }
-"""What the `__init__` that a decorator writes calls at its end (dataclasses.py, attr/_make.py)."""
+"""The method that a generated `__init__` calls at its end, by decorator (dataclasses.py, attr/_make.py)."""
 
 
 def constructors(project: Project, ref: ClassRef, call: Call, where: FunctionRef) -> Iterator[FunctionRef]:

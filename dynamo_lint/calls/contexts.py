@@ -255,7 +255,7 @@ def _origins(
             if not site.eager:
                 sources.update(dict.fromkeys(before.get(value, (caller.function,))))
         if given not in (None, _NONE) and not site.eager and not any(map(_is_ours, values)):
-            anything[caller.function] = None  # nobody knows what this one hands over
+            anything[caller.function] = None  # it is not known what this one hands over
     return {value: tuple(sources | anything) for value, sources in found.items() if value not in bound}
 
 
@@ -280,7 +280,7 @@ def givers(
         asked, wanted = pending.pop()
         sites = pts.call_sites(asked)
         if not sites or asked in entered or _is_run_unnamed(asked):
-            found[asked] = None  # by whoever calls it
+            found[asked] = None  # by any caller
         function = pts.project.function(asked)
         for caller, site in sites:
             given = argument_for(wanted, function, site.call)

@@ -32,7 +32,7 @@ class Edge:
     needs: FunctionRef | None = None
     """The only caller that passes the function on: the edge counts if that is hot too."""
     given: Arguments = ()
-    """What the call passes for parameters that the target calls."""
+    """The arguments of the call for parameters that the target calls."""
     off: frozenset[str] = frozenset()
     """Switches of the target that the call leaves off."""
 
@@ -48,9 +48,9 @@ class Visit:
     first: int
     compiled: bool
     given: Arguments = ()
-    """What this one call passes, where that alone is followed."""
+    """The arguments of this one call, where that alone is followed."""
     off: frozenset[str] = frozenset()
-    """What this one call leaves off."""
+    """The switches that this one call leaves off."""
 
 
 def met(edge: Edge, hot: Mapping[FunctionRef, Confidence]) -> Edge:

@@ -51,7 +51,7 @@ def runs(pts: PointsTo, function: Function, context: Context, names: frozenset[s
 
 
 def _uses(function: Function, names: frozenset[str]) -> Iterator[tuple[Expr, int, tuple[str, ...]]]:
-    """The special methods that a function runs by loops, items and builtins, as far as they are known."""
+    """Values that a function loops over, indexes or gives to a builtin, with the methods that this runs."""
     lined = [(binding.value, binding.line) for binding in function.bindings]
     lined += [(store.value, store.line) for store in function.stores]
     lined += [(value, function.line) for value in function.returns]

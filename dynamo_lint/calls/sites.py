@@ -46,7 +46,7 @@ def _unnamed(project: Project) -> Iterator[_Unnamed]:
 
 
 def _makers(project: Project, where: FunctionRef, site: CallSite) -> tuple[Symbol, ...]:
-    """The expressions that gives the function that a call runs: `find` of `find(path)(model)`."""
+    """The symbols that give the function that a call runs: `find` of `find(path)(model)`."""
     inner = site.call.function
     return project.symbols(inner.function, where.path, where.key) if isinstance(inner, ir.Call) else ()
 

@@ -39,7 +39,7 @@ def files_text(found: Discovered) -> str:
 
 
 def explain(settings: Settings, found: Discovered) -> None:
-    """Return the lines that `--verbose` prints before the run."""
+    """Print what `--verbose` adds before the run: the configuration, the root and the files."""
     click.echo(f"configuration: {settings.source or 'none, defaults'}", err=True)
     click.echo(f"root: {found.root}", err=True)
     click.echo(f"files: {len(found.files)} read, {len(found.reported)} reported on", err=True)

@@ -108,7 +108,7 @@ def _is_bound(pts: PointsTo, ref: FunctionRef, name: str) -> bool:
 
 
 def _may_run_line(pts: PointsTo, ref: FunctionRef, line: int, strict: bool = False) -> bool:
-    """Whether calls may ask for a line; `strict`: by a flag, for a text may come by a call nobody sees."""
+    """Whether calls may ask for a line; `strict`: by a flag, for a text may come by an unseen call."""
     for first, last, name, wanted in pts.project.function(ref).picked:
         is_flag = isinstance(wanted[0], bool)
         if first <= line <= last and (is_flag or not strict):
@@ -124,7 +124,7 @@ def is_met(given: object, wanted: tuple[str | bool, ...]) -> bool:
 
 
 def written_out(pts: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written | None:
-    """All that a parameter may be, if calls write it out; None if they do not, or nobody knows.
+    """All that a parameter may be, if calls write it out; None if they do not, or it is unknown.
 
     `strict`: neither a default nor a call from elsewhere says what others pass.
     """

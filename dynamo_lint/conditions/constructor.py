@@ -41,7 +41,7 @@ def starts_off(project: Project, name: str, where: FunctionRef) -> bool:
 
 
 MODE = "training"
-"""What `train()` and `eval()` set."""
+"""The attribute that `train()` and `eval()` set."""
 KnownAttributes = tuple[tuple[str, bool], ...]
 """Attributes of a module that are on, or off, wherever a site compiles it."""
 
@@ -136,8 +136,8 @@ def _is_on(value: Expr) -> bool | None:
 def bound_and_stored(
     project: Project, ref: ClassRef, name: str
 ) -> tuple[list[Binding], list[tuple[FunctionRef, Store]]]:
-    """The names and values that the bodies of a class and its bases bind to an attribute, and what their
-    methods store in it."""
+    """The bindings of an attribute in the bodies of a class and its bases, and the stores to it in their
+    methods."""
     order = project.mro(ref)
     bound = [one for part in order for one in project.class_bindings(part).get(name, ())]
     return bound, [one for part in order for one in project.own_stores(part).get(name, ())]
@@ -238,7 +238,7 @@ def _given(pts: PointsTo, ref: ClassRef, name: str, depth: int, *, defaults: boo
     """The truths that constructions of a class pass for a parameter; None of one that says nothing, or
     nothing known.
 
-    With `defaults`, who says nothing says what the default does, and so does whoever is not seen.
+    With `defaults`, a construction that says nothing passes the default, and so does one that is not seen.
     """
     init = pts.project.method(ref, "__init__")
     parameter = as_given(pts.project.function(init), Name(name)) if init is not None else None

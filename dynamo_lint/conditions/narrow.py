@@ -214,7 +214,7 @@ def _is_open(pts: PointsTo, index: Expr, context: Context) -> bool:
 
 
 def _options(value: Expr) -> Iterator[Expr]:
-    """The values that a value may be: `"ifrnn" if fed else config.kind` is known only in part."""
+    """The options of a value, constants apart: `"ifrnn" if fed else config.kind` is known only in part."""
     if not isinstance(value, Choice):
         yield value
         return

@@ -79,7 +79,7 @@ class Judge:
         self._context = context
         self._depth = depth
         self._found: dict[ast.expr, Any] = {}
-        """What the project says of parts of a test."""
+        """Values of parts of a test that the project gives."""
         self._judges: dict[FunctionRef, tuple[Judge, ast.FunctionDef | ast.Lambda]] = {}
 
     def verdict(self, test: ast.expr, known: dict[str, Any]) -> bool | None:
@@ -264,7 +264,7 @@ class Judge:
         return _plain(self._pts.attributes({owner: Confidence.CERTAIN}, name))
 
     def _strings_of(self, name: str) -> Any:
-        """The strings of a name that a function lists: `names = names_of_blocks(model)`."""
+        """The value of a local that `getattr` or a plain function gave: `names = names_of_blocks(model)`."""
         local = self._pts.project.locals_of(self._context.function).get(name)
         match local:
             case Local((CallFact(Name("getattr"), (Name(owner), Constant(str() as asked), *_)),), None):
@@ -326,7 +326,7 @@ class Judge:
 
 
 def _is_known(op: ast.cmpop, left: Any, right: Any) -> bool:
-    """Whether an answer is one where a container holds something that nobody knows."""
+    """Whether an answer is one where a container holds something unknown."""
     inside = isinstance(op, ast.In | ast.NotIn) and isinstance(right, tuple | list)
     return not inside or OPEN not in right or left in right
 

@@ -186,7 +186,7 @@ def _tree(pts: PointsTo, value: Value, method: str) -> Iterator[module_tree.Name
 
 
 def _declared(pts: PointsTo, iterable: Expr, choice: _Choice, context: Context) -> ValueSet:
-    """The module names that classes declare and a test asks for: `model._compile_conditions`.
+    """The modules chosen below classes that declare what a test asks for: `model._compile_conditions`.
 
     Any class that has such an attribute has it for the sake of this loop, or of one like it.
     """

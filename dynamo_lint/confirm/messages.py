@@ -72,7 +72,7 @@ class Reply:
     diverged: tuple[str, ...] = ()
     """Subjects whose value differed from the eager twin's at the end of some call."""
     outputs: tuple[Digest, ...] = ()
-    """What each call returned, without the compiler."""
+    """The results of each call without the compiler."""
     problems: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Cause:
     """One piece of Python state whose guard failed."""
 
     kind: str
-    """What was checked: Dynamo's leaf guard (`EQUALS_MATCH`, `TENSOR_MATCH`), or `MISSING`, `DICT_LENGTH`,
+    """The failed check: Dynamo's leaf guard (`EQUALS_MATCH`, `TENSOR_MATCH`), or `MISSING`, `DICT_LENGTH`,
     `BACKEND`, `INVALIDATED`, `UNKNOWN`."""
     source: str
     """The value that was checked, as an expression over the frame's locals `L` and globals `G`."""
@@ -131,7 +131,7 @@ class Receipt:
     mismatch: str = ""
     """The first difference from the eager twin."""
     problems: tuple[str, ...] = ()
-    """What the witness itself could not do; never a reason to distrust the rest."""
+    """Problems of the witness itself; never a reason to distrust the rest."""
 
     def most_versions(self) -> int:
         """Compiled versions of the function that has most of them."""

@@ -1,4 +1,4 @@
-"""Joins what Dynamo did with what the linter said: a verdict for each finding, and what nobody foretold."""
+"""Joins what Dynamo did with what the linter said: a verdict for each finding, and what none predicted."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def judge(findings: Sequence[Finding], reply: Reply, root: Path) -> tuple[Verdic
 
 
 def unpredicted(verdicts: Iterable[Verdict], receipt: Receipt) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Recompiles and breaks that no finding foretold; what the code asks for is none of them.
+    """Recompiles and breaks that no finding predicted; what the code asks for is none of them.
 
     Recompiles for new shapes and types of inputs are: the linter does not speak of tensors, but who reads
     a receipt wants to know.
@@ -189,12 +189,12 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def explaining(finding: Finding, recompile: Recompile, root: Path) -> Cause | None:
-    """The first cause of a recompile that a finding speaks of."""
+    """The first cause of a recompile that a finding names."""
     return next(spoken_of(finding, recompile, root), None)
 
 
 def spoken_of(finding: Finding, recompile: Recompile, root: Path) -> Iterator[Cause]:
-    """The causes of a recompile that a finding speaks of."""
+    """The causes of a recompile that a finding names."""
     subjects = [read_subject(text) for text in (finding.subject, *finding.also)]
     for joint in recompile.causes:
         for cause in joint:
@@ -203,7 +203,7 @@ def spoken_of(finding: Finding, recompile: Recompile, root: Path) -> Iterator[Ca
 
 
 def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:
-    """The state whose guard failed is the one that the finding speaks of."""
+    """Whether a finding is about the state whose guard failed."""
     if finding.code in FLIPS:
         return of_mode(cause) or cause.aspect == "requires_grad"
     if subject is not None and (

@@ -128,7 +128,7 @@ def _may_be_of(bench: Workbench, file: OpenFile, owner: ast.expr, family: Family
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    """One place that speaks of an attribute by name."""
+    """One place that names an attribute."""
 
     number: int
     """Its place among those of the file."""

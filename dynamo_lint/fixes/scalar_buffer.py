@@ -42,7 +42,7 @@ class Plan:
     init: Init
     declaration: Declaration
     torch: str
-    """What the file of the declaration calls torch."""
+    """The name of torch in the file of the declaration."""
     imports: tuple[Edit, ...]
     rebind: bool
     """The value enters math whose backward may still need it, so it must never change in place."""

@@ -65,7 +65,7 @@ def _is_part(pts: PointsTo, model: Value, path: str) -> bool:
 
 
 def _public(pts: PointsTo, path: str, imported: bool) -> list[Symbol]:
-    """The names that a file defines itself, and a package gathers from its files."""
+    """The classes and functions that a file defines itself, or a package gathers from its files."""
     project = pts.project
     file = project.files[path]
     names = list(project.global_bindings(path))

@@ -121,7 +121,7 @@ def is_name(node: ast.AST, name: str) -> bool:
 
 
 class TestFacts(NamedTuple):
-    """The facts that a test says of names where it holds, or where it does not."""
+    """The facts about names that a test states where it holds, or where it does not."""
 
     filled: tuple[str, ...]
     """Names that it shows not to be None."""
@@ -136,7 +136,7 @@ class TestFacts(NamedTuple):
 
 
 def facts_of_test(test: ast.expr, holds: bool) -> TestFacts:
-    """The facts that a test says where it holds, or where it does not."""
+    """The facts about names that a test states where it holds, or where it does not."""
     filled: list[str] = []
     on: list[str] = []
     empty: list[str] = []
@@ -533,7 +533,7 @@ def note_loop(loops: Loops, target: ast.expr, iterable: Expr) -> None:
 
 
 def loop_selections(test: ast.expr, loops: Loops, holds: bool) -> Iterator[Narrowed]:
-    """The modules of the enclosing loops that a test leaves."""
+    """Narrowing by a test: of the modules of the enclosing loops, those that it leaves."""
     used = {node.id for node in _nodes(test) if isinstance(node, ast.Name)}
     for module, (iterable, name) in loops.items():
         if (name and name in used) or (module in used and _judges(test, module)):

@@ -80,7 +80,7 @@ class Display:
     items: tuple[Expr, ...]
     keys: tuple[str | None, ...] = ()
     over: tuple[Expr, ...] = ()
-    """What a comprehension loops over, outermost first: it says how many items there are."""
+    """The iterables of a comprehension, outermost first: they say how many items there are."""
 
 
 @fast_dataclass
@@ -218,7 +218,7 @@ class CallSite:
     repeated: bool = False
     """The call stands in a loop or a comprehension."""
     loops: tuple[Expr, ...] = ()
-    """What those loops run over, outermost first; kept for calls that may compile something."""
+    """The iterables of those loops, outermost first; kept for calls that may compile something."""
     narrowed: tuple[Narrowed, ...] = ()
     """The types that tests around the call established, kept for calls that may replace a module."""
     context: Expr | None = None
@@ -252,7 +252,7 @@ class Function:
     decorators: tuple[Expr, ...] = ()
     returns: tuple[Expr, ...] = ()
     annotation: Expr | None = None
-    """What the function is declared to return."""
+    """The declared return type of the function."""
     bindings: tuple[Binding, ...] = ()
     stores: tuple[Store, ...] = ()
     calls: tuple[CallSite, ...] = ()
@@ -374,9 +374,9 @@ class FileFacts:
     is_code: bool = True
     """It is Python: else it is a configuration, which has no definitions."""
     settings: tuple[Setting, ...] = ()
-    """What a configuration says is to be built."""
+    """The constructions that a configuration describes."""
     named: tuple[tuple[str, str], ...] = ()
     """The definitions that a configuration names, `pkg.mod:Net`, each after the key that it stands under."""
     words: tuple[tuple[str, str], ...] = ()
-    """What else a configuration says in single words, each after its key: `name: resnet`; after none, keys
+    """Other single words of a configuration, each after its key: `name: resnet`; after none, keys
     that have a table: `resnet:`."""

@@ -47,7 +47,7 @@ def find_markers(
             if begin is None or not inside:
                 found.append(Marker(begin or line, kind if begin is None else "region", None))
             continue
-        # A comment that opens a class body also stands above its first method: it speaks of the class.
+        # A comment that opens a class body also stands above its first method: it is about the class.
         keys = [(start, key) for start, body, key in places if start <= line < max(body, start + 2)]
         found.append(Marker(line, kind, min(keys)[1] if keys else None))
     found += [Marker(line, "region-begin", None) for line in begins]

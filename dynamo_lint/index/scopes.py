@@ -81,18 +81,18 @@ class FunctionScope:
     conditions: list[tuple[ast.expr, bool]] = field(default_factory=list)
     """The tests around, and whether they hold here."""
     passed: list[ast.If] = field(default_factory=list)
-    """What the code before has left by: the tests do not hold here."""
+    """The `if` statements that the code before has left by: their tests do not hold here."""
     asked: tuple[tuple[object, ...] | None, tuple[tuple[str, ...], bool]] = (None, ((), False))
     """Where the tests were asked last, and what they said."""
     said: dict[tuple[ast.expr, bool], TestFacts] = field(default_factory=dict)
-    """What each test around a call says, where it holds and where it does not."""
+    """The facts that each enclosing test states, where it holds and where it does not."""
     context: Expr | None = None
     loops: list[Expr] = field(default_factory=list)
     keys: dict[str, tuple[Expr, str]] = field(default_factory=dict)
     """Loop variables that are keys or names: of what, and the variable that holds the value beside them."""
     modules: Loops = field(default_factory=dict)
     narrowed: list[Narrowed | None] = field(default_factory=list)
-    """What tests have shown of names here; None where a name was assigned again since."""
+    """The narrowing of names by tests; None where a name was assigned again since."""
     within: str = ""
     """The comprehensions around, as they stand in a qualname."""
     flags: list[Flag] = field(default_factory=list)
@@ -151,7 +151,7 @@ class FunctionScope:
         return bool(on) and any(one.name in on and may_be_off(one.value) for one in self.bindings)
 
     def _facts(self, test: ast.expr, holds: bool) -> TestFacts:
-        """The facts that a test around says, which is the same of every call in its branch."""
+        """The facts that an enclosing test states: the same for every call in its branch."""
         known = self.said.get((test, holds))
         if known is None:
             known = self.said[test, holds] = facts_of_test(test, holds)

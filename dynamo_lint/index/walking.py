@@ -18,7 +18,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def arguments_of(call: ir.Call) -> tuple[Expr, ...]:
-    """The expressions that a call hands over, by place and by name."""
+    """The arguments of a call, by position and by keyword."""
     return parts(call)[1:]
 
 

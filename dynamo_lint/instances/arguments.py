@@ -40,9 +40,9 @@ class Given:
     root: Given | None = None
     """All rows, where these are some of them."""
     assumed: tuple[frozenset[tuple[Term, bool]], ...] = ()
-    """What is known to be true or false of each row."""
+    """The tests that are known to be true or false of each row."""
     done: Sequence[dict[int, Term]] = ()
-    """What was found for each row already, by the identity of terms."""
+    """The values already found for each row, by the identity of terms."""
     varying: frozenset[str] = field(init=False)
     _values: dict[Term, tuple[Term, ...] | None] = field(default_factory=dict)
     _alike: dict[frozenset[str], list[int]] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class Given:
         )
 
     def inside(self, term: Term) -> Given:
-        """The values that the objects that a term stands for were given, all of one class."""
+        """The constructor arguments of the objects that a term stands for, all of one class."""
         rows = [value.argument for value in self.column(term)]
         whole = self.root.column(term) if self.root is not None else ()
         one = whole[0].leaf if whole else None

@@ -27,7 +27,7 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 if TYPE_CHECKING:
     pass
 Arguments = list[tuple[str | None, Term]]
-"""What a call gives, with the keyword; `*` and `**` for what is spread."""
+"""The arguments of a call, with the keyword; `*` and `**` for those that are unpacked."""
 
 
 @dataclass(slots=True)
@@ -38,16 +38,16 @@ class Frame:
     receiver: ClassRef | None
     names: dict[str, Term]
     own: str | None
-    """What the function calls its instance."""
+    """The name of the instance in the function."""
     attributes: dict[str, Term] = field(default_factory=dict)
-    """What `self` has so far; shared by the methods that one constructor calls."""
+    """The attributes of `self` so far; shared by the methods that one constructor calls."""
     returned: list[tuple[tuple[Term, ...], Term]] = field(default_factory=list)
-    """What it returns, and the tests that lead there; the first one that holds counts."""
+    """The returned terms, each with the tests that lead there; the first one that holds counts."""
     tests: tuple[Term, ...] = ()
     """The tests around the statement that runs."""
     ended: bool = False
     loops: list[Term] = field(default_factory=list)
-    """What the loops of unknown length around the statement run over: it says how long a container gets."""
+    """The iterables of the enclosing loops of unknown length: they say how long a container gets."""
 
     def closure(self, run: Construction, ref: FunctionRef) -> Term:
         """A nested function with the values of the local names that it mentions."""
@@ -68,7 +68,7 @@ class Frame:
 _MAX_DEPTH = 8
 _MAX_INSTANCES = 64
 MAX_RUNS = 2000
-"""Runs of functions from one outermost function: loops nested in loops would take for ever."""
+"""Runs of functions from one outermost function: loops nested in loops could take hours."""
 BASE = "()"
 """The attribute that holds what an instance is besides: `class Norm(nn.LayerNorm)`."""
 
@@ -97,7 +97,7 @@ class Construction:
     summaries: dict[ClassRef, Mapping[str, Term]] = field(default_factory=dict)
     results: dict[FunctionRef, Term | None] = field(default_factory=dict)
     inside: dict[Term, dict[int, Term]] = field(default_factory=dict)
-    """What became of the terms of a class where one instance of it is made."""
+    """The terms of a class as they are where one instance of it is made."""
     wanted: frozenset[ClassRef] = frozenset()
     path: frozenset[FunctionRef] = frozenset()
     """Functions that lead to an instance of a wanted class: these are entered, others are not."""
@@ -121,7 +121,7 @@ class Construction:
     # --- questions --------------------------------------------------------------------------------------
 
     def attributes(self, ref: ClassRef) -> Mapping[str, Term]:
-        """The term that instances of a class have, as terms over the parameters of its constructor."""
+        """The attributes of instances of a class, as terms over the parameters of its constructor."""
         if ref not in self.summaries:
             self.summaries[ref] = {}  # a class that makes instances of itself ends here
             before = self.wanted, self.path, self.made
@@ -139,7 +139,7 @@ class Construction:
         return self.summaries[ref]
 
     def result(self, ref: FunctionRef) -> Term | None:
-        """The term that a function returns, as a term over its parameters."""
+        """The result of a function, as a term over its parameters."""
         if ref not in self.results:
             self.results[ref] = None
             before = self.wanted, self.path, self.made
@@ -352,7 +352,7 @@ class Construction:
         if test.kind == "const":
             self.block(node.body if test.leaf else node.orelse, frame)
             return
-        # The dictionary of attributes is shared with whoever called for the same `self`.
+        # The dictionary of attributes is shared with the caller that has the same `self`.
         names, own, tests = dict(frame.names), frame.attributes, frame.tests
         attributes = dict(own)
         frame.tests = (*tests, test)

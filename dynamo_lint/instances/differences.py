@@ -47,7 +47,7 @@ class _Comparison:
     found: list[tuple[Difference, tuple[int, ...], Tests, Term | None]] = field(default_factory=list)
     """Differences, the instances that have the attribute, the tests for it to be there, and its choice."""
     test: Term | None = None
-    """What chooses among the parts that are being reported."""
+    """The test that chooses among the parts that are being reported."""
     reported: set[Difference] = field(default_factory=set)
     """The same in the words of a report."""
     shapes: Shapes = field(default_factory=Shapes)
@@ -144,7 +144,7 @@ class _Comparison:
                     made = self.run.terms.substitute(result, term.argument)
                     self._compare(owner, name, made, given, roots, depth + 1)
             case "call", str() as dotted if "." in dotted and not dotted.startswith("math."):
-                pass  # a tensor, or something nobody knows
+                pass  # a tensor, or something unknown
             case "with", _:
                 again(term.parts[1], f"{name}.{term.leaf}")
                 again(term.parts[0])
@@ -165,7 +165,7 @@ class _Comparison:
         roots: frozenset[str] | None,
         depth: int,
     ) -> None:
-        """The values that the caller passed in: a number, a function, or a whole module."""
+        """Compare values that the caller passed in: numbers, functions, or whole modules."""
         cause = roots if roots is not None else term.params & given.varying
         first = values[0]
         if first.kind == "new" and all(v.kind == "new" and v.leaf == first.leaf for v in values):
@@ -225,7 +225,7 @@ class _Comparison:
             report(DifferenceKind.PART, values, f"{part_name(term)} {', '.join(differing)}")
 
     def _computed(self, value: Term, depth: int = 0) -> Term:
-        """The literal that functions of the project compute from their arguments, if it is one."""
+        """The literal that functions of the project compute from their arguments; else the value as it is."""
         if value.kind != "call" or not isinstance(value.leaf, FunctionRef) or depth > _MAX_DEPTH:
             return value
         result = self.run.result(value.leaf)

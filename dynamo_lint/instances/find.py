@@ -19,7 +19,7 @@ from dynamo_lint.regions.model import Regions
 Way = tuple[FunctionRef, frozenset[FunctionRef]]
 """The outermost function that makes instances, and the functions that lead down to them."""
 Skipped = dict[ClassRef | FunctionRef, str]
-"""What was not looked into to the end, and why."""
+"""Classes and functions that were not examined to the end, and why."""
 _TOO_DEEP = "an expression in it is nested too deeply"
 
 

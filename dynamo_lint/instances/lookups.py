@@ -176,7 +176,7 @@ class Lookups:
         return self.terms.make("symbol", f"{where.path}: {name}")
 
     def named(self, node: ast.Attribute, where: FunctionRef) -> Term | None:
-        """The symbols that `module.name` means by binding alone."""
+        """The term that `module.name` means by binding alone."""
         if node not in self._named:
             expr = ir.Attribute(as_fact(node.value), node.attr)
             self._named[node] = self._only(self.project.symbols(expr, where.path, where.key))

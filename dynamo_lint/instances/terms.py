@@ -72,7 +72,7 @@ def merged_dictionary(terms: Terms, first: Term, second: Term) -> Term:
 
 
 def looked_up(terms: Terms, owner: Term, key: str, default: Term) -> Term:
-    """`owner.get(key, default)`; of a dictionary that nobody knows, the default is as good a guess as any."""
+    """`owner.get(key, default)`; of an unknown dictionary, the default is as good a guess as any."""
     match owner.kind:
         case "seq":
             return owner.argument.get(key, default)
@@ -171,7 +171,7 @@ BOOLEAN = frozenset(
 CODE = frozenset({"new", "part", "class", "function", "external", "absent", "partial"})
 """Terms that decide what code runs, rather than with which number."""
 _REFLEXIVE = {"Eq": True, "NotEq": False}
-"""What a comparison of a value with itself gives, whatever the value is."""
+"""The result of comparing a value with itself, whatever the value is."""
 _LARGEST = 10**9
 _NONE: frozenset[str] = frozenset()
 LONGEST_TABLE = 8

@@ -22,7 +22,7 @@ _MOST_MASKS = 40
 _OPERATORS = ("torch.library.", "torch._library.", "torch._custom_op.")
 """Where operators are made of functions: Dynamo looks into no operator."""
 _HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
-"""What of `builtins` and `torch` itself calls the functions that it is given."""
+"""Functions of `builtins` and `torch` itself that call the functions they are given."""
 
 
 def callbacks(pts: PointsTo, compiled: Sequence[Site]) -> Iterator[tuple[Site, ValueSet]]:

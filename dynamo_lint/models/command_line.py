@@ -14,7 +14,7 @@ from dynamo_lint.values.points_to import PointsTo
 
 _OF_LIGHTNING = "LightningCLI"
 _NAMES = ("CLI", "auto_cli", _OF_LIGHTNING)
-"""What jsonargparse and Lightning call the functions that make a command line of what they are given."""
+"""Functions of jsonargparse and Lightning that make a command line of what they are given."""
 RUNS = frozenset({"fit", "validate", "test", "predict"})
 """The commands of a LightningCLI, which are handed its model (lightning/pytorch/cli.py: _run_subcommand)."""
 _Given = frozenset[ClassRef | FunctionRef]

@@ -34,7 +34,7 @@ _COPYING = frozenset(
     {"copy.deepcopy", "copy.copy", "omegaconf.OmegaConf.to_container", "builtins.str", "builtins.dict"}
 )
 _BUILDING = ("instantiate", "call")
-"""What the functions of hydra that build from descriptions are called."""
+"""The functions of hydra that build from descriptions."""
 _Completed = Mapping[Symbol, list[tuple[Context, CallSite]]]
 _NOTHING: _Completed = {}
 _T = TypeVar("_T")
@@ -42,7 +42,7 @@ _Rows = Sequence[tuple[FunctionRef, Setting]]
 
 
 def described(pts: PointsTo, asked: Expr, context: Context, *, anything: bool = True) -> ValueSet:
-    """The constructions that configurations describe under the key that an expression names.
+    """The values that configurations build under the key that an expression names.
 
     Where it names none, `anything`: of all that they build the modules that are no part of another.
     """
@@ -86,8 +86,8 @@ def words_in_config(pts: PointsTo, asked: Expr, context: Context) -> ValueSet:
 
 
 def of_group(pts: PointsTo, path: str, name: str) -> ValueSet:
-    """The calls that the `defaults` of a configuration put under a key: the files of the folder that is
-    called so."""
+    """The values that the `defaults` of a configuration put under a key: the files of the folder of that
+    name."""
     folder = "/".join([*path.split("/")[:-1], name])
     table = pts.project.named("settings")
     rows = [row for row in table.get(name, ()) if _folder(row[0].path) == folder]
@@ -161,7 +161,7 @@ def _under(pts: PointsTo, name: str, rows: _Rows, folder: str) -> ValueSet:
 
 
 def _rows(project: Project, name: str) -> _Rows:
-    """The calls that stands under a key, or is stored under it by a file that imports it."""
+    """The rows under a key, and those that a file that imports it stores under it."""
     table = project.named("settings")
     stored = dict.fromkeys(project.named("nodes").get(name, ()))
     return [*table.get(name, ()), *(row for node in stored for row in table.get(node, ()))]
@@ -182,7 +182,7 @@ def _near(rows: Sequence[tuple[FunctionRef, _T]], folder: str) -> Sequence[tuple
 
 
 def _chosen(pts: PointsTo, rows: _Rows) -> ValueSet:
-    """The constructions under a key: those that a configuration chooses from are one choice."""
+    """The values under a key: the models that a configuration chooses from are one choice."""
     made = _instances_of(pts, rows)
     models = [value for value in made if pts.holds_module(value)]
     return made if len(models) <= _MOST else pts.guessed(made)

@@ -35,7 +35,7 @@ _ARGUMENTS = frozenset({"TrainingArguments", "Seq2SeqTrainingArguments", "SFTCon
 _SWITCHES = frozenset({"torch_compile", "torch_compile_backend", "torch_compile_mode"})
 _PLUGINS = frozenset({"Accelerator", "TorchDynamoPlugin"})
 _PLUGGED = frozenset({"dynamo_backend", "backend"})
-"""What makes accelerate's `prepare` compile the models it is given (accelerate/accelerator.py)."""
+"""The options that make accelerate's `prepare` compile its models (accelerate/accelerator.py)."""
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer"})
 _COMPILE_CONFIG = frozenset({"compile_config"})
 """Unless it is None, Composer's Trainer compiles the forward of its model (composer/trainer/trainer.py)."""
@@ -76,7 +76,7 @@ def may_compile(project: Project, call: ir.Call, where: FunctionRef) -> bool:
 
 
 def compiled_by_library(pts: PointsTo, site: CallSite, context: Context) -> tuple[ValueSet, bool] | None:
-    """Return the target that a library call compiles, and whether per instance; None if nothing."""
+    """Return the values that a library call compiles, and whether per instance; None if nothing."""
     call = site.call
     if not may_compile(pts.project, call, context.function):
         return None
@@ -118,7 +118,7 @@ def _is_switched(project: Project, call: ir.Call, where: FunctionRef) -> bool:
 
 
 def _makers(pts: PointsTo, preparing: ir.Expr, context: Context) -> list[ir.Call]:
-    """The calls that makes the Accelerator that prepares: in the same file, or else where that comes from."""
+    """The calls that make the Accelerator that prepares: in the same file, or else where that comes from."""
     here = _setting_calls(pts.project, _PLUGINS, context.function)
     if here or not _setting_calls(pts.project, _PLUGINS):
         return here

@@ -14,9 +14,9 @@ from dynamo_lint.values.points_to import PointsTo
 
 _CALLBACKS = (".Callback", ".ModelCheckpoint")
 _TRAINED = "pl_module"
-"""What Lightning calls the module in the hooks of a callback (lightning/pytorch/callbacks/callback.py)."""
+"""The name of the module in the hooks of a Lightning callback (lightning/pytorch/callbacks/callback.py)."""
 _STEPS = frozenset({"compute_loss", "training_step", "prediction_step"})
-"""What a trainer of transformers or trl hands its model to (transformers/trainer.py)."""
+"""Methods to which a trainer of transformers or trl passes its model (transformers/trainer.py)."""
 _FEW = 8
 """Of more sorts of modules than this a callback may get any."""
 

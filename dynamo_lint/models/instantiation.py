@@ -29,7 +29,7 @@ TARGET = "_target_"
 TARGETS = frozenset({TARGET, "class_path", "target", "class"})
 """The keys under which functions of a project look for what they import."""
 _IMPORTING = ("import_module", "locate", "__import__", "get_class")
-"""What gives a class for its dotted name, or a module."""
+"""Functions that give a class for its dotted name, or a module."""
 BUILDERS = frozenset(
     {
         "hydra.utils.instantiate",
@@ -54,9 +54,9 @@ DESCRIPTIONS = frozenset(
         "hydra_zen.builds",
     }
 )
-"""What only wraps a description: its first argument, or `module`, says what is built."""
+"""Functions that only wrap a description: its first argument, or `module`, says what is built."""
 LAZY_CALL, _INSTANTIATE = "LazyCall", "instantiate"
-"""What describes calls in detectron2, and makes them: many a project has its own of these names."""
+"""The class that describes calls in detectron2, and the function that makes them: common names elsewhere."""
 
 
 def built(pts: PointsTo, description: Expr, context: Context) -> ValueSet:
@@ -107,7 +107,7 @@ def built_by_project(pts: PointsTo, callee: FunctionRef, call: Call, context: Co
     }
     if known or lazy:
         return known
-    # What a module makes is a part of it: nobody knows which one. A program makes a whole model.
+    # A module makes one of its parts: it is not known which one. A program makes a whole model.
     owner = pts.project.owner(context.function)
     whole = owner is None or not pts.project.is_module(owner)
     return described(pts, argument, context, anything=whole)

@@ -47,7 +47,7 @@ from dynamo_lint.values.registries import (
 _MAKING = frozenset({"get", "create", "build", "make", "load"})
 """How functions of libraries begin that make what was registered: timm's `create_model`, fms' `get_model`."""
 CLASS = "Registry"
-"""What the classes of libraries end in whose instances are registries."""
+"""The ending of the names of library classes whose instances are registries."""
 _MAPPING = "_model_mapping"
 """Where an auto class of transformers keeps its registry (transformers/models/auto/auto_factory.py)."""
 _Entry = tuple[str, "ClassRef | FunctionRef"]
@@ -177,8 +177,8 @@ def _functions(project: Project) -> set[FunctionRef]:
 
 
 def without_factories(pts: PointsTo, found: ValueSet) -> ValueSet:
-    """The values that a factory gives that calls what was registered, or by a switch binds its arguments
-    only.
+    """The values of a factory that calls registered functions, or by a switch only binds their
+    arguments.
 
     Of a registered function that stands beside all that it gives, these are what the factory is there for.
     """

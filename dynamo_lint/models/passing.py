@@ -10,7 +10,7 @@ from dynamo_lint.values import iterables
 from dynamo_lint.values.containers import MODULE_CONTAINERS
 
 _TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize")
-"""What gives a function that calls the one it is given (torch/_functorch/apis.py)."""
+"""Functions that give a function that calls the one they are given (torch/_functorch/apis.py)."""
 _PASS_FIRST = frozenset(
     {
         COMPILE,
@@ -32,7 +32,7 @@ _PASS_FIRST = frozenset(
     }
 )
 _COMBINING = frozenset(f"torch.nn.attention.flex_attention.{name}" for name in ("and_masks", "or_masks"))
-"""What gives a function that calls each that it is given (torch/nn/attention/flex_attention.py)."""
+"""Functions that give one that calls all their arguments (torch/nn/attention/flex_attention.py)."""
 COLLECTIONS = frozenset(
     {"list", "tuple", "set", "frozenset", "reversed", "sorted", "iter", "dict", "OrderedDict", "deque"}
     | {"MappingProxyType"}

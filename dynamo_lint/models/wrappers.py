@@ -32,17 +32,17 @@ from dynamo_lint.values.module_tree import children
 from dynamo_lint.values.points_to import PointsTo
 
 _WRAPPERS = ("Module", "Wrapper", "Parallel")
-"""What classes of libraries end in whose instances call what they are given first: `TensorDictModule(f)`."""
+"""Endings of library classes whose instances call their first argument: `TensorDictModule(f)`."""
 _CHAIN = "Sequential"
-"""What classes of libraries end in whose instances call all they are given: `TensorDictSequential(a, b)`."""
+"""Ending of library classes whose instances call all their arguments: `TensorDictSequential(a, b)`."""
 _RUNNING = ("torchrl.modules.", "torchrl.objectives.")
 """Libraries whose policies and losses call every network that they are given, by whichever keyword."""
 UNWRAPPING = frozenset({"unwrap_model", "extract_model_from_parallel"})
 """Functions of accelerate and transformers that give back the module inside of a DDP or the like."""
 _STACKS = ("torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder")
-"""What calls copies of the layer that it is given first (torch/nn/modules/transformer.py)."""
+"""Modules that call copies of the layer that is their first argument (torch/nn/modules/transformer.py)."""
 _NO_LAYERS = re.compile(r"loss|criteri|metric|optim|callback|schedul", re.IGNORECASE)
-"""What parameters are called that judge or train a model: no forward runs what they are given."""
+"""Names of parameters that judge or train a model: no forward runs what they are given."""
 
 
 def wraps(dotted: str) -> bool:
@@ -273,7 +273,7 @@ def _run(pts: PointsTo, site: CallSite, context: Context) -> list[FunctionRef]:
 
 
 def _origin(pts: PointsTo, value: Expr, context: Context) -> Iterator[tuple[_Place, bool]]:
-    """Where what a name is bound to comes from: another name, or a function of ours that gives it back."""
+    """The source of what a name is bound to: another name, or a function of ours that gives it back."""
     if isinstance(value, Name | Attribute):
         yield (context, value), True
     for ref in _run(pts, CallSite(value), context) if isinstance(value, Call) else ():
@@ -340,8 +340,8 @@ def _wrapped_modules(pts: PointsTo, ref: ClassRef) -> ValueSet:
 
 
 def processors(pts: PointsTo, ref: ClassRef) -> list[ClassRef]:
-    """The values that a class of ours gives the library's parts of it to run: `block.attn.processor =
-    Processor()`.
+    """The classes of the processors that a class of ours gives a library's parts of it to run:
+    `block.attn.processor = Processor()`.
 
     A module of diffusers calls it (diffusers/models/attention_processor.py: Attention.forward).
     """

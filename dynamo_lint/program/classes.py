@@ -18,7 +18,7 @@ OF_MODULES = SELF_RETURNING | frozenset(
     | {"register_buffer", "register_parameter", "register_module", "add_module", "get_submodule"}
     | {"register_forward_hook", "register_forward_pre_hook", "extra_repr"}
 )
-"""What every nn.Module has (torch/nn/modules/module.py), so that no `__getattr__` is asked for it."""
+"""Attributes of every nn.Module (torch/nn/modules/module.py): `__getattr__` is not asked for them."""
 
 
 def inherits_code(project: Project, ref: ClassRef) -> bool:

@@ -7,11 +7,11 @@ from dynamo_lint.index.ir import UNKNOWN, Call, Display, Expr, Subscript
 SPECS = {"LayerSpec": 0, "TiedLayerSpec": 1}
 """Where deepspeed's descriptions of a layer take its class (deepspeed/runtime/pipe/module.py)."""
 _AT = {"partial": 0, "submit": 0, "run_in_executor": 1, **SPECS}
-"""What calls later what it is given at a position, with all that follows: functools, deepspeed, executors."""
+"""Callers of their argument at a position with all that follows: functools, deepspeed, executors."""
 _EACH = frozenset({"map", "imap", "starmap"})
-"""What calls what it is given first with the items of what follows."""
+"""Functions that call their first argument with the items of the others."""
 _APART = frozenset({"Thread", "Process", "spawn", "start_processes", "notebook_launcher"})
-"""What calls its target, or what it is given first, with the `args` that it is given beside it."""
+"""Functions that call their target, or their first argument, with the `args` given beside it."""
 _RANKED = frozenset({"spawn", "start_processes"})
 """Those of torch.multiprocessing, which put the number of the process before these."""
 LATER = frozenset({*_AT, *_EACH, *_APART})

@@ -75,7 +75,7 @@ def is_left_to_subclasses(project: Project, ref: FunctionRef) -> bool:
 
 
 def is_protocol(project: Project, ref: ClassRef) -> bool:
-    """Whether a class is a `typing.Protocol`: whoever has its members is one, also without being derived."""
+    """Whether a class is a `typing.Protocol`: a class with its members is one, also without being derived."""
     return any(terminal_name(base) == "Protocol" for base in project.class_(ref).bases)
 
 
@@ -179,7 +179,7 @@ def subclasses_with(project: Project, ref: ClassRef, name: str) -> tuple[ClassRe
         having = tuple(
             subclass for subclass in below if any(part in givers for part in project.mro(subclass))
         )
-        # The base of all modules of a project is handed about as any: one sort is meant, or nobody knows.
+        # The base of all modules of a project is passed about as any: one sort is meant, or it is unknown.
         many = project.is_module(ref) and len(below) > _MOST_WITH
         project.memo[key] = having if len(having) <= (1 if many else _MOST_WITH) else ()
     return project.memo[key]  # type: ignore[return-value]

@@ -170,8 +170,8 @@ class ModuleFinder:
         return max(named, key=lambda path: (_shared(path, importer), path), default=None)
 
     def in_namespace(self, dotted: str, name: str) -> str | None:
-        """The symbols that `dotted.name` means after `import dotted.other`, of a folder at the top that is
-        no package."""
+        """The file that `dotted.name` means after `import dotted.other`, where the top folder is no
+        package."""
         if dotted.partition(".")[0] in _OUTSIDE or self._own_folder.at_top(dotted) is not None:
             return None
         return self._own_folder.at_top(f"{dotted}.{name}")

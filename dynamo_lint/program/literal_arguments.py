@@ -11,9 +11,9 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, CallSite, Expr, FileFacts, Function
 
 Argument = tuple[bool, bool]
-"""What is handed over may be a literal or change; it may be of a kind that can be told."""
+"""Whether an argument may be a literal or change, and whether its kind can be known."""
 Shape = tuple[tuple[Argument, ...], Argument | None, tuple[tuple[str, Argument], ...]]
-"""What a call hands over by position, what follows with a star, and what it hands over by keyword."""
+"""The arguments of a call by position, those that follow with a star, and those by keyword."""
 CASTS = {"int": "int", "len": "int", "round": "int", "float": "float", "str": "str", "bool": "bool"}
 """Builtins that give a number or a text of whatever they are given, and of which kind."""
 _COUNTERS = frozenset({"range", "enumerate"})
@@ -98,7 +98,7 @@ class _Names:
     grown: set[str] = field(default_factory=set)
     """Names of containers that something is put into."""
     reads_out: bool = False
-    """Something here is a number that nobody knows before, or counts up from call to call."""
+    """Something here is a number that is not known beforehand, or counts up from call to call."""
     answers: dict[_Question, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
 
     def any_bound(self, name: str, question: _Question) -> bool:

@@ -25,7 +25,7 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef
 _EXPRESSIONS = (ir.Name("re"), ir.Name("regex"))
 """Whose `compile` is another."""
 LAMBDA = "<lambda>"
-"""What Python calls every function that has no name of its own."""
+"""The name that Python gives every function without a name of its own."""
 
 
 def last_name(value: Expr) -> str:

@@ -24,7 +24,7 @@ from dynamo_lint.program.tables import NO_TABLES, FilledTables, Tables
 _PARTIAL = "functools.partial"
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
 _NAMES = ("Module", "Layer", "Model", "Linear", "ModelMixin", "MessagePassing")
-"""What bases are called that are modules themselves, in torch, transformers, diffusers, PyG and others."""
+"""Bases that are modules themselves, in torch, transformers, diffusers, PyG and others."""
 _NO_MODULES = (
     *("abc.", "builtins.", "collections.", "dataclasses.", "enum.", "typing.", "torch.autograd."),
     *("pydantic.", "pydantic_settings.", "django.", "sqlmodel.", "peewee.", "keras.", "tensorflow."),
@@ -111,7 +111,7 @@ class Project:
         self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
         self._functions: list[FunctionRef] = []
         self._seen: dict[tuple[str, ...], tuple[Symbol, ...]] = {}
-        """What names mean, by file or by function, as far as that is settled."""
+        """The symbols of names, by file or by function, as far as that is settled."""
         self._inits: dict[FunctionRef, list[ClassRef]] | None = None
 
     # --- facts by reference -----------------------------------------------------------------------------

@@ -102,7 +102,7 @@ class ExternalSymbol(NamedTuple):
 
 
 Symbol = ClassRef | FunctionRef | File | ExternalSymbol
-"""Whatever a name may be bound to."""
+"""Anything that a name may be bound to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class Local(NamedTuple):
 
 OwnStores = Mapping[str, list[tuple[FunctionRef, Store]]]
 Items = list[tuple[str | None, Expr]]
-"""What is put into a container, each with its literal key."""
+"""The values put into a container, each with its literal key."""
 
 
 class Scopes:

@@ -58,11 +58,11 @@ def _is_fixed(project: Project, value: Expr, path: str) -> bool:
 
 
 _NO_MAKERS = ("builtins.", "torch.nn.", "torch.compile", "torch._dynamo.", "copy.", "functools.")
-"""What only wraps or copies says nothing of where a value comes from."""
+"""Functions that only wrap or copy: they say nothing of where a value comes from."""
 
 
 def maker_of(project: Project, where: FunctionRef, target: Expr) -> str | None:
-    """The function of a library that gives what an expression names, or what it is an attribute of."""
+    """The library function that gives what an expression names, or what it is an attribute of."""
     while isinstance(target, ir.Attribute):
         owner = project.owner(where)
         if owner is not None and project.is_self(target.value, where):

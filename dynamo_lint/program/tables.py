@@ -197,7 +197,7 @@ def _derived(file: FileFacts, derived: Table) -> None:
 
 
 def _imports(file: FileFacts, imports: Table) -> None:
-    """The symbols that a file imports without leading dots, by the first part of the module's name."""
+    """Record the imports of a file without leading dots, by the first part of the module's name."""
     bound = (binding.value for function in file.functions.values() for binding in function.bindings)
     for target in dict.fromkeys([*(one for one in bound if isinstance(one, ir.Import)), *file.stars]):
         if target.level == 0:
@@ -337,12 +337,12 @@ OF_REGIONS = (
     Reading(("configured", "typed"), read_configs),
     Reading(("words",), read_words),
 )
-"""What is asked to find out what is compiled."""
+"""The tables that are read to find compiled code."""
 OF_STATE = (
     Reading(("methods called", "names called", "else called"), _callees),
     Reading(("bodies", "plain methods", "annotations", "globals", "kept", "nested"), _slots),
 )
-"""What is asked, as a rule, only to find out what state compiled code has."""
+"""The tables that are read, as a rule, only to find the state of compiled code."""
 READINGS = (*OF_REGIONS, *OF_STATE)
 
 
@@ -374,7 +374,7 @@ class GrowingTables:
         self._readings = readings
         self._tables: dict[str, Table] = {}
         self._waiting: list[FileFacts] | None = []
-        """The files so far, as long as none shows that anybody will ask."""
+        """The files so far, as long as none shows that the tables will be needed."""
 
     @property
     def tables(self) -> FilledTables:

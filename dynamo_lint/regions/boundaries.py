@@ -137,7 +137,7 @@ def _own(function: Function) -> set[Expr]:
 _OPERATORS = frozenset(
     {"torch.library.custom_op", "torch.library.triton_op", "torch._library.custom_ops.custom_op"}
 )
-"""What makes a custom operator of a function."""
+"""Decorators that make a custom operator of a function."""
 # Dynamo does not look into these (torch/_dynamo/decorators.py, torch/_library/custom_ops.py).
 _OPAQUE = frozenset(
     {

@@ -1,4 +1,4 @@
-"""How many instances one compile site compiles, where the code says so in plain numbers."""
+"""Instance counts: how many instances one compile site compiles, where the code says so."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def constructed(pts: PointsTo, ref: ClassRef, depth: int = 3) -> int | None:
 def _at(pts: PointsTo, site: CallSite, context: Context) -> int | None:
     """How many instances one construction makes: one, or as many as the comprehension around it has items."""
     function = pts.project.function(context.function)
-    if is_partial_call(pts.project, context, site):  # called who knows how often
+    if is_partial_call(pts.project, context, site):  # called an unknown number of times
         return None
     if not site.repeated:
         return 1

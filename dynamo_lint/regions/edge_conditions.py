@@ -31,7 +31,7 @@ from dynamo_lint.values.points_to import points_to_of
 
 _OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _ON = ("enable_grad", "set_grad_enabled", "inference_mode")
-"""What may turn gradients on again."""
+"""Functions that may turn gradients on again."""
 _APPLY = "apply"
 
 

@@ -33,7 +33,7 @@ class Entry:
     condition: str | None = None
     """Source of the `if` test the entry stands under."""
     instances: int | None = None
-    """How many instances a regional entry compiles, where the code says so in plain numbers."""
+    """How many instances a regional entry compiles, where the code says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Regions:
     hot: tuple[CompiledFunction, ...]
     unresolved: tuple[Unresolved, ...]
     calls: Mapping[Node, tuple[Call, ...]] = field(default_factory=dict)
-    """What each hot function calls."""
+    """The calls of each hot function."""
 
     def callers(self, weakest: Confidence = Confidence.ASSUMED) -> dict[Node, list[Node]]:
         """The callers of each hot function, by calls of no weaker confidence."""
@@ -120,7 +120,7 @@ class Root:
     site: FunctionRef | None = None
     """The function around the call that compiles, if it is one."""
     shown: KnownAttributes = ()
-    """What tests around that call show of the attributes of the module."""
+    """The attributes of the module that tests around that call show to be on or off."""
     off: frozenset[str] = frozenset()
     """Switches of the function that are off wherever it is compiled."""
 

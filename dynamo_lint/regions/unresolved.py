@@ -107,7 +107,7 @@ def describe(expr: Expr) -> str:
 _FLAGS = frozenset(
     {"regional_compile", "use_regional_compilation", "enable_torch_compile", "torch_compile", "compile_model"}
 )
-"""What teams call the setting whose meaning stands in code that is not linted, or in no code at all."""
+"""Common names of a setting whose meaning stands in code that is not linted, or in no code at all."""
 _MOST_FLAGS = 3
 
 

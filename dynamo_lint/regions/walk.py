@@ -73,9 +73,9 @@ class _Walk:
         """Edges that a test around the site that compiles a module leaves out."""
         self._switches = Switches(project)
         self._handed: dict[Node, set[Arguments]] = {}
-        """What calls pass to a function that calls it."""
+        """The arguments that calls pass to a function that calls them."""
         self._entered: frozenset[FunctionRef] = frozenset()
-        """What is compiled as such: eager code calls it, with anything."""
+        """Functions that are compiled as such: eager code calls them, with anything."""
         self._wrapping: set[FunctionRef] = set()
         """Closures that decorators put around hot functions."""
         self._around: set[ClassRef | None] = set()
@@ -251,7 +251,7 @@ class _Walk:
                 yield from self._property(store.owner, store.name, context, store.line, "@setter")
 
     def _more(self, node: Node, given: Arguments) -> list[Edge]:
-        """The functions that a function calls of what it was handed."""
+        """The call edges of a function to the callables that it was passed."""
         context = Context(node.function, node.receiver, given)
         calls = using(self._project.function(node.function), given)
         return [

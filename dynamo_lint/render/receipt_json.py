@@ -30,7 +30,7 @@ def render(reports: Sequence[ProbeReport], root: Path, fixed: dict[str, Any] | N
 
 
 def summary(reports: Sequence[ProbeReport]) -> dict[str, int]:
-    """How many findings have each verdict, the best over all probes, and how much was not foretold."""
+    """How many findings have each verdict, the best over all probes, and how much was not predicted."""
     counts = Counter(one.verdict for one in overall(reports))
     missed = sum(len(one.unpredicted_recompiles) + len(one.unpredicted_breaks) for one in reports)
     failed = sum(bool(one.reply.error) for one in reports)

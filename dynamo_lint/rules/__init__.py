@@ -71,7 +71,7 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
 
 
 def _one_of(first: Finding, second: Finding) -> Finding:
-    """The better founded of two about one place; it speaks of whatever either is about."""
+    """The better founded of two about one place; it names the subjects of both."""
     best, other = (second, first) if _rank(second) > _rank(first) else (first, second)
     spoken = dict.fromkeys((*best.also, other.subject, *other.also))
     return replace(best, also=tuple(subject for subject in spoken if subject != best.subject))

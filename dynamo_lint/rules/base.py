@@ -44,7 +44,7 @@ class Claim:
     subject: str
     advice: str
     step: str
-    """What the line does, as the last link of the chain."""
+    """The action of the line, as the last link of the chain."""
     entries: int | None = None
     severity: str | None = None
     """Only where the effect does not decide."""

@@ -44,7 +44,7 @@ def bypassed(tables: Tables) -> Iterator[tuple[CompiledFunction, Position, Claim
 
 
 def eager_business(tables: Tables, ref: FunctionRef, attribute: str) -> bool:
-    """The function reads it too, and always where compiled code never comes by: a cache of eager code."""
+    """The function reads it too, and always where compiled code never runs: a cache of eager code."""
     nodes = [node for statement in tables.bodies.of(ref) or [] for node in ast.walk(statement)]
     passed_over = {
         id(inner)

@@ -14,7 +14,7 @@ from dynamo_lint.rules.driving import compile_calls, position, walk
 from dynamo_lint.state.provenance import Tables
 
 _COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx"})
-"""What a compiled module runs compiled, or compiles with; all else of it is that of the module below it
+"""Methods of a compiled module that run compiled, or compile; all others are those of the module below it
 (OptimizedModule in torch/_dynamo/eval_frame.py)."""
 _INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

@@ -19,7 +19,7 @@ OPAQUE = frozenset({"assume_constant_result", "allow_in_graph", "nonstrict_trace
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per attribute that is written where compiled code never comes by, and per bypassed memo."""
+    """One finding per attribute that is written where compiled code never runs, and per bypassed memo."""
     for hot, place, claim in bypassed(tables):
         yield finding(rule, tables, context, hot, place, claim)
     seen: set[tuple[str, str]] = set()

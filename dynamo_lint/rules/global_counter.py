@@ -20,7 +20,7 @@ class _Change:
     effect: str
     entries: int | None
     how: str
-    """What it is that changes, as the message says it."""
+    """The subject of the change, as the message names it."""
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -48,7 +48,7 @@ def growth(tables: Tables, state: AttributeState, context: Context) -> Growth | 
 
 
 def _fills_up(state: AttributeState, site: MutationSite) -> bool:
-    """`while len(cache.slots) <= index: cache.slots.append(…)`: filled as far as anybody asked for it."""
+    """`while len(cache.slots) <= index: cache.slots.append(…)`: filled up to the largest index asked for."""
     below = any(
         guard.key == state.key and comparison(guard)[0] in {"<", "<="} and not comparison(guard)[1].isdigit()
         for guard in site.mutation.guards

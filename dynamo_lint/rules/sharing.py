@@ -44,7 +44,7 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
     )
     by_target: dict[str, list[int]] = defaultdict(list)
     choices: dict[tuple[str, int], set[str]] = defaultdict(set)
-    """What each line may compile."""
+    """The targets that each line may compile."""
     for number, entry in enumerate(tables.regions.entries):
         by_target[entry.target].append(number)
         choices[entry.path, entry.line].add(entry.target)

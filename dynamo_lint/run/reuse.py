@@ -98,7 +98,7 @@ class Recent:
 Facts = Callable[[str, bytes | None], "FileFacts | None"]
 """The facts of a file, as they are or as they were at an address; None if they cannot be had any more."""
 Asked = Callable[[str], bytes]
-"""What stands at an address that `Grounds.asked` gives; raises KeyError if it cannot be had any more."""
+"""The bytes at an address that `Grounds.asked` gives; raises KeyError if they cannot be had any more."""
 
 
 def still_holds(
@@ -168,7 +168,7 @@ def _answers(
         elif sort not in ("function", "class"):
             yield from ((was.get(name), is_.get(name), True) for name in names)
         elif not was.keys() >= set(names):
-            raise _Different  # something was called, and who knows what that has read
+            raise _Different  # something was called, and it is not known what that has read
         else:
             yield from ((was[name], is_[name], name in _LINES) for name in names)
     for reading in READINGS:
@@ -178,7 +178,7 @@ def _answers(
         for table in reading.tables:
             names = grounds.everywhere.get(table, ())
             if table in grounds.tested and not now[table].keys() <= set(grounds.tested[table]):
-                raise _Different  # nobody knows how a new name would be tested
+                raise _Different  # it is not known how a new name would be tested
             wanted = before[table].keys() | now[table].keys()
             for name in wanted if ALL in names else wanted.intersection(names):
                 yield before[table].get(name), now[table].get(name), True

@@ -21,7 +21,7 @@ from dynamo_lint.searches import speaks_of
 from dynamo_lint.sources import Sources
 
 Identity = tuple[str, str, str, str]
-"""What a finding is about, wherever in its file it has moved: code, path, symbol, subject."""
+"""The identity of a finding, wherever in its file it has moved: code, path, symbol, subject."""
 _PASSED = frozenset({".git", ".hg", "node_modules", "__pycache__", "site-packages"})
 """Folders in which no code of a project stands."""
 UNUSED = "DYN903"
@@ -35,13 +35,13 @@ class Rewritten:
     files: Mapping[str, bytes]
     """New bytes by path relative to the linted root."""
     originals: Mapping[str, bytes]
-    """What these files held when they were read."""
+    """The bytes of these files when they were read."""
     applied: tuple[Finding, ...]
     """The findings that are gone, with the fixes that did it."""
     refused: tuple[tuple[Finding, str], ...]
     """Fixes that were tried and taken back, and why."""
     report: Report
-    """What is left."""
+    """The findings that are left."""
 
     @property
     def groups(self) -> list[frozenset[str]]:
@@ -71,7 +71,7 @@ class _Unseen:
         self._code: dict[str, bytes] | None = None
 
     def reader(self, finding: Finding) -> str | None:
-        """A file that speaks of the attribute that a finding is about; None if none does."""
+        """A file that names the attribute that a finding is about; None if none does."""
         name = finding.subject.rpartition(".")[2]
         if not name.isidentifier():
             return None

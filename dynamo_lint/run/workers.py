@@ -106,7 +106,7 @@ def _start() -> None:
 
 
 def _end_with_parent() -> None:
-    """A run that is killed cannot end its processes: they would wait for work for ever."""
+    """A run that is killed cannot end its processes: they would wait for work without end."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -45,7 +45,7 @@ def computed(values: list[Value], kinds: frozenset[Kind], bound: int | None = No
 
 
 def limited(value: Value) -> Value:
-    """The value, without most of its past if it has more than anybody would read.
+    """The value, without most of its past if that is longer than is ever read.
 
     A sum of thousands of terms would otherwise be looked at once for each pair of them.
     """

@@ -204,7 +204,7 @@ def _turning(project: Project, names: list[str], where: FunctionRef, site: CallS
 
 
 def _is_new_per_call(project: Project, drivers: Drivers, where: FunctionRef, line: int) -> bool:
-    """The object is made for each call, as far as anybody can see: not once, while something is set up."""
+    """The object is made for each call, as far as can be seen: not once, while something is set up."""
     loops = project.function(where).loops
     if where in drivers.hot or (where.key == MODULE_KEY and not any(a <= line <= b for a, b in loops)):
         return False

@@ -27,9 +27,9 @@ class Body:
     loops: dict[ast.AST, list[Loop]] = field(default_factory=lambda: defaultdict(list))
     """The loops that hold a call, outer before inner."""
     bound: dict[str, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
-    """What is assigned to a name, anywhere in the function."""
+    """The expressions assigned to a name, anywhere in the function."""
     growing: list[tuple[str, ast.expr]] = field(default_factory=list)
-    """What is added to a name by `+=`."""
+    """The expressions added to a name by `+=`."""
     outer: set[str] = field(default_factory=set)
     """Names that belong to the code around."""
 

@@ -13,7 +13,7 @@ _MOST_WAYS = 16
 """To one function; of more is only known what all of them found."""
 Ways = frozenset[frozenset[Key]]
 Facts = tuple[frozenset[Key], frozenset[Guard], Ways]
-"""What has been written, which tests held, and for each way what it found absent."""
+"""The keys written, the tests that held, and for each way the keys that it found absent."""
 NOTHING: Facts = (frozenset(), frozenset(), frozenset({frozenset()}))
 Calls = list[tuple[CompiledFunction, CallEvent]]
 """The callers of a function, each with what holds at the call."""
@@ -29,7 +29,7 @@ def entry_facts(
 ) -> dict[CompiledFunction, Facts]:
     """Return the facts that hold whenever a hot function is entered, over all its `callers` in regions."""
     incoming = _incoming(states, callers)
-    # Only what hot code fills can be absent once and there for ever; the rest would only tell ways apart.
+    # Only keys that hot code fills can be absent once and present from then on; others only tell ways apart.
     filled = frozenset(key for state in states.values() for write in state.writes for key in write.keys)
     found: dict[CompiledFunction, Facts] = {}
     for circle in strongly_connected(
@@ -46,7 +46,7 @@ def entry_facts(
                 changing |= len(circle) > 1 and found.get(hot) != facts
                 found[hot] = facts
         for hot in circle:
-            found.setdefault(hot, NOTHING)  # nobody knows who enters this circle
+            found.setdefault(hot, NOTHING)  # it is not known who enters this cycle
     return found
 
 
@@ -76,7 +76,7 @@ def _joined(calls: list[tuple[Facts, CallEvent]], filled: frozenset[Key], *, aro
     ways = frozenset(
         way | (missing_attributes(event.guards) & filled) for facts, event in calls for way in facts[2]
     )
-    if around:  # who comes by again has found the same and more: only who came first counts
+    if around:  # a later round has found the same and more: only the first counts
         ways = frozenset(way for way in ways if not any(other < way for other in ways))
     return (
         frozenset.intersection(*(event.written | facts[0] for facts, event in calls)),

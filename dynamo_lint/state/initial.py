@@ -486,7 +486,7 @@ class Initial:
         return self.of_expr(ir.Choice(tuple(bound)), context, depth + 1)
 
     def _of_passed(self, name: str, context: Context, depth: int) -> Kinds:
-        """The values that set-up code passes for a parameter: of a method of its own, or of a constructor."""
+        """The kinds that set-up code passes for a parameter: of a method of its own, or of a constructor."""
         function = self.project.function(context.function)
         names = [p.name for p in function.parameters if p.kind == "positional"][1:]
         method = function.qualname.rpartition(".")[2]

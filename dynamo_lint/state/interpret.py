@@ -1,4 +1,4 @@
-"""Walks the statements of one hot function and summarises what it does to state."""
+"""Abstract interpretation of one hot function: walks its statements, and summarises its effects on state."""
 
 from __future__ import annotations
 

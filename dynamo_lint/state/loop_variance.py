@@ -24,7 +24,7 @@ class Varying:
     constants: frozenset[str] | None = None
     """Source of every value it has, when all are literals."""
     structure: str = ""
-    """What changes about a container: its `length`, its `keys` or its `items` (of a set)."""
+    """The part of a container that changes: its `length`, its `keys` or its `items` (of a set)."""
     data: bool = False
     """It is read out of a tensor, so that no two are alike wherever it stands."""
 
@@ -57,7 +57,7 @@ class Env:
     """The names of one function, seen from inside a loop."""
 
     bound: Mapping[str, list[ast.expr]]
-    """What is assigned to a name, anywhere in the function."""
+    """The expressions assigned to a name, anywhere in the function."""
     turning: dict[str, Varying] = field(default_factory=dict)
     """Loop variables, and names that the loop rebinds by `+=` or grows."""
     repeated: set[str] = field(default_factory=set)
@@ -171,7 +171,7 @@ class Env:
         parts = [self.value(argument, depth + 1) for argument in node.args]
         match node.func:
             case ast.Name(id=name) if name in CASTS and parts:
-                # `int(t.max())` is a number that nobody knows before.
+                # `int(t.max())` is a number that is not known beforehand.
                 unknown = isinstance(node.args[0], ast.Call) and name != "len"
                 return Varying(
                     frozenset({Kind(CASTS[name])}), parts[0].changes or unknown, data=_reduces(node.args[0])

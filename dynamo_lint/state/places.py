@@ -82,7 +82,7 @@ class Linker:
     is_enum: Callable[[ClassRef], bool]
     names: Names
     state_of: Callable[[Callee, frozenset[Place]], FunctionState | None]
-    """What a hot function does, if it is known."""
+    """The reads, writes and calls of a hot function, if known."""
     resolved: dict[Place, frozenset[Key]] = field(default_factory=dict)
 
     @property

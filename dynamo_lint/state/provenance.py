@@ -211,7 +211,7 @@ class Tables:
     initial: Initial
     origins: Origins
     units: Units
-    """What differs between the instances of regional units."""
+    """The differences between the instances of regional units."""
     bodies: Bodies
     """Statements of any function, for the few rules that ask about code outside regions."""
     passed: tuple[Passed, ...]

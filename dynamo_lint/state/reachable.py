@@ -32,7 +32,7 @@ _BY_NAME = (
 )
 """Library code that finds what it gives by a name or a type."""
 _Test = Literal["is", "makes"]
-"""What is asked: may it be what is looked for, or may calling it give that?"""
+"""The question: may it be one of those looked for, or may calling it give one?"""
 _NO_NAME = "<no attribute is called so>"
 
 
@@ -125,7 +125,7 @@ class Reach:
         )
 
     def _instance(self, ref: ClassRef) -> bool:
-        """The instance in the methods of a class, the result of calling it, or its class."""
+        """Whether `self` in the methods of a class, a result of calling it, or the class is looked for."""
         return any(
             one in self._classes or self._contains(one) for one in (ref, *subclasses(self._project, ref))
         )

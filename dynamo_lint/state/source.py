@@ -64,7 +64,7 @@ class Offsets(CodegenState):
     def record_syntactic_position(  # type: ignore[override]
         self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
     ) -> _Narrow:
-        """The term that is written inside the `with` is the node itself, without whitespace."""
+        """Give the node itself as what is written inside the `with`, without whitespace."""
         return _Narrow(self, node, start_node, end_node)
 
 
@@ -85,7 +85,7 @@ class _Narrow:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
-            return  # nested too deeply; whoever asked is told
+            return  # nested too deeply; the caller is told
         spans = self._offsets.spans
         start = self._from if self._start is None else spans[self._start][0]
         end = self._offsets.offset if self._end is None else spans[self._end][1]

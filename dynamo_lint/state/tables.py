@@ -1,4 +1,4 @@
-"""Builds the state tables: which hot code matters, what it does to state, and what else writes it."""
+"""The state tables: the hot code that matters, its effects on state, and other writes to that."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class _Interpretation:
     regions: Regions
     callers: Mapping[Node, Sequence[Node]]
     watched: frozenset[str]
-    """Names of attributes whose reads matter: whoever is handed one is opened as well."""
+    """Names of attributes whose reads matter: every function that is handed one is opened as well."""
     initial: Initial
     read_source: Callable[[str], str]
     states: dict[Node, FunctionState | None] = field(default_factory=dict)
@@ -202,7 +202,7 @@ class _Interpretation:
     """The functions that were parsed last: the trees of all of them would take gigabytes."""
     hot: dict[Node, CompiledFunction] = field(init=False)
     created: dict[Key, Kinds] = field(default_factory=dict)
-    """What attributes and items hold that only hot code gives a first value."""
+    """The kinds of attributes and items that only hot code gives a first value."""
     skipped: dict[FunctionRef, str] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Seconds of processor time that went into each file so far."""

@@ -96,7 +96,7 @@ def _joined(ev: Evaluator, node: cst.BaseExpression) -> Value:
 
 
 def _outside_call(ev: Evaluator, node: cst.Call, owner: Value) -> frozenset[Kind]:
-    """The term that calling something that is neither ours nor named yields."""
+    """The kinds of the result of calling something that is neither ours nor named."""
     match node.func:
         case cst.Attribute(attr=cst.Name(value=name)) if owner.kinds == TENSOR or (
             not owner.kinds and name in K.TENSOR_METHODS

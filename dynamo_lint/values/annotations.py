@@ -32,7 +32,7 @@ _DEEPEST = 8
 _TRANSPARENT = _UNION | _WRAPPING | _SEQUENCES | {"tuple", "Tuple"}
 _MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"})
 _UNTOLD = frozenset({"typing.Any", "typing.Callable", "collections.abc.Callable"})
-"""What any value of ours may be: it is not said to be one of a library."""
+"""Types that any value of ours may have: they do not say that it is one of a library."""
 _PLAIN = frozenset(
     {f"builtins.{name}" for name in ("int", "float", "str", "bool", "bytes", "complex", "None")}
     | {f"torch.{name}" for name in ("Tensor", "dtype", "device", "Size", "Generator", "LongTensor")}
@@ -55,7 +55,7 @@ def is_plain(project: Project, annotation: Expr, context: Context) -> bool:
 
 
 def as_overridden(project: Project, parameter: ir.Parameter, where: FunctionRef) -> ValueSet:
-    """The values that the method that another overrides says of a parameter, which has no annotation here."""
+    """The values by the annotation of a parameter in the overridden method, where it has none here."""
     owner, name = project.owner(where), where.key.rpartition(".")[2]
     if owner is None or parameter.annotation is not None or name == "__init__":
         return EMPTY
@@ -120,7 +120,7 @@ def typed(project: Project, annotation: Expr, context: Context) -> ValueSet:
 
 
 def _alias(project: Project, name: str, path: str, depth: int = 0) -> ValueSet:
-    """The type behind a named annotation: `Models = Annotated[NetConfig | …, …]`."""
+    """The values of a named annotation: `Models = Annotated[NetConfig | …, …]`."""
     bound = project.global_bindings(path).get(name, ())
     match bound:
         case [ir.Subscript() as meant]:

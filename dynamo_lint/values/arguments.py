@@ -47,7 +47,7 @@ def argument_for(parameter: Parameter, function: Function, call: ir.Call) -> Exp
 
 
 def is_partial_call(project: Project, caller: Context, site: CallSite) -> bool:
-    """Whether a call stands for a `partial`, which is called who knows where, and how often."""
+    """Whether a call stands for a `partial`, which is called in unknown places, and any number of times."""
     return any(
         one.call.line == site.call.line
         and one.call.arguments[:1]

@@ -87,7 +87,7 @@ def _stored_on(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
 
 
 def put_into_table(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
-    """The expressions that methods and other code put into a table that stands in the body of a class.
+    """The values that methods and other code put into a table that stands in the body of a class.
 
     Such tables hold the state of a program as well: of what is kept there, only what makes something counts.
     """

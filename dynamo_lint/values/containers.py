@@ -112,7 +112,7 @@ def _rows(
 
 
 def put_by(pts: PointsTo, where: FunctionRef, value: Expr) -> ValueSet:
-    """The expressions that a function puts into a table, for each subclass of its class that it runs for."""
+    """The values that a function puts into a table, for each subclass of its class that it runs for."""
     subclasses = each_subclass(pts.project, value, where)
     if subclasses:
         alternatives.note(pts.project, subclasses)
@@ -120,7 +120,7 @@ def put_by(pts: PointsTo, where: FunctionRef, value: Expr) -> ValueSet:
 
 
 def of_itself(bound: Sequence[Expr], name: str, found: ValueSet) -> ValueSet:
-    """The values that a name holds that is put into a list if it is none yet: `models = [models]`."""
+    """The values of a name that is put into a list if it is none yet: `models = [models]`."""
     for value in bound:
         if isinstance(value, Display) and value.kind in ("list", "tuple") and len(value.items) == 1:
             inner = untested(value.items[0])
@@ -182,7 +182,7 @@ def pairs(values: ValueSet) -> ValueSet:
 
 
 def put_into(pts: PointsTo, ref: ClassRef) -> ValueSet:
-    """The expressions put into the instances of a class of the project that is a dictionary.
+    """The values put into the instances of a class of the project that is a dictionary.
 
     Its own methods do it, `self[name] = cls`, or code that knows the one instance: `MODELS["net"] = Net`.
     """
@@ -199,7 +199,7 @@ def put_into(pts: PointsTo, ref: ClassRef) -> ValueSet:
 
 
 def anonymous_module_attribute(pts: PointsTo, bare: AnonymousModule, name: str) -> ValueSet:
-    """The expressions that code of the same file stores as `bare.name`, or puts into the container there."""
+    """The values that code of the same file stores as `bare.name`, or puts into the container there."""
     nothing: ValueSet = EMPTY
     return pts.ask(("hung on", bare, name), lambda: _anonymous_module_attribute(pts, bare, name), nothing)
 

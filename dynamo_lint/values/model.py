@@ -49,10 +49,10 @@ class Context(NamedTuple):
     function: FunctionRef
     receiver: ClassRef | None = None
     given: Arguments = ()
-    """What the one call in question passes for some of the parameters."""
+    """The arguments of the one call in question, for some of the parameters."""
 
     def passed(self, name: str) -> Slot | None:
-        """The values that that call passes under a name; None if nothing is known of it."""
+        """The values that this call passes under a name; None if nothing is known of it."""
         return next((held for known, held in self.given if known == name), None)
 
 
@@ -236,7 +236,7 @@ def each(values: ValueSet) -> ValueSet:
 
 
 def elements(values: ValueSet) -> ValueSet:
-    """The values that iterating over the values yields."""
+    """The values that iterating yields."""
     return union(
         (dict(item) for value in values if isinstance(value, Container) for item in value.items),
         weakest=max(

@@ -6,7 +6,7 @@ call site passes. Only what is asked for is computed, and answers that depend on
 fixpoint.
 
 And they do: to know a call site takes the value of its callee, which takes the call sites of the function
-around it. So the questions stand here, where whoever needs an answer asks for it, and the functions that find
+around it. So the questions stand here, where any code that needs an answer asks, and the functions that find
 the answers are handed in as `Answers` by the one place that knows them all.
 """
 

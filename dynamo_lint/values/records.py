@@ -27,11 +27,11 @@ from dynamo_lint.values.points_to import PointsTo
 _OPEN = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "Munch", "AttrDict", "DotMap"})
 """Last names of classes of libraries whose instances take any attribute."""
 PARSERS = frozenset({"parse_args", "parse_known_args"})
-"""What gives such an object: `args.model = Net()` hangs a model on it (argparse and its subclasses)."""
+"""Functions that give such an object: `args.model = Net()` sets a model on it (argparse and subclasses)."""
 FIELDS = frozenset(
     {"dataclasses.field", "attr.ib", "attr.field", "attrs.field", "pydantic.Field", "pydantic.fields.Field"}
 )
-"""What declares a field of a class, with what it holds by default."""
+"""Functions that declare a field of a class, with its default."""
 DEFAULTS = frozenset({"default", "default_factory", "factory"})
 _NAMED_TUPLE = "collections.namedtuple"
 _NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
@@ -48,7 +48,7 @@ _READERS = frozenset(
     }
     | {"dacite.core.from_dict", "omegaconf.OmegaConf.structured", "datargs.parse", "jsonargparse.auto_cli"}
 )
-"""What makes an object of a class that it is given, out of arguments or of a file."""
+"""Functions that make an object of a class that they are given, out of arguments or of a file."""
 _CHOOSING = "tyro.extras.overridable_config_cli"
 """Gives one of the objects in a table of names with a description and an object each (tyro/extras)."""
 VALIDATING = frozenset(

@@ -1,4 +1,4 @@
-"""Registrations in registries, by decorator or by call, whoever's class the registry is of.
+"""Registrations in registries, by decorator or by call, of any class, the project's or a library's.
 
 A registry goes by the line that makes it, by its name outside the project, or by the attribute that holds it.
 """

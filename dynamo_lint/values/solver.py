@@ -44,7 +44,7 @@ class Solver:
         self._growing: set[object] = set()
         """Open questions whose answer says more once it is known itself."""
         self._guesses: dict[object, object] = {}
-        """What the members of an open circle answered in the round before."""
+        """The answers of the members of an open cycle in the round before."""
         self._provisional: dict[object, tuple[object, int]] = {}
         """Answers with the depth of the outermost open question they leaned on."""
         self._leaning: dict[int, list[object]] = defaultdict(list)
@@ -175,7 +175,7 @@ class BooleanSolver:
     _open: dict[object, int] = field(default_factory=dict)
     """The depth of each question that is being worked out."""
     _resting: dict[object, int] = field(default_factory=dict)
-    """What is no as long as an open question is, with the depth of the outermost such; in order."""
+    """Answers that are no as long as an open question is, with the depth of the outermost such; in order."""
     _outermost: int = _DEEPEST
 
     def ask(self, key: object, compute: Callable[[], bool]) -> bool:
