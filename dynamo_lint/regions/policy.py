@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index.ir import Call, Constant, Expr
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.program.files import is_for_tests
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
@@ -49,14 +50,16 @@ class Policies:
         dynamic = options.get("dynamic")
         return Policy(
             dynamic=dynamic if isinstance(dynamic, bool) else None,
-            automatic=self._setting("automatic_dynamic_shapes", own) is not False,
-            unspec_int=self._setting("allow_unspec_int_on_nn_module", own) is True,
+            automatic=self._setting("automatic_dynamic_shapes", own, entry) is not False,
+            unspec_int=self._setting("allow_unspec_int_on_nn_module", own, entry) is True,
         )
 
-    def _setting(self, name: str, own: dict[str, object]) -> object:
+    def _setting(self, name: str, own: dict[str, object], entry: Entry | None) -> object:
         if name in own:
             return own[name]
         for where, store in self.project.stores_of(name):
+            if entry is not None and is_for_tests(where.path, entry.path):
+                continue
             symbols = self.project.symbols(store.owner, where.path, where.key)
             if ExternalSymbol(CONFIGURATION) in symbols and isinstance(store.value, Constant):
                 return store.value.value

@@ -76,7 +76,7 @@ def targets_of(
             case Instance(ref) | ClassValue(ref):
                 add(call_of(project, ref), ref, confidence)
                 if project.is_module(ref):
-                    if isinstance(value, Instance) and ref in _kept_eager(points_to_of(project)):
+                    if isinstance(value, Instance) and is_kept_eager(project, ref):
                         if points_to_of(project).guesses:  # not all of its instances need be
                             add(project.method(ref, "forward"), ref, Confidence.ASSUMED)
                         continue
@@ -223,20 +223,25 @@ def _seen_by_all(project: Project, context: Context, caller: Context, call: Call
         )
 
 
-def _kept_eager(pts: PointsTo) -> frozenset[ClassRef]:
-    """The classes of modules that get a `forward` which is disabled: `m.forward = disable(m.forward)`.
+def is_kept_eager(project: Project, ref: ClassRef, tested: bool = False) -> bool:
+    """Whether instances of a class get a `forward` that is disabled: `m.forward = disable(m.forward)`.
 
-    The instance of a test is not that of the program: a test speaks for the classes of its own file.
+    With `tested`, whether tests do so: that holds in what tests compile, and says nothing of the program.
     """
+    return any(in_tests(path) == tested for path in _kept_eager(points_to_of(project)).get(ref, ()))
+
+
+def _kept_eager(pts: PointsTo) -> dict[ClassRef, set[str]]:
+    """The files that disable the `forward` of instances, by their class."""
     key = "kept eager"
     if key not in pts.project.memo:
-        pts.project.memo[key] = frozenset(
-            value.ref
-            for where, store in pts.project.stores_of("forward")
-            if _disables(pts.project, store.value, where)
-            for value in pts.value(store.owner, Context(where, pts.project.owner(where)))
-            if isinstance(value, Instance) and (value.ref.path == where.path or not in_tests(where.path))
-        )
+        found: dict[ClassRef, set[str]] = {}
+        for where, store in pts.project.stores_of("forward"):
+            if _disables(pts.project, store.value, where):
+                for value in pts.value(store.owner, Context(where, pts.project.owner(where))):
+                    if isinstance(value, Instance):
+                        found.setdefault(value.ref, set()).add(where.path)
+        pts.project.memo[key] = found
     return pts.project.memo[key]  # type: ignore[return-value]
 
 

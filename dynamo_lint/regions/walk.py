@@ -32,7 +32,7 @@ from dynamo_lint.regions.compile_names import CONVENTION
 from dynamo_lint.regions.edge_conditions import Switches, if_given, never_runs, without_gradients
 from dynamo_lint.regions.model import Call, CompiledFunction, Root
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.targets import of_few, targets_of
+from dynamo_lint.regions.targets import is_kept_eager, of_few, targets_of
 from dynamo_lint.values.arguments import ENOUGH, as_given
 from dynamo_lint.values.model import (
     Arguments,
@@ -105,6 +105,8 @@ class _Walk:
             if edge.target in left_out:
                 return
             root = roots[visit.first]
+            if self._is_eager(edge.target, root):
+                return
             if not may_meet(self._project, root.entry.path, root.site, edge.target.function):
                 return
             if root.site is not None and is_within(root.site, edge.target.function):
@@ -145,6 +147,8 @@ class _Walk:
             for target in root.targets:
                 if not may_meet(self._project, root.entry.path, root.site, target.function):
                     continue
+                if self._is_eager(Node(target.function, target.receiver), root):
+                    continue
                 step = Step(root.entry.path, root.entry.line, root.symbol, here)
                 visit = Visit(target.confidence, (step,), 1 << index, index, compiled=True, off=root.off)
                 push(Node(target.function, target.receiver), visit, root.rehearsal)
@@ -178,6 +182,13 @@ class _Walk:
             for caller, edge in self._waiting.pop(node.function, ()):
                 expand(caller, self._visits[caller], [edge], rehearsal)
         self._propagate_entries()
+
+    def _is_eager(self, node: Node, root: Root) -> bool:
+        """Whether a node is a forward that tests disable, and the root is one of a test."""
+        if node.receiver is None or not in_tests(root.entry.path):
+            return False
+        forward = node.function.key.rpartition(".")[2] == "forward"
+        return forward and is_kept_eager(self._project, node.receiver, tested=True)
 
     def hot(self) -> tuple[CompiledFunction, ...]:
         found = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dynamo_lint.findings import SEVERITIES, Finding
+from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.refs import Confidence
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.base import Context, Rule
@@ -58,16 +60,29 @@ __all__ = ["RULES", "Context", "Rule", "judge"]
 
 def judge(tables: Tables, context: Context) -> list[Finding]:
     """All findings in file order; one line seen with several classes of `self` is one finding."""
-    context = seen_in_code(tables.project, context)
+    contexts = [seen_in_code(tables.project, context, tested) for tested in (False, True)]
     best: dict[tuple[str, str, int, int], Finding] = {}
     unguarded = unguarded_entries(tables)
     for rule in RULES:
-        for found in rule.check(rule, tables, context):
+        for found in _found(rule, tables, contexts):
             if rule in GUARDED and found.region in unguarded:
                 continue  # no guard, no recompile: what is left is a stale value
             place = (found.code, found.span.path, found.span.line, found.span.column)
             best[place] = _one_of(best[place], found) if place in best else found
     return sorted(best.values(), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
+
+
+def _found(rule: Rule, tables: Tables, contexts: Sequence[Context]) -> Iterator[Finding]:
+    """The findings of a rule: under the first context for the program, under the other for tests."""
+    program, tested = contexts
+    if program == tested:
+        yield from rule.check(rule, tables, program)
+        return
+    for context in contexts:
+        for found in rule.check(rule, tables, context):
+            of_test = found.region is not None and in_tests(found.region[0])
+            if of_test == (context is tested):
+                yield found
 
 
 def _one_of(first: Finding, second: Finding) -> Finding:

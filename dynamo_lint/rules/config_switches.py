@@ -14,13 +14,13 @@ LIMITS = ("recompile_limit", "cache_size_limit")
 """`torch._dynamo.config.cache_size_limit` is the older name (torch/_dynamo/config.py)."""
 
 
-def seen_in_code(project: Project, context: Context) -> Context:
+def seen_in_code(project: Project, context: Context, tested: bool) -> Context:
     """The settings with what the project itself stores into torch._dynamo.config.
 
-    What the file of a test sets counts for its tests alone: a run of the program never sees it.
+    What a test sets holds in what tests compile (`tested`): a run of the program never sees it.
     """
-    limits = [value for name in LIMITS for value in _stored(project, name) if isinstance(value, int)]
-    unspec = any(value is True for value in _stored(project, "allow_unspec_int_on_nn_module"))
+    limits = [value for name in LIMITS for value in _stored(project, name, tested) if isinstance(value, int)]
+    unspec = any(value is True for value in _stored(project, "allow_unspec_int_on_nn_module", tested))
     return replace(
         context,
         recompile_limit=max([context.recompile_limit, *limits]),
@@ -28,23 +28,27 @@ def seen_in_code(project: Project, context: Context) -> Context:
     )
 
 
-def _stored(project: Project, name: str) -> Iterator[object]:
+def _stored(project: Project, name: str, tested: bool) -> Iterator[object]:
     for where, store in project.stores_of(name):
-        if isinstance(store.value, ir.Constant) and _is_config(store.owner) and not in_tests(where.path):
+        if in_tests(where.path) and not tested:
+            continue
+        if isinstance(store.value, ir.Constant) and _is_config(store.owner):
             yield store.value.value
-    for call in _patches(project):
+    for path, call in _patches(project):
+        if in_tests(path) and not tested:
+            continue
         for keyword, value in call.keywords:
             if keyword == name and isinstance(value, ir.Constant):
                 yield value.value
 
 
-def _patches(project: Project) -> Iterator[ir.Call]:
-    """`torch._dynamo.config.patch(...)` and `@patch_dynamo_config(...)`, called or as decorators."""
+def _patches(project: Project) -> Iterator[tuple[str, ir.Call]]:
+    """`torch._dynamo.config.patch(...)` and `@patch_dynamo_config(...)`, each with its file."""
     for method in ("patch", "patch_dynamo_config"):
         called = ((where, site.call) for where, site in project.calls_of(method))
         for where, call in (*called, *project.decorated_with(method)):
-            if isinstance(call, ir.Call) and _patches_config(call.function) and not in_tests(where.path):
-                yield call
+            if isinstance(call, ir.Call) and _patches_config(call.function):
+                yield where.path, call
 
 
 def _patches_config(function: ir.Expr) -> bool:

@@ -787,7 +787,7 @@ class Kept:
 kept = Kept(True)
 def main(x): kept.step(x)
 """,
-    "what each heir of a configuration calls its target": """
+    "what each subclass of a configuration calls its target": """
 from dataclasses import dataclass, field
 class Net(nn.Module):
     def forward(self, x): return helper(x)

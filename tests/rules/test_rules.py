@@ -80,10 +80,13 @@ def test_a_cycle_longer_than_the_recompile_limit_is_a_storm():
     assert [(f.effect, f.severity) for f in lint(source, recompile_limit=4)] == [("storm", "error")]
 
 
-def test_a_setting_in_a_test_counts_for_its_tests_alone():
+def test_a_setting_in_a_test_counts_for_what_tests_compile():
     switch = "import torch\ndef use():\n    with torch._dynamo.config.patch(allow_unspec_int_on_nn_module=True): ...\n"
     assert [f.effect for f in lint(COUNTER, {"use.py": switch})] == ["once"]
     assert [f.effect for f in lint(COUNTER, {"test_use.py": switch})] == ["storm"]
+    module, _, site = COUNTER.rpartition("\n\n")
+    test = f"import torch\nfrom use import Counter\n{site}{switch}"
+    assert [f.effect for f in lint("", {"use.py": module, "test_use.py": test})] == ["once"]
 
 
 def test_constant_lookups_are_notes_in_the_pedantic_set_only():

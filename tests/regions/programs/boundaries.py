@@ -70,3 +70,19 @@ from m import A
 def test_eager():
     a = A()
     a.forward = torch.compiler.disable(a.forward)
+
+# %% an instance that a test keeps eager and compiles around
+class A(nn.Module):
+    def forward(self, x): return x
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = A()
+    def forward(self, x): return self.a(x)  # compiled: likely
+# file: test_a.py
+import torch
+from m import Model
+def test_eager():
+    model = Model()
+    model.a.forward = torch.compiler.disable(model.a.forward)
+    torch.compile(model)(0)
