@@ -63,12 +63,12 @@ def by_caller(pts: PointsTo, where: FunctionRef, called: Expr, known: ValueSet) 
 def bind_arguments(pts: PointsTo, ref: FunctionRef, call: Call, context: Context) -> Arguments:
     """The values of the arguments that what the function returns depends on.
 
-    Nothing inside a call that is already looked at in context: one level tells factories apart, more would
-    never end.
+    Inside a call that is already looked at in context, only of a function that calls nothing for what it
+    gives: one level tells factories apart, more would never end.
     """
-    if context.given:
-        return ()
     function = pts.project.function(ref)
+    if context.given and not _hands_back(pts.project, ref):
+        return ()
     nothing: frozenset[str] = frozenset()
     names = pts.ask(("returned names", ref), lambda: _returned_names(pts.project, ref), nothing)
     if not names:
@@ -145,6 +145,15 @@ def _returned_names(project: Project, ref: FunctionRef) -> frozenset[str]:
                 local = project.locals_of(ref).get(name)
                 pending += local.bound if local is not None else ()
     return frozenset(found.intersection(parameter.name for parameter in function.parameters))
+
+
+def _hands_back(project: Project, ref: FunctionRef) -> bool:
+    """Whether what a function gives comes from its parameters by name alone, not from other calls."""
+    function = project.function(ref)
+    known = project.locals_of(ref)
+    bound = (value for name in _returned_names(project, ref) for value in known[name].bound)
+    values = (*function.returns, *bound)
+    return bool(function.returns) and not any(isinstance(one, Call) for v in values for one in walk(v))
 
 
 def _names(project: Project, ref: FunctionRef, expr: Expr) -> set[str]:

@@ -18,6 +18,8 @@ from dynamo_lint.values.model import Context, FunctionValue, ValueSet, at_best, 
 from dynamo_lint.values.points_to import PointsTo
 
 Written = frozenset[object]
+Wanted = tuple[str | bool | None, ...]
+"""The values of a parameter with which some lines run: see `Function.picked`."""
 
 
 def returned_values(pts: PointsTo, context: Context) -> Iterator[ValueSet]:
@@ -44,7 +46,7 @@ def _differ(given: list[ValueSet]) -> bool:
 def _is_open(pts: PointsTo, context: Context) -> bool:
     """Whether a function gives one of several by a text that only the run knows."""
     rows = pts.project.function(context.function).picked
-    names = [name for _, _, name, wanted in rows if not isinstance(wanted[0], bool)]
+    names = [name for _, _, name, wanted in rows if isinstance(wanted[0], str)]
     return len(names) > 1 and any(
         written_out(pts, context.function, n, strict=False) is None for n in set(names)
     )
@@ -73,7 +75,7 @@ def stored(pts: PointsTo, where: FunctionRef, line: int, found: ValueSet) -> Val
     """
     rows = pts.project.function(where).picked if found else ()
     for _, _, name, wanted in [row for row in rows if row[0] <= line <= row[1]]:
-        if not isinstance(wanted[0], bool):
+        if isinstance(wanted[0], str):
             return at_best(found, Confidence.LIKELY)
         given = passed(pts, where, name) if any(map(pts.holds_module, found)) else None
         if given is not None and not any(is_met(one, wanted) for one in given):
@@ -110,7 +112,7 @@ def _is_bound(pts: PointsTo, ref: FunctionRef, name: str) -> bool:
 def _may_run_line(pts: PointsTo, ref: FunctionRef, line: int, strict: bool = False) -> bool:
     """Whether calls may ask for a line; `strict`: by a flag, for a text may come by an unseen call."""
     for first, last, name, wanted in pts.project.function(ref).picked:
-        is_flag = isinstance(wanted[0], bool)
+        is_flag = not isinstance(wanted[0], str)
         if first <= line <= last and (is_flag or not strict):
             given = written_out(pts, ref, name, is_flag)
             if given is not None and not any(is_met(one, wanted) for one in given):
@@ -118,9 +120,15 @@ def _may_run_line(pts: PointsTo, ref: FunctionRef, line: int, strict: bool = Fal
     return True
 
 
-def is_met(given: object, wanted: tuple[str | bool, ...]) -> bool:
-    """Whether what is given for a parameter is among what lines want of it: some texts, or on, or off."""
-    return any(bool(given) is one if isinstance(one, bool) else given == one for one in wanted)
+def is_met(given: object, wanted: Wanted) -> bool:
+    """Whether what is given for a parameter is among what lines want of it: some texts, on, off, or given."""
+    return any(_meets(given, one) for one in wanted)
+
+
+def _meets(given: object, wanted: str | bool | None) -> bool:
+    if wanted is None:
+        return given is not None
+    return bool(given) is wanted if isinstance(wanted, bool) else given == wanted
 
 
 def written_out(pts: PointsTo, ref: FunctionRef, name: str, strict: bool) -> Written | None:
@@ -263,16 +271,19 @@ _OFF_CONSTANTS = (Constant(False), Constant(None))
 def switches_left_off(project: Project, target: FunctionRef, call: Call) -> frozenset[str]:
     """The switches of a function that a call leaves off: `scale(x)` of `forward(self, x, update=False)`."""
     function = project.function(target)
-    asked = {name for _, _, name, wanted in function.picked if wanted[0] is True}
+    asked = {name for _, _, name, wanted in function.picked if wanted[0] in (True, None)}
     if not asked or any(isinstance(one, Element) for one in call.arguments) or (None in dict(call.keywords)):
         return NO_SWITCHES
-    left = (
-        one
-        for one in function.parameters
-        if (argument_for(one, function, call) or one.default) in _OFF_CONSTANTS
-    )
     known = project.locals_of(target)
-    return frozenset(one.name for one in left if one.name in asked and not known[one.name].bound)
+    open_ = [one for one in function.parameters if one.name in asked and not known[one.name].bound]
+    given = [(one.name, argument_for(one, function, call) or one.default) for one in open_]
+    off = {name for name, value in given if value in _OFF_CONSTANTS}
+    return frozenset(off | {_absent(name) for name, value in given if value == Constant(None)})
+
+
+def _absent(name: str) -> str:
+    """The switch that a parameter is which some lines want to be given, whatever it is then."""
+    return f"{name} is not None"
 
 
 def is_disabled(call: Call) -> bool:
@@ -322,6 +333,31 @@ def excludes(project: Project, target: FunctionRef, call: Call, line: int) -> bo
     return False
 
 
+def handed_on(project: Project, target: FunctionRef, call: Call, line: int) -> list[tuple[str, Wanted]]:
+    """The names that a call passes for what a line needs, each with what the line wants of it."""
+    function, known = project.function(target), project.locals_of(target)
+    if any(isinstance(one, Element) for one in call.arguments) or None in dict(call.keywords):
+        return []
+    parameters = {one.name: one for one in function.parameters}
+    rows = [
+        (parameters[name], wanted)
+        for first, last, name, wanted in function.picked
+        if first <= line <= last and name in parameters and not known[name].bound
+    ]
+    given = [(argument_for(parameter, function, call), wanted) for parameter, wanted in rows]
+    return [(value.id, wanted) for value, wanted in given if isinstance(value, Name)]
+
+
+def refuses(project: Project, target: FunctionRef, call: Call, needs: Sequence[tuple[str, Wanted]]) -> bool:
+    """Whether a call writes out, or leaves at its default, a parameter that is not what is needed of it."""
+    function, needed = project.function(target), dict(needs)
+    if any(isinstance(one, Element) for one in call.arguments) or None in dict(call.keywords):
+        return False
+    asked = [one for one in function.parameters if one.name in needed]
+    given = [(one.name, argument_for(one, function, call) or one.default) for one in asked]
+    return any(isinstance(v, Constant) and not is_met(v.value, needed[name]) for name, v in given)
+
+
 def gives_another(project: Project, callee: Expr, where: FunctionRef) -> bool:
     """Whether a call of what may give torch.compile says that it does not: `@fuser(script=True)`."""
     if not isinstance(callee, Call):
@@ -338,6 +374,7 @@ def gives_another(project: Project, callee: Expr, where: FunctionRef) -> bool:
 def is_off(project: Project, target: FunctionRef, off: frozenset[str], line: int) -> bool:
     """Whether a line of a function runs only with a switch on that is one of those that are off."""
     return any(
-        first <= line <= last and name in off and wanted[0] is True
+        first <= line <= last and (name in off if wanted[0] is True else _absent(name) in off)
         for first, last, name, wanted in (project.function(target).picked if off else ())
+        if wanted[0] in (True, None)
     )

@@ -233,6 +233,8 @@ FLAGGED = frozenset({ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp, ast.Bool
 """The tests that may be of an attribute."""
 SWITCHED = frozenset({ast.Name, ast.UnaryOp, ast.BoolOp})
 """The tests that may be of a parameter for itself."""
+GIVEN = frozenset({ast.Name, ast.Compare, ast.UnaryOp, ast.BoolOp})
+"""The tests that may be of a parameter that is None where no call gives it."""
 _NO_FLAGS: Mapping[str, ast.expr] = {}
 Flag = tuple[int, int, str, bool]
 """Lines that run only if an attribute of `self` is on, or off."""
@@ -243,6 +245,13 @@ Lines = tuple[int, int, str]
 def tests_flag(types: Expr) -> bool:
     """Whether a fact is about an attribute that is on or off."""
     return isinstance(types, Display) and types.kind == FLAG
+
+
+def compiles(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements call something whose name says that it compiles."""
+    calls = (node.func for one in body for node in ast.walk(one) if isinstance(node, ast.Call))
+    names = (getattr(callee, "attr", getattr(callee, "id", "")) for callee in calls)
+    return any("compile" in name for name in names)
 
 
 def amount_tested(test: ast.expr) -> tuple[str | None, bool]:

@@ -271,9 +271,9 @@ class Function:
     arms: tuple[tuple[int, ...], ...] = ()
     """For each `if` with an `else` that assigns something, outside of loops: the first line of each branch,
     and the last of all. What one branch assigns is never seen by another, nor, if it returns, by the rest."""
-    picked: tuple[tuple[int, int, str, tuple[str | bool, ...]], ...] = ()
-    """Inclusive line ranges that run only where a parameter is one of some texts, or is on, or is off, with
-    its name and these."""
+    picked: tuple[tuple[int, int, str, tuple[str | bool | None, ...]], ...] = ()
+    """Inclusive line ranges that run only where a parameter is one of some texts, or is on (True), or is off
+    (False), or is given, which is to say not None (None), with its name and these."""
     lookups: bool = False
     """Mentions getattr, setattr, hasattr, delattr, `__dict__` or vars."""
     environment: bool = False

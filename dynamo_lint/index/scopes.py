@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.conditions import (
     FLAGGED,
+    GIVEN,
     SWITCHED,
     Flag,
     Lines,
     Loops,
     TestFacts,
     amount_tested,
+    compiles,
     facts_of_test,
     filled_in,
     is_switch,
@@ -33,6 +35,7 @@ from dynamo_lint.index.ir import (
     CallSite,
     Choice,
     Class,
+    Constant,
     Expr,
     Function,
     Name,
@@ -67,7 +70,7 @@ class FunctionScope:
     loop_lines: list[tuple[int, int]] = field(default_factory=list)
     branch_lines: list[tuple[int, int]] = field(default_factory=list)
     arms: list[tuple[int, ...]] = field(default_factory=list)
-    picked: list[tuple[int, int, str, tuple[str | bool, ...]]] = field(default_factory=list)
+    picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
@@ -169,6 +172,11 @@ class FunctionScope:
             for name, on in switched(test, holds):
                 if any(one.name == name and is_switch(one) for one in self.parameters):
                     self.picked.append((*lines, name, (on,)))
+        if test.__class__ in GIVEN and compiles(body):
+            asked = facts_of_test(test, holds)
+            for name in asked.on:
+                if any(one.name == name and one.default == Constant(None) for one in self.parameters):
+                    self.picked.append((*lines, name, (None if name in asked.filled else True,)))
 
     def choice(self, test: ast.expr, body: Expr, orelse: Expr) -> Choice:
         """One of two, with the parameter of a constructor that alone decides which."""

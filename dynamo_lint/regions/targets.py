@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dynamo_lint.calls.contexts import depends_on
-from dynamo_lint.conditions.arguments import leaves_out
+from dynamo_lint.conditions.arguments import handed_on, leaves_out, refuses
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import Attribute, Call, Expr
+from dynamo_lint.index.ir import Attribute, Call, CallSite, Expr
 from dynamo_lint.index.walking import parts
 from dynamo_lint.models.wrappers import processors, wrapped_modules, wraps
 from dynamo_lint.program.classes import call_of
@@ -198,13 +198,36 @@ def by_call(
     for caller, site in pts.call_sites(where):
         if leaves_out(pts.project, where, site.call, line):
             continue
-        for seen in _seen_by_all(pts.project, Context(where, receiver), caller, site.call):
+        for seen in _as_called(pts, where, receiver, caller, site, line):
             passed = ((p.name, pts.capped(pts.passed_by(p, where, seen, site))) for p in opened)
             given = tuple(
                 (name, freeze(union([values], Confidence.LIKELY))) for name, values in passed if values
             )
             if given:
                 yield Context(where, receiver, given)
+
+
+def _as_called(
+    pts: PointsTo, where: FunctionRef, receiver: ClassRef | None, caller: Context, site: CallSite, line: int
+) -> Iterator[Context]:
+    """The scope of a call of a function; by each call around it, where it only hands on what a line needs."""
+    needs = handed_on(pts.project, where, site.call, line)
+    around = pts.project.function(caller.function)
+    given = {one.name for one in around.parameters}
+    needs = [(name, wanted) for name, wanted in needs if name in given]
+    calls = pts.call_sites(caller.function) if needs else []
+    if not calls:
+        yield from _seen_by_all(pts.project, Context(where, receiver), caller, site.call)
+    for outer, call in calls:
+        if not refuses(pts.project, caller.function, call.call, needs):
+            seen = seen_by(pts.project, caller, outer, call.call)
+            passed = (
+                (p.name, pts.capped(pts.passed_by(p, caller.function, seen, call))) for p in around.parameters
+            )
+            arguments = tuple(
+                (name, freeze(union([values], Confidence.LIKELY))) for name, values in passed if values
+            )
+            yield Context(caller.function, caller.receiver, arguments)
 
 
 def _seen_by_all(project: Project, context: Context, caller: Context, call: Call) -> Iterator[Context]:

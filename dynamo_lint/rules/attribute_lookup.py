@@ -49,7 +49,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 subject=_subject(lookup),
                 advice=advice,
                 step="looks up an attribute by name",
-                severity="warning" if late else "note",
+                severity="note",
             )
             yield finding(rule, tables, context, hot, lookup.position, claim)
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import Expr, Function
+from dynamo_lint.index.ir import Expr
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import EnvironmentRead
 from dynamo_lint.state.provenance import Tables
@@ -25,7 +26,7 @@ class Change:
     key: str
     sets: bool
     conditional: bool
-    path: str
+    where: FunctionRef
     line: int
 
 
@@ -36,24 +37,21 @@ def changes(tables: Tables) -> tuple[Change, ...]:
     found: list[Change] = []
     for where, store in tables.project.items_stored("environ"):
         if where not in hot and terminal_name(store.owner) == "environ":
-            found.append(
-                _change(tables.project.function(where), _key(store.index), True, where.path, store.line)
-            )
+            found.append(_change(tables, where, _key(store.index), True, store.line))
     for name in sorted(SETS | UNSETS):
         for where, site in tables.project.calls_of(name):
             owner = site.call.function.value if isinstance(site.call.function, ir.Attribute) else None
             plain = name in {"putenv", "unsetenv", "setenv", "delenv"}
             if where in hot or not (plain or (owner is not None and terminal_name(owner) == "environ")):
                 continue
-            function = tables.project.function(where)
-            keys = [_key(site.call.arguments[0])] if site.call.arguments and name != "update" else [ANY]
-            found += [_change(function, key, name in SETS, where.path, site.call.line) for key in keys]
+            key = _key(site.call.arguments[0]) if site.call.arguments and name != "update" else ANY
+            found.append(_change(tables, where, key, name in SETS, site.call.line))
     return tuple(found)
 
 
-def _change(function: Function, key: str, sets: bool, path: str, line: int) -> Change:
-    branched = any(first <= line <= last for first, last in function.branches)
-    return Change(key, sets, branched, path, line)
+def _change(tables: Tables, where: FunctionRef, key: str, sets: bool, line: int) -> Change:
+    branched = any(first <= line <= last for first, last in tables.project.function(where).branches)
+    return Change(key, sets, branched, where, line)
 
 
 def _key(expr: Expr | None) -> str:
@@ -64,6 +62,12 @@ def changes_of(read: EnvironmentRead, known: tuple[Change, ...]) -> tuple[Change
     """The changes of the variable that is read."""
     key = _literal(read.key)
     return tuple(change for change in known if ANY in {key, change.key} or change.key == key)
+
+
+def shown(tables: Tables, read: EnvironmentRead, known: tuple[Change, ...]) -> tuple[Change, ...]:
+    """The changes of just this variable that happen between two calls of compiled code, not at start."""
+    exact = (change for change in changes_of(read, known) if change.key == _literal(read.key) != ANY)
+    return tuple(one for one in exact if tables.drivers.often(one.where, one.line) != "rarely")
 
 
 def appears_later(found: tuple[Change, ...]) -> bool:

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
-from dynamo_lint.rules.environment import changes, changes_of, reads
+from dynamo_lint.rules.environment import changes, reads, shown
 from dynamo_lint.rules.unguarded_environment_read import unguarded
 from dynamo_lint.state.model import EnvironmentRead
 from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per line and key; a note where nothing in sight changes the variable."""
+    """One finding per line and key; a note where nothing is seen to change the variable between calls."""
     known = changes(tables)
     for hot, read in reads(tables):
         if unguarded(read, known, context):
             continue
-        found = changes_of(read, known)
+        found = shown(tables, read, known)
         claim = Claim(
             message=_message(read, region(tables, hot), context),
             cost=f"one compiled version per value, up to the recompile limit ({context.recompile_limit})"

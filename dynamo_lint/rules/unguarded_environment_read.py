@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
-from dynamo_lint.rules.environment import Change, appears_later, changes, changes_of, reads
+from dynamo_lint.rules.environment import Change, appears_later, changes, changes_of, reads, shown
 from dynamo_lint.state.model import EnvironmentRead
 from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per line and key; a note where nothing in sight changes the variable."""
+    """One finding per line and key; a note where nothing is seen to change the variable between calls."""
     known = changes(tables)
     for hot, read in reads(tables):
         if not unguarded(read, known, context):
             continue
-        found = changes_of(read, known)
+        found = shown(tables, read, known)
         what = f"the environment variable {read.key}" if read.key else "the environment"
         where = region(tables, hot)
         if read.form == "getenv":
@@ -36,7 +36,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             subject=f"os.environ[{read.key}]",
             advice="read it once, in `__init__` or at import, and keep the result",
             step="reads the environment",
-            related=tuple(Related(c.path, c.line, 1, "changed here") for c in found[:4]),
+            related=tuple(Related(c.where.path, c.line, 1, "changed here") for c in found[:4]),
         )
         yield finding(rule, tables, context, hot, read.position, claim)
 

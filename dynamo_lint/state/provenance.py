@@ -16,6 +16,7 @@ from dynamo_lint.regions.policy import Policies
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.arguments import Filled, Passed
 from dynamo_lint.state.free_variables import Names
+from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
 
@@ -219,6 +220,8 @@ class Tables:
     filled: tuple[Filled, ...]
     """Fields of passed objects that do."""
     policies: Policies
+    drivers: Drivers
+    """How often lines of code outside regions run, compared with compiled code."""
     skipped: tuple[tuple[FunctionRef, str], ...] = ()
     """Hot functions that were not looked into, and why."""
 

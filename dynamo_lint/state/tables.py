@@ -89,6 +89,7 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
         given,
         fields,
         Policies(project, regions),
+        between.drivers,
         tuple(interpretation.skipped.items()),
     )
 
