@@ -42,6 +42,11 @@ def _is_named(project: Project, ref: ClassRef) -> bool:
     return bool(project.memo[key])
 
 
+def families(project: Project, refs: Collection[ClassRef]) -> set[ClassRef]:
+    """The classes that inherit from no other of them: each stands for those below it."""
+    return {ref for ref in refs if not any(base in refs for base in project.mro(ref)[1:])}
+
+
 _MOST_WITH = 8
 """An attribute that more classes below a base have than this says little about which of them is meant."""
 _MOST_SUBCLASSES = 40

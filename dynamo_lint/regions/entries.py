@@ -29,7 +29,7 @@ from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymb
 from dynamo_lint.program.static_bindings import maker_of
 from dynamo_lint.regions.compile_names import CONVENTION, carriers, compile_names, forwards
 from dynamo_lint.regions.counting import instances
-from dynamo_lint.regions.model import Entry, Root, Unresolved, at_best_likely, is_tried, merged_roots
+from dynamo_lint.regions.model import Entry, Root, Unresolved, is_tried, merged_roots, weakened
 from dynamo_lint.regions.options import RegionOptions, matches, wrapper
 from dynamo_lint.regions.targets import (
     Target,
@@ -38,6 +38,7 @@ from dynamo_lint.regions.targets import (
     compiled_in_place,
     has_own_compile,
     is_some_module,
+    shown,
     steps_of,
     targets_of,
 )
@@ -84,6 +85,8 @@ def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:
 
 _OF_TORCH = frozenset({"fullgraph", "dynamic"})
 """Keywords of `nn.Module.compile` that no other `.compile()` has: its receiver is a module, whichever."""
+_FEW_FAMILIES = 4
+"""Unrelated classes that one site may compile, seen from one call: of more, which it is, nothing shows."""
 _MOST_TARGETS = 40
 """A helper that its callers give more different modules than this is the compiler of a library."""
 
@@ -122,7 +125,9 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 )
     roots += search.of_libraries()
     # What only a test compiles shows that users may: no run of theirs has compiled it yet.
-    return [at_best_likely(root) if is_tried(project, root) else root for root in roots], unresolved
+    return [
+        weakened(root, Confidence.LIKELY) if is_tried(project, root) else root for root in roots
+    ], unresolved
 
 
 class _Search:
@@ -220,7 +225,7 @@ class _Search:
             more = merged_roots(self._put_in(where, site, name))
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
             return self._attached(where, site, name)  # blocks of a model that nothing says the class of
-        varying = varies(points_to_of(self._project), where, site.call.line)
+        varying = more and varies(points_to_of(self._project), where, site.call.line)
         if varying and self._is_given(where, self._deciding(where, site.call, name)):
             return list(more.values())
         sure = [root for root in found if root.entry.confidence < Confidence.ASSUMED or not more]
@@ -253,7 +258,8 @@ class _Search:
         if not compiled and has_own_compile(self._project, pts.value(target, context)):
             return []
         found = self._roots(context, site, "library", target, put_into_library(pts, target, context))
-        return found if isinstance(found, list) else []
+        # Whether this very model gets them, and still has them when it is compiled, nothing shows.
+        return [weakened(root, Confidence.ASSUMED) for root in found] if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """The targets that a closure compiles of what the function around it was given: lazy decorators."""
@@ -288,7 +294,8 @@ class _Search:
             # A method runs for every class that inherits it, and `self` is an instance of that class.
             for subclass in subclasses_running(self._project, where):
                 inherited = self._compiled(Context(where, subclass), site, name)
-                yield from map(at_best_likely, inherited if isinstance(inherited, list) else ())
+                for root in inherited if isinstance(inherited, list) else ():
+                    yield weakened(root, Confidence.LIKELY)
         if self._is_given(where, deciding):
             pts = points_to_of(self._project)
             fresh, roots = pts.fresh(), []
@@ -391,6 +398,7 @@ class _Search:
             )
         }
         pts = points_to_of(self._project)
+        flat = shown(pts, flat, _FEW_FAMILIES)
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
         for value, confidence in flat.items():
             targets = targets_of(self._project, {value: confidence})
@@ -403,9 +411,9 @@ class _Search:
                     where.path, line, idiom, id_of(value), confidence, regional, site.condition, count
                 )
                 module = value.ref if isinstance(value, Instance) else None
-                shown = attributes_tested(target) if module is not None else ()
+                tested = attributes_tested(target) if module is not None else ()
                 off = off_with(self._project, where, site.call, targets[0].function)
-                roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where, shown, off))
+                roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where, tested, off))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
         outside = all(isinstance(v, ExternalInstance | ExternalSymbol | Compiled) for v in values)

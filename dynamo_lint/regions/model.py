@@ -137,9 +137,9 @@ def merged_roots(roots: Iterable[Root]) -> dict[str, Root]:
     return found
 
 
-def at_best_likely(root: Root) -> Root:
-    """An entry that is no proof of what it compiles."""
-    confidence = max(root.entry.confidence, Confidence.LIKELY)
+def weakened(root: Root, weakest: Confidence) -> Root:
+    """An entry that is no better proof of what it compiles than `weakest`."""
+    confidence = max(root.entry.confidence, weakest)
     targets = tuple(replace(target, confidence=max(target.confidence, confidence)) for target in root.targets)
     return replace(root, entry=replace(root.entry, confidence=confidence), targets=targets)
 

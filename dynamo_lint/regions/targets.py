@@ -13,7 +13,7 @@ from dynamo_lint.index.walking import parts
 from dynamo_lint.models.wrappers import processors, wrapped_modules, wraps
 from dynamo_lint.program.classes import call_of
 from dynamo_lint.program.files import in_tests
-from dynamo_lint.program.hierarchy import subclasses_running
+from dynamo_lint.program.hierarchy import families, subclasses_running
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import DISABLERS, ClassRef, Confidence, ExternalSymbol, FunctionRef
 from dynamo_lint.values.arguments import ENOUGH, is_settled
@@ -28,6 +28,7 @@ from dynamo_lint.values.model import (
     Value,
     ValueSet,
     elements,
+    flattened,
     freeze,
     union,
 )
@@ -56,6 +57,23 @@ def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
         return callees
     others: ValueSet = {v: confidence for v, confidence in callees.items() if v not in plain}
     return union([others, pts.guessed({v: confidence for v, confidence in callees.items() if v in plain})])
+
+
+def shown(pts: PointsTo, values: ValueSet, few: int) -> ValueSet:
+    """The values, merely guessed if they are objects of more than `few` unrelated classes.
+
+    Which of them it is, nothing shows: they come from all that ever goes by one name. Where one place names
+    them for a configuration to choose, only the others beside them are a guess.
+    """
+    flat = flattened(values)
+    objects: ValueSet = {v: confidence for v, confidence in flat.items() if isinstance(v, Instance)}
+    refs = {value.ref for value in objects if isinstance(value, Instance)}
+    if len(refs) <= few or len(families(pts.project, refs)) <= few:
+        return values
+    chosen = pts.choice(objects)
+    strange: ValueSet = {v: confidence for v, confidence in objects.items() if v not in chosen}
+    others: ValueSet = {v: confidence for v, confidence in flat.items() if v not in strange}
+    return union([others, pts.guessed(strange)])
 
 
 def targets_of(

@@ -32,7 +32,7 @@ from dynamo_lint.regions.compile_names import CONVENTION
 from dynamo_lint.regions.edge_conditions import Switches, if_given, never_runs, without_gradients
 from dynamo_lint.regions.model import Call, CompiledFunction, Root
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.targets import is_kept_eager, of_few, targets_of
+from dynamo_lint.regions.targets import is_kept_eager, of_few, shown, targets_of
 from dynamo_lint.values.arguments import ENOUGH, as_given
 from dynamo_lint.values.model import (
     Arguments,
@@ -45,7 +45,7 @@ from dynamo_lint.values.model import (
     ValueSet,
 )
 from dynamo_lint.values.patches import patched_callee
-from dynamo_lint.values.points_to import evaluate, points_to_of
+from dynamo_lint.values.points_to import FAN_OUT, evaluate, points_to_of
 
 Calls = dict[Node, tuple[Call, ...]]
 
@@ -290,6 +290,7 @@ class _Walk:
         values = patched_callee(pts, call.function, context)
         if is_wrapped(self._project, call.function, context.function):
             values = of_few(pts, values)
+        values = shown(pts, values, FAN_OUT)
         yield from self._by_caller(call.function, context, values, call.line)
         for value, confidence in values.items():
             match value:
@@ -374,7 +375,7 @@ class _Walk:
                 continue
             values = evaluate(self._project, argument, context)
             yield from self._by_caller(argument, context, values, call.line, "passes on")
-            for value, confidence in values.items():
+            for value, confidence in shown(points_to_of(self._project), values, FAN_OUT).items():
                 if isinstance(value, FunctionValue) or points_to_of(self._project).holds_module(value):
                     edges = self._runs(value, max(confidence, Confidence.LIKELY), call.line, "passes on")
                     yield from self._passed(argument, context, value, edges)

@@ -6,7 +6,6 @@ registry says exactly which classes there are.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from dynamo_lint.index import ir
@@ -59,28 +58,30 @@ def is_overridden(project: Project, callees: ValueSet) -> bool:
     return bool(set.intersection(*orders))
 
 
-def named_together(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
-    """Whether one table, one factory or one registering decorator names all of some classes.
+def named_together(project: Project, refs: frozenset[ClassRef], few: int) -> frozenset[ClassRef]:
+    """The classes that one table, one factory or one registering decorator names, if it names all of some.
 
     A base of some of them is what these are declared as, and need not be named; nor need `few` that come from
-    elsewhere beside what is picked by a name that only the run knows.
+    elsewhere beside what is picked by a name that only the run knows. Empty if there is no such place.
     """
+    nothing: frozenset[ClassRef] = frozenset()
     key = ("named together", refs)
     if key not in project.memo:
         bases = {base for ref in refs for base in project.mro(ref)[1:]}
         ends = refs - bases
-        project.memo[key] = len(refs) <= MOST and (
+        named = len(refs) <= MOST and (
             _in_table(project, ends)
             or _in_factory(project, ends, few)
             or _registered(project, ends, few)
             or _offered(project, ends, few)
         )
-    return bool(project.memo[key])
+        project.memo[key] = (named | (refs & bases)) if named else nothing
+    return project.memo[key]  # type: ignore[return-value]
 
 
-def _in_table(project: Project, refs: frozenset[ClassRef]) -> bool:
+def _in_table(project: Project, refs: frozenset[ClassRef]) -> frozenset[ClassRef]:
     tables = project.named("listed").get(min(refs).name, ())
-    return any(refs <= _classes(project, table, path) for path, table in tables)
+    return refs if any(refs <= _classes(project, table, path) for path, table in tables) else frozenset()
 
 
 def _classes(project: Project, table: ir.Display, path: str) -> frozenset[ClassRef]:
@@ -88,8 +89,8 @@ def _classes(project: Project, table: ir.Display, path: str) -> frozenset[ClassR
     return frozenset(s for part in parts for s in project.symbols(part, path) if isinstance(s, ClassRef))
 
 
-def _in_factory(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
-    """Whether one function gives all of them back, or binds one name or attribute to all of them.
+def _in_factory(project: Project, refs: frozenset[ClassRef], few: int) -> frozenset[ClassRef]:
+    """The classes that one function gives back, or binds one name or attribute to.
 
     `few` may come from elsewhere beside the many that it does: what is put around the model it gives.
     """
@@ -98,8 +99,8 @@ def _in_factory(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
         for where in dict.fromkeys(where for where, _ in project.calls_of(ref.name)):
             for alternatives in _alternatives(project.function(where)):
                 if names <= alternatives or len(names & alternatives) > few >= len(names - alternatives):
-                    return True
-    return False
+                    return frozenset(one for one in refs if one.name in alternatives)
+    return frozenset()
 
 
 def _alternatives(function: ir.Function) -> list[set[str]]:
@@ -115,20 +116,23 @@ def _alternatives(function: ir.Function) -> list[set[str]]:
     return list(made.values())
 
 
-def _registered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
-    """Whether one function, or one method of one object, decorates all of them, or many but for a few."""
-    decorated: Counter[Expr] = Counter()
-    for ref in refs:
+def _registered(project: Project, refs: frozenset[ClassRef], few: int) -> frozenset[ClassRef]:
+    """The classes that one function, or one method of one object, decorates: all, or all but a few."""
+    decorated: dict[Expr, set[ClassRef]] = {}
+    for ref in sorted(refs):
         mine = {d.function if isinstance(d, ir.Call) else d for d in project.class_(ref).decorators}
-        decorated.update(one for one in mine if "regist" in (terminal_name(one) or ""))
-    registered = max(decorated.values(), default=0)
-    others = len(refs) - registered
-    return not others or registered >= max(few, _TO_ONE_OTHER * others)
+        for one in mine:
+            if "regist" in (terminal_name(one) or ""):
+                decorated.setdefault(one, set()).add(ref)
+    registered = max(decorated.values(), key=len, default=set())
+    others = len(refs) - len(registered)
+    told = not others or len(registered) >= max(few, _TO_ONE_OTHER * others)
+    return frozenset(registered if told else ())
 
 
-def _offered(project: Project, refs: frozenset[ClassRef], few: int) -> bool:
-    offered = _all_offered(project)
-    return refs <= offered or len(refs & offered) > few >= len(refs - offered)
+def _offered(project: Project, refs: frozenset[ClassRef], few: int) -> frozenset[ClassRef]:
+    offered = refs & _all_offered(project)
+    return offered if offered == refs or len(offered) > few >= len(refs - offered) else frozenset()
 
 
 def _all_offered(project: Project) -> set[ClassRef]:

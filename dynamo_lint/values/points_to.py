@@ -224,7 +224,7 @@ class PointsTo:
         }
         if len(values) > _ANYTHING:
             values = tiers
-        if len(tiers) <= FAN_OUT or self._is_choice(tiers):
+        if len(tiers) <= FAN_OUT or self.choice(tiers):
             return values
         certain: ValueSet = {
             v: confidence for v, confidence in tiers.items() if confidence == Confidence.CERTAIN
@@ -232,10 +232,11 @@ class PointsTo:
         others: ValueSet = {v: confidence for v, confidence in values.items() if v not in tiers}
         return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
 
-    def _is_choice(self, values: ValueSet) -> bool:
-        """Whether one place names all the classes, for a configuration to pick one."""
+    def choice(self, values: ValueSet) -> ValueSet:
+        """Those of the values whose classes one place names, for a configuration to pick one; or none."""
         refs = frozenset(value.ref for value in values if isinstance(value, Instance | ClassValue))
-        return alternatives.named_together(self.project, refs, FAN_OUT)
+        named = alternatives.named_together(self.project, refs, FAN_OUT)
+        return {v: confidence for v, confidence in values.items() if getattr(v, "ref", None) in named}
 
     def guessed(self, values: ValueSet) -> ValueSet:
         """The values as a mere guess; nothing if guesses are not followed."""
