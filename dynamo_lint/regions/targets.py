@@ -66,7 +66,11 @@ def shown(pts: PointsTo, values: ValueSet, few: int) -> ValueSet:
     them for a configuration to choose, only the others beside them are a guess.
     """
     flat = flattened(values)
-    objects: ValueSet = {v: confidence for v, confidence in flat.items() if isinstance(v, Instance)}
+    objects: ValueSet = {
+        v: confidence
+        for v, confidence in flat.items()
+        if isinstance(v, Instance) and confidence > Confidence.CERTAIN
+    }
     refs = {value.ref for value in objects if isinstance(value, Instance)}
     if len(refs) <= few or len(families(pts.project, refs)) <= few:
         return values

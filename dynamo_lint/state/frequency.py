@@ -13,6 +13,8 @@ from dynamo_lint.values.model import Context, FunctionValue, Instance
 from dynamo_lint.values.points_to import glimpse
 
 _MAX_DEPTH = 3
+_STEPS = frozenset({"forward", "__call__", "step"})
+"""Methods that torch, or the code that holds the object, calls again and again."""
 _MAX_SITES = 40
 """Callers looked at per function; of a name that is called from more places nothing is known."""
 
@@ -58,9 +60,10 @@ class Drivers:
             return "rarely"
         callers = self._callers(where)
         if not callers:
-            if not self._drives_once(where) or self._makes_model(where):
-                return "rarely"
-            # A step that somebody else repeats: returned, or handed to a trainer.
+            if not (_is_step(where) and self._drives_once(where)) or self._makes_model(where):
+                return (
+                    "rarely"  # a setter that no code of the project calls: nothing shows that it runs twice
+                )
             return "some" if self._apart(where, line) else "each"
         found = {self._at(caller, called, depth, where) for caller, called in callers}
         best = next((word for word in ("each", "some") if word in found), "rarely")
@@ -181,6 +184,12 @@ class Drivers:
             if any(isinstance(value, FunctionValue) and value.ref == where for value in values):
                 found.append((caller, site.call.line))
         return found
+
+
+def _is_step(where: FunctionRef) -> bool:
+    """Whether a function is there for others to repeat: another returns it, or its name says so."""
+    name = where.key.rpartition(".")[2]
+    return "<locals>" in where.key or name in _STEPS or name.endswith("_step") or name.startswith("on_")
 
 
 def _owners(owner: Expr, own: str | None) -> Iterator[Expr]:
