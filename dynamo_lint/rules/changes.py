@@ -205,6 +205,21 @@ def comparison(guard: Guard) -> tuple[str, str]:
     return (NEGATED.get(operator, "") if guard.limit.startswith("not ") else operator), number
 
 
+def depends_on_input(guards: Iterable[Guard], *, fills: bool = False) -> bool:
+    """Whether a change happens only if something of the call exceeds, or differs from, what is kept.
+
+    No call need ever be like that: `if n > self.longest: self.longest = n`. What `fills` something up goes on
+    by itself while there is less than a limit.
+    """
+    told = [comparison(guard) for guard in guards if guard.limit is not None]
+    return any(not limit.isdigit() for operator, limit in told if not (fills and operator in STOPS))
+
+
+def is_rare(write: Write) -> bool:
+    """Whether a write happens only if the input asks for it; a counter counts by itself."""
+    return depends_on_input(write.guards, fills=_grows(write))
+
+
 def _of_float(state: AttributeState, site: WriteSite) -> Verdict:
     uses = {read.use for read in state.reads}
     if uses <= FLOAT_MATH:
@@ -226,6 +241,9 @@ def _of_data(
     unseen = start == {Kind.NONE} and not any(read.use in ALLOWS_NONE for read in state.reads)
     if reported_by_latch(site, state, latched):
         return None
+    own = [guard for guard in write.guards if guard.key in write.keys]
+    if Kind.NONE in start and depends_on_input(own):  # `if n != self.n: self.n = n`, from None
+        return Verdict(site, "once", 2, kind, once_only=True)
     if _first_value(write) or unseen or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)
     if kind == Kind.FLOAT:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.changes import verdict
+from dynamo_lint.rules.changes import is_rare, verdict
 from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.rules.messages import changing
 from dynamo_lint.state.model import AttributeState, Kind, WriteSite
@@ -21,6 +21,8 @@ class _Change:
     entries: int | None
     how: str
     """The subject of the change, as the message names it."""
+    rare: bool = False
+    """It happens in the first call alone, or only if an input asks for it."""
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -42,6 +44,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             ),
             effect=found.effect,
             entries=found.entries,
+            severity="note" if found.rare else None,
             subject=subject(state),
             advice=_advice(name, found),
             step=f"changes `{name}`",
@@ -56,7 +59,8 @@ def _change(state: AttributeState, context: Context) -> _Change | None:
         how = f"is a Python {scalar.kind.value} that every call can change"
         if scalar.once_only:
             how = f"is a Python {scalar.kind.value} that the first call changes"
-        return _Change(scalar.site, scalar.effect, scalar.entries, how)
+        rare = scalar.once_only or is_rare(scalar.site.write)
+        return _Change(scalar.site, scalar.effect, scalar.entries, how, rare)
     lazy = created(state)
     if lazy is not None:
         return _Change(lazy[0], "once", 2, "gets its value in the first call")

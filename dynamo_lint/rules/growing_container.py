@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.changes import verdict
+from dynamo_lint.rules.changes import depends_on_input, verdict
 from dynamo_lint.rules.growth import Growth, growth
 from dynamo_lint.rules.messages import bounded, storm
 from dynamo_lint.state.model import WriteSite
@@ -20,13 +20,15 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         if found is None or (found.effect == "once" and _counted(tables, found, context)):
             continue
         site = found.site
-        place = site.write.place if isinstance(site, WriteSite) else site.mutation.place
+        change = site.write if isinstance(site, WriteSite) else site.mutation
+        place = change.place
         name, where = spell(place), region(tables, site.hot)
         claim = Claim(
             message=_message(name, where, found),
             cost=_cost(found, context),
             effect=found.effect,
             entries=found.entries,
+            severity="note" if depends_on_input(change.guards, fills=True) else None,
             subject=subject(state),
             advice=_advice(name, found),
             step=f"changes `{name}`",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
-from dynamo_lint.rules.changes import Verdict, latches, verdict
+from dynamo_lint.rules.changes import Verdict, is_rare, latches, verdict
 from dynamo_lint.rules.messages import changing
 from dynamo_lint.state.model import AttributeState, Kind, Use
 from dynamo_lint.state.provenance import Tables
@@ -32,7 +32,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             effect=found.effect,
             entries=found.entries,
             # One extra compile in all, like that of an attribute which the first call creates.
-            severity="note" if found.once_only else None,
+            severity="note" if found.once_only or is_rare(found.site.write) else None,
             subject=subject(state),
             advice=_advice(tables, state, name, found),
             step=f"changes `{name}`",
