@@ -165,7 +165,7 @@ def wrappers(project: Project, ref: FunctionRef) -> list[FunctionRef]:
                 if isinstance(v, FunctionValue)
                 and v.ref.stands_in(value.ref)
                 and may_run(project, v.ref, absent)
-                and not (_applies_parameter(project, v.ref) or _makes_functions(project, v.ref))
+                and not (_is_applied(project, v.ref) or _makes_functions(project, v.ref))
             ]
     return found
 
@@ -179,17 +179,16 @@ def _makes_functions(project: Project, ref: FunctionRef) -> bool:
     )
 
 
-def _applies_parameter(project: Project, closure: FunctionRef) -> bool:
-    """Whether the function around a closure gives back what the closure makes of a parameter of its own.
+def _is_applied(project: Project, closure: FunctionRef) -> bool:
+    """Whether the function around a closure gives back what the closure makes of what it is given.
 
     `return decorator(function)` in a decorator that may be used with and without arguments: the closure runs
     where the decorated function is defined, not where it is called.
     """
     around = project.files[closure.path].functions[project.function(closure).outer or MODULE_KEY]
-    given = {ir.Name(parameter.name) for parameter in around.parameters}
     name = ir.Name(closure.key.rpartition(".")[2])
     return any(
-        isinstance(part, ir.Call) and part.function == name and not given.isdisjoint(part.arguments)
+        isinstance(part, ir.Call) and part.function == name and part.arguments
         for value in around.returns
         for part in walk(value)
     )

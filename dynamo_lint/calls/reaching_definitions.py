@@ -6,7 +6,7 @@ branch assigns never comes, nor what was there before the name is bound anew.
 
 from __future__ import annotations
 
-from dynamo_lint.index.ir import Binding, Call, Expr, Function, Name, Parameter
+from dynamo_lint.index.ir import Attribute, Binding, Call, Expr, Function, Name, Parameter
 from dynamo_lint.index.walking import itself, walk
 from dynamo_lint.program.classes import SELF_RETURNING
 from dynamo_lint.program.project import Project
@@ -18,6 +18,8 @@ from dynamo_lint.values.points_to import PointsTo
 def reaching_definitions(pts: PointsTo, expr: Expr, context: Context, call: Call) -> ValueSet:
     """The values that a call is given: not what it gives itself, in `f = wrap(f)`, nor what another branch
     binds."""
+    if isinstance(expr, Attribute):
+        return _of_attribute(pts, expr, context, call)
     local = pts.project.locals_of(context.function).get(expr.id) if isinstance(expr, Name) else None
     if local is None or not isinstance(expr, Name):
         return pts.value(expr, context)
@@ -33,6 +35,34 @@ def reaching_definitions(pts: PointsTo, expr: Expr, context: Context, call: Call
         return with_passed(pts, pts.assigned(name, others, context), name, parameter, context, direct=True)
 
     return pts.ask(("before", context, expr, call.line), compute, EMPTY)
+
+
+def _of_attribute(pts: PointsTo, expr: Attribute, context: Context, call: Call) -> ValueSet:
+    """The values of an attribute of `self` that a call is given: not what `self.net = f(self.net)` makes."""
+    project, where = pts.project, context.function
+    own, owner = project.self_name(where), project.owner(where)
+    here = project.function(where)
+    again = any(one.name == expr.name and one.value == call for one in here.stores)
+    if not again or owner is None or expr.value != Name(own or "") or _in_loop(here, call.line):
+        return pts.value(expr, context)
+    family = {owner, *project.mro(owner), *project.mro(context.receiver or owner)}
+    others = [
+        (maker, store.value)
+        for maker, store in project.stores_of(expr.name)
+        if project.owner(maker) in family and not (maker == where and store.line >= call.line)
+        if store.owner == Name(project.self_name(maker) or "")
+    ]
+    if not others:
+        return pts.value(expr, context)
+
+    def compute() -> ValueSet:
+        return union(pts.value(value, Context(maker, context.receiver or owner)) for maker, value in others)
+
+    return pts.ask(("before", context, expr, call.line), compute, EMPTY)
+
+
+def _in_loop(function: Function, line: int) -> bool:
+    return any(first <= line <= last for first, last in function.loops)
 
 
 def with_passed(

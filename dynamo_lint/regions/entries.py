@@ -225,9 +225,11 @@ class _Search:
             more = merged_roots(self._put_in(where, site, name))
         if not (found or more) and name == "compile" and site.repeated and not site.call.arguments:
             return self._attached(where, site, name)  # blocks of a model that nothing says the class of
-        varying = more and varies(points_to_of(self._project), where, site.call.line)
-        if varying and self._is_given(where, self._deciding(where, site.call, name)):
-            return list(more.values())
+        if more and self._is_given(where, self._deciding(where, site.call, name)):
+            if varies(points_to_of(self._project), where, site.call.line):
+                return list(more.values())
+            # What no single call passes comes from all calls together: it may be any of them, or none.
+            found = [root for root in found if root.entry.confidence == Confidence.CERTAIN]
         sure = [root for root in found if root.entry.confidence < Confidence.ASSUMED or not more]
         return list(merged_roots([*sure, *more.values()]).values())
 

@@ -32,7 +32,7 @@ from dynamo_lint.values.model import (
     freeze,
     union,
 )
-from dynamo_lint.values.points_to import PointsTo, points_to_of
+from dynamo_lint.values.points_to import FAN_OUT, PointsTo, points_to_of
 from dynamo_lint.values.receiver import seen_by
 
 _STEPS = ("training_step", "validation_step", "test_step", "predict_step")
@@ -59,23 +59,29 @@ def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
     return union([others, pts.guessed({v: confidence for v, confidence in callees.items() if v in plain})])
 
 
+_AROUND = 3
+"""Classes beside those that a configuration chooses from: what is put around the model it makes."""
+
+
 def shown(pts: PointsTo, values: ValueSet, few: int) -> ValueSet:
     """The values, merely guessed if they are objects of more than `few` unrelated classes.
 
-    Which of them it is, nothing shows: they come from all that ever goes by one name. Where one place names
-    them for a configuration to choose, only the others beside them are a guess.
+    Which of them it is, nothing shows: they come from all that ever goes by one name. So it is not with what
+    is bound by symbol, nor with what one place names for a configuration to choose, if little stands beside.
     """
     flat = flattened(values)
-    objects: ValueSet = {
+    strange: ValueSet = {
         v: confidence
         for v, confidence in flat.items()
         if isinstance(v, Instance) and confidence > Confidence.CERTAIN
     }
-    refs = {value.ref for value in objects if isinstance(value, Instance)}
+    refs = {value.ref for value in strange if isinstance(value, Instance)}
     if len(refs) <= few or len(families(pts.project, refs)) <= few:
         return values
-    chosen = pts.choice(objects)
-    strange: ValueSet = {v: confidence for v, confidence in objects.items() if v not in chosen}
+    chosen = pts.choice(strange)
+    strange = {v: confidence for v, confidence in strange.items() if v not in chosen}
+    if len(strange) <= _AROUND and len(chosen) > FAN_OUT:
+        return values
     others: ValueSet = {v: confidence for v, confidence in flat.items() if v not in strange}
     return union([others, pts.guessed(strange)])
 

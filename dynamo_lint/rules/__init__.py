@@ -33,6 +33,7 @@ from dynamo_lint.rules.unguarded_environment_read import UNGUARDED_ENVIRONMENT_R
 from dynamo_lint.state.provenance import Tables
 
 RULES: tuple[Rule, ...] = (
+    DISCARDED_COMPILE_RESULT,  # first: what nobody calls is no reason for other findings
     MUTATED_SCALAR_ATTRIBUTE,
     EXTERNAL_SCALAR_ATTRIBUTE,
     NONE_OR_TENSOR_ATTRIBUTE,
@@ -52,7 +53,6 @@ RULES: tuple[Rule, ...] = (
     DROPPED_GUARDS,
     EAGER_ONLY_MUTATION,
     UNGUARDED_ABSENCE,
-    DISCARDED_COMPILE_RESULT,
 )
 
 __all__ = ["RULES", "Context", "Rule", "judge"]
@@ -63,10 +63,15 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     contexts = [seen_in_code(tables.project, context, tested) for tested in (False, True)]
     best: dict[tuple[str, str, int, int], Finding] = {}
     unguarded = unguarded_entries(tables)
+    discarded: set[tuple[str, int]] = set()
     for rule in RULES:
         for found in _found(rule, tables, contexts):
             if rule in GUARDED and found.region in unguarded:
                 continue  # no guard, no recompile: what is left is a stale value
+            if rule is DISCARDED_COMPILE_RESULT:
+                discarded.add((found.span.path, found.span.line))
+            elif found.region in discarded:
+                continue  # nobody calls what is compiled there
             place = (found.code, found.span.path, found.span.line, found.span.column)
             best[place] = _one_of(best[place], found) if place in best else found
     return sorted(best.values(), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))

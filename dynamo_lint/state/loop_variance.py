@@ -213,7 +213,10 @@ def _inside(body: Body, loops: tuple[Loop, ...]) -> Env:
                     before = [env.value(old) for old in env.bound.get(name, [])]
                     kinds = before[0].kinds if before else env.value(value).kinds
                     env.turning[name] = Varying(kinds, True)
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend" | "add")):
+                # As a statement: what `g = g.add(other)` gives is no set, whose `add` gives nothing.
+                case ast.Expr(
+                    ast.Call(ast.Attribute(ast.Name(id=name), "append" | "extend" | "add"), [_], keywords=[])
+                ):
                     env.turning[name] = Varying(frozenset({Kind.CONTAINER}), True, structure="length")
         if isinstance(loop, ast.For):
             _bind(env, loop.target, loop.iter)
