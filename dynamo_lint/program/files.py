@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from dynamo_lint.index.ir import MODULE_KEY, Expr
+from dynamo_lint.index.ir import MODULE_KEY, Expr, Import
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 
 
 def is_rehearsal(where: FunctionRef) -> bool:
@@ -84,6 +84,51 @@ def may_meet(project: Project, entry: str, site: FunctionRef | None, target: Fun
     names = [part for part in site.key.split(".") if not part.startswith("<")]
     callers = {where.path for name in names for where, _ in project.calls_of(name)}
     return target.path == site.path or target.path in callers
+
+
+def one_program(project: Project, path: str, other: str) -> bool:
+    """Whether one program may run two files: one of them imports the other, or both are for any program.
+
+    A script and what it imports is a program; what two scripts do that never import each other stays apart.
+    """
+    if path == other or other in reached(project, path) or path in reached(project, other):
+        return True
+    return not (_is_program(project, path) or _is_program(project, other))
+
+
+def _is_program(project: Project, path: str) -> bool:
+    """Whether a file is run by itself, and no other imports it by name."""
+    file = project.files[path]
+    if not (file.is_script or in_tests(path)):
+        return False
+    imports = project.named("imports").get(file.module.partition(".")[0], ())
+    return not any(file.module in (one.module, f"{one.module}.{one.name}") for one in imports)
+
+
+def reached(project: Project, path: str) -> frozenset[str]:
+    """The files that a file imports, directly or not, with itself."""
+    key = ("files reached", path)
+    if key not in project.memo:
+        found, pending = {path}, [path]
+        while pending:
+            more = imported(project, pending.pop()) - found
+            found |= more
+            pending += more
+        project.memo[key] = frozenset(found)
+    return project.memo[key]  # type: ignore[return-value]
+
+
+def imported(project: Project, path: str) -> frozenset[str]:
+    """The files that a file takes something from."""
+    key = ("files imported", path)
+    if key not in project.memo:
+        functions = project.files[path].functions.values()
+        imports = [one.value for f in functions for one in f.bindings if isinstance(one.value, Import)]
+        imports += [Import(star.module, None, star.level) for star in project.files[path].stars]
+        means = {one for target in imports for one in project.symbols(target, path)}
+        means |= {one for target in imports for one in project.imported_modules(target, path)}
+        project.memo[key] = frozenset(one.path for one in means if not isinstance(one, ExternalSymbol))
+    return project.memo[key]  # type: ignore[return-value]
 
 
 def may_not_run(project: Project, where: FunctionRef, line: int) -> bool:

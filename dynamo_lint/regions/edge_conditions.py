@@ -17,13 +17,13 @@ from dynamo_lint.index.ir import (
     Constant,
     Expr,
     Function,
-    Import,
     Name,
     Store,
 )
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, itself, untested, walk
 from dynamo_lint.program.classes import SELF_RETURNING
+from dynamo_lint.program.files import imported
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Node
 from dynamo_lint.regions.model import Root
@@ -243,13 +243,5 @@ def _imported(project: Project, path: str) -> set[str]:
     found = {path}
     for _ in range(2):
         for near in tuple(found):
-            targets = _imports(project, near)
-            means = {one for target in targets for one in project.symbols(target, near)}
-            means |= {one for target in targets for one in project.imported_modules(target, near)}
-            found |= {one.path for one in means if not isinstance(one, ExternalSymbol)}
+            found |= imported(project, near)
     return found
-
-
-def _imports(project: Project, path: str) -> list[Import]:
-    functions = project.files[path].functions.values()
-    return [one.value for function in functions for one in function.bindings if isinstance(one.value, Import)]

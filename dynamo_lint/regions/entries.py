@@ -391,7 +391,7 @@ class _Search:
         convention = terminal_name(site.call.function) == CONVENTION
         regional = regional or convention or idiom == "with" or site.repeated
         roots = []
-        flat = {
+        own: ValueSet = {
             v: confidence
             for v, confidence in flattened(values).items()
             if not comes_back(self._project, where, target, v)
@@ -400,7 +400,7 @@ class _Search:
             )
         }
         pts = points_to_of(self._project)
-        flat = shown(pts, flat, _FEW_FAMILIES)
+        flat = shown(pts, own, _FEW_FAMILIES)
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
         for value, confidence in flat.items():
             targets = targets_of(self._project, {value: confidence})

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import depends_on_input, verdict
+from dynamo_lint.rules.driving import if_exceeded
 from dynamo_lint.rules.growth import Growth, growth
 from dynamo_lint.rules.messages import bounded, storm
-from dynamo_lint.state.model import WriteSite
+from dynamo_lint.state.model import Mutation, MutationSite, Write, WriteSite
 from dynamo_lint.state.provenance import Tables
 
 
@@ -20,21 +21,30 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         if found is None or (found.effect == "once" and _counted(tables, found, context)):
             continue
         site = found.site
-        change = site.write if isinstance(site, WriteSite) else site.mutation
-        place = change.place
+        place = _change(site).place
         name, where = spell(place), region(tables, site.hot)
         claim = Claim(
             message=_message(name, where, found),
             cost=_cost(found, context),
             effect=found.effect,
             entries=found.entries,
-            severity="note" if depends_on_input(change.guards, fills=True) else None,
+            severity="note" if _is_rare(tables, site) else None,
             subject=subject(state),
             advice=_advice(name, found),
             step=f"changes `{name}`",
             related=related_sites(state, site),
         )
         yield finding(rule, tables, context, site.hot, site.position, claim)
+
+
+def _change(site: WriteSite | MutationSite) -> Write | Mutation:
+    return site.write if isinstance(site, WriteSite) else site.mutation
+
+
+def _is_rare(tables: Tables, site: WriteSite | MutationSite) -> bool:
+    """Whether it happens only for an unusual input, as far as the code shows."""
+    exceeded = if_exceeded(tables, site.hot.function, site.position.line)
+    return exceeded or depends_on_input(_change(site).guards, fills=True)
 
 
 def _counted(tables: Tables, found: Growth, context: Context) -> bool:

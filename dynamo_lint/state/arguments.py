@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.walking import itself
+from dynamo_lint.program.files import one_program
 from dynamo_lint.program.literal_arguments import Shape
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
@@ -273,6 +274,9 @@ def passed(
     found: dict[tuple[CompiledFunction, str], _Sites] = {}
     handles = Handles.of(project, regions.entries)
     for ref, call, target in _calls(project, compiled, drivers, handles):
+        entries = {regions.entries[number].path for number in target.entries}
+        if not any(one_program(project, entry, ref.path) for entry in entries):
+            continue
         _note(project, ref, call, target, read_source(ref.path), found)
     return tuple(
         Passed(

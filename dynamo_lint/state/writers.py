@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint.program.files import one_program
 from dynamo_lint.program.names import loaded_by
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
@@ -73,8 +74,12 @@ class ExternalWrites:
         if not self._may_change(state.key) and not state.mutations:
             return state
         done = []
+        users = (*state.reads, *state.writes, *state.mutations)
+        entries = {self.regions.entries[number].path for one in users for number in one.hot.entries}
         for outside in state.outside:
             often = self._often(outside)
+            if often != "rarely" and not any(one_program(self.project, e, outside.path) for e in entries):
+                often = "rarely"  # another script does so, to objects of its own
             if often != "rarely":
                 text = read_source(outside.path).splitlines()[outside.line - 1]
                 first = len(text) - len(text.lstrip()) + 1
