@@ -417,9 +417,12 @@ class _Search:
             modules = [v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)]
             if modules and has_own_compile(self._project, values):
                 return f"{modules[0].name} has a `compile` of its own: what that compiles is listed there"
-            torch = _OF_TORCH.intersection(key for key, _ in call.keywords)
-            layer = any(isinstance(v, ExternalInstance) and v.dotted.startswith("torch.nn.") for v in values)
-            if not (torch or layer or compiled_in_place(self._project, values)):
+            outside = [v.dotted for v in values if isinstance(v, ExternalInstance)]
+            if _OF_TORCH.intersection(key for key, _ in call.keywords):
+                is_module = bool(outside or not values)
+            else:
+                is_module = any(dotted.startswith("torch.nn.") for dotted in outside)
+            if not (is_module or compiled_in_place(self._project, values)):
                 return None
         else:
             return None

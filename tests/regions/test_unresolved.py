@@ -214,6 +214,7 @@ def skipped(code: str, **options: object) -> list[tuple[str, str]]:
         ("jit = torch.compile\nf = jit(F.relu)", "torch.nn.functional.relu is not part of this project"),
         ("torch.compile(F.relu)", "torch.nn.functional.relu is not part of this project"),
         ("nn.Linear(3, 3).compile()", "torch.nn.Linear is not part of this project"),
+        ("from timm import Big\nBig().compile(fullgraph=True)", "timm.Big is not part of this project"),
         ("f = torch.compile(Inherited())", "the forward of Inherited is that of a library"),
         ("Inherited().compile()", "the forward of Inherited is that of a library"),
         (
