@@ -51,7 +51,7 @@ def resolve(
     found, unresolved, skipped = find_entries(project, options)
     declared, unknown = declared_entries(project, options)
     answers = {_name(project, root.symbol) for root in declared}
-    answered = [site for site in unresolved if not answers.isdisjoint((*site.candidates, *site.examples))]
+    answered = {site for site in unresolved if not answers.isdisjoint((*site.candidates, *site.examples))}
     unresolved = [site for site in unresolved if site not in answered]
     skipped += (Skipped(one.path, one.line, one.expression, _DECLARED) for one in answered)
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
