@@ -86,8 +86,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FileError:
-    """A file that could not be linted: also reported as a `DYN901` finding."""
+    """A file that could not be linted.
+
+    It is reported as a `DYN901` finding too, unless the project says that it needs a newer Python.
+    """
 
     path: str
     line: int
     message: str
+    needs: tuple[int, int] | None = None
+    """The version of Python that its syntax needs, if that is newer than the one that runs."""

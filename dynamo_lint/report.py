@@ -9,14 +9,28 @@ from dynamo_lint.findings import SEVERITIES, FileError, Finding
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """A compile site that is no entry, and why."""
+
+    path: str
+    line: int
+    expression: str
+    why: str
+    candidates: tuple[str, ...] = ()
+    """Classes and functions, as `module:name`, that an unresolved one may mean."""
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
-    """How much is compiled."""
+    """How much is compiled, and which compile sites are no entries."""
 
     entries: int
     functions: int
     """However many ways lead to them."""
-    unresolved: int
-    """Compile sites whose target could not be named."""
+    unresolved: tuple[Site, ...] = ()
+    """Those whose target could not be named."""
+    skipped: tuple[Site, ...] = ()
+    """Those that compile nothing of the linted code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +49,8 @@ class Report:
     """Findings silenced by a comment."""
     accepted: int = 0
     """Findings that the baseline knows."""
+    unfinished: int = 0
+    """Places that were not analysed to the end and that no finding here tells of."""
 
     def fails(self, level: str) -> bool:
         """A finding is at least as severe as `level`."""

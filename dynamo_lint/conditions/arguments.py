@@ -286,9 +286,17 @@ def _absent(name: str) -> str:
     return f"{name} is not None"
 
 
+_DISABLING = ("disable", Constant(True))
+
+
 def is_disabled(call: Call) -> bool:
     """Whether a call that would compile something says that it does not: `torch.compile(f, disable=True)`."""
-    return ("disable", Constant(True)) in call.keywords
+    return _DISABLING in call.keywords
+
+
+def enabled(call: Call) -> Call:
+    """The same call without the `disable=True` that it may have."""
+    return replace(call, keywords=tuple(one for one in call.keywords if one != _DISABLING))
 
 
 def off_with(project: Project, where: FunctionRef, call: Call, target: FunctionRef) -> frozenset[str]:

@@ -369,6 +369,8 @@ class FileFacts:
     markers: tuple[Marker, ...] = ()
     error: tuple[int, str] | None = None
     """Line and message if the file could not be read or parsed; then nothing else is known."""
+    needs: tuple[int, int] | None = None
+    """The version of Python that its syntax needs, if it could not be parsed for being too new."""
     compiles: bool = False
     """Its text has the word `compile`, if only of a regular expression: no other can name torch.compile."""
     is_code: bool = True

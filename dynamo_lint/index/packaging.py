@@ -1,6 +1,7 @@
-"""Entry points that package metadata offers: `name = "package.module:Class"`, by group.
+"""Package metadata: the entry points that it offers, `name = "package.module:Class"`, and its Python.
 
 https://packaging.python.org/en/latest/specifications/entry-points/
+https://packaging.python.org/en/latest/specifications/pyproject-toml/#requires-python
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dynamo_lint.index.ir import Attribute, Call, Expr, Import, Setting
 ENTRY_POINT = Import("importlib.metadata", "EntryPoint")
 _VALUE = re.compile(r"([\w.]+)\s*:\s*([\w.]+)\s*(\[.*\])?")
 """A module and what is in it; extras may follow."""
+_LEAST = re.compile(r"(?:>=?|~=|===?)\s*(\d+)\.(\d+)")
+"""A clause of a version specifier that excludes all versions below some."""
 
 
 def offered(path: str, text: str) -> tuple[Setting, ...]:
@@ -21,6 +24,19 @@ def offered(path: str, text: str) -> tuple[Setting, ...]:
     points = _of_toml(text) if path.endswith(".toml") else _of_cfg(text)
     rows = (entry_point(group, value, _line(text, name, value)) for group, name, value in points)
     return tuple(row for row in rows if row is not None)
+
+
+def least_python(text: str) -> tuple[int, int] | None:
+    """The oldest Python that a `pyproject.toml` declares for its project; None if it declares none."""
+    from dynamo_lint.toml import tomllib
+
+    try:
+        declared = _at(tomllib.loads(text), "project").get("requires-python")
+    except (ValueError, RecursionError):
+        return None
+    clauses = declared.split(",") if isinstance(declared, str) else ()
+    found = [match for clause in clauses if (match := _LEAST.match(clause.strip()))]
+    return max(((int(match[1]), int(match[2])) for match in found), default=None)
 
 
 def entry_point(group: str, value: str, line: int) -> Setting | None:

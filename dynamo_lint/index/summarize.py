@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import tokenize
 import warnings
 from collections.abc import Callable, Sequence
@@ -40,7 +41,14 @@ def summarize(
         functions, classes, stars = reader.read_file(tree)
         markers = find_markers(text, region_comment, reader.bodies)
     except SyntaxError as error:
-        return FileFacts(path, module, is_package, error=(error.lineno or 1, error.msg or "invalid syntax"))
+        from dynamo_lint.index.newer_syntax import needed  # with libcst, which only such a file needs
+
+        needs, line = needed(source), error.lineno or 1
+        if needs is None:
+            return FileFacts(path, module, is_package, error=(line, error.msg or "invalid syntax"))
+        wanted, running = (".".join(map(str, version)) for version in (needs, sys.version_info[:2]))
+        why = f"it needs Python {wanted}, and dynamo-lint runs under Python {running}"
+        return FileFacts(path, module, is_package, error=(line, why), needs=needs)
     except (UnicodeDecodeError, ValueError) as error:
         return FileFacts(path, module, is_package, error=(1, f"cannot be decoded: {error}"))
     except (RecursionError, MemoryError):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.contexts import comes_back, depends_on
-from dynamo_lint.conditions.arguments import gives_another, is_disabled, off_with, varies
+from dynamo_lint.conditions.arguments import enabled, gives_another, is_disabled, off_with, varies
 from dynamo_lint.conditions.constructor import attributes_tested
 from dynamo_lint.conditions.select import is_chosen
 from dynamo_lint.index import ir
@@ -29,7 +29,7 @@ from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymb
 from dynamo_lint.program.static_bindings import maker_of
 from dynamo_lint.regions.compile_names import CONVENTION, carriers, compile_names, forwards
 from dynamo_lint.regions.counting import instances
-from dynamo_lint.regions.model import Entry, Root, Unresolved, is_tried, merged_roots, weakened
+from dynamo_lint.regions.model import Entry, Root, Skipped, Unresolved, is_tried, merged_roots, weakened
 from dynamo_lint.regions.options import RegionOptions, matches, wrapper
 from dynamo_lint.regions.targets import (
     Target,
@@ -42,8 +42,9 @@ from dynamo_lint.regions.targets import (
     steps_of,
     targets_of,
 )
-from dynamo_lint.regions.unresolved import candidates, describe, examples, reason
+from dynamo_lint.regions.unresolved import candidates, describe, examples, nothing_of_ours, reason
 from dynamo_lint.values.model import (
+    EMPTY,
     ClassValue,
     Compiled,
     Context,
@@ -87,15 +88,22 @@ _OF_TORCH = frozenset({"fullgraph", "dynamic"})
 """Keywords of `nn.Module.compile` that no other `.compile()` has: its receiver is a module, whichever."""
 _FEW_FAMILIES = 4
 """Unrelated classes that one site may compile, seen from one call: of more, which it is, nothing shows."""
+_DISABLED = "`disable=True` turns compiling off"
 _MOST_TARGETS = 40
 """A helper that its callers give more different modules than this is the compiler of a library."""
 
 
-def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], list[Unresolved]]:
-    """Compile entries in the code itself, in file order, and the sites whose target stays unknown."""
+def find_entries(
+    project: Project, options: RegionOptions
+) -> tuple[list[Root], list[Unresolved], list[Skipped]]:
+    """Compile entries in the code itself, in file order, and the sites that are none.
+
+    Those are the sites whose target stays unknown, and those that compile nothing of the project.
+    """
     search = _Search(project, options)
     roots: list[Root] = []
     unresolved: list[Unresolved] = []
+    skipped: list[Skipped] = []
     within = frozenset(project.named("within").get("", ()))
     for ref in project.in_order(search.functions()):
         function = project.function(ref)
@@ -107,6 +115,8 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 )
                 targets = (Target(ref, project.owner(ref), Confidence.CERTAIN), *subclasses)
                 roots.append(search.decorated(decorator, ref.path, function.first_line, ref.id, targets))
+            else:
+                skipped += search.switched_off(decorator, ref.path, function.outer or MODULE_KEY)
         for site in function.calls if ref in within else project.calls_in(ref, search.may_compile):
             if site.context is None and not search.may_compile(site.call.function):
                 continue
@@ -115,6 +125,7 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 unresolved.append(found)
             else:
                 roots += found
+                skipped += () if found else search.skipped(ref, site)
     for class_ref in project.in_order(ref for ref in search.decorated_ones() if isinstance(ref, ClassRef)):
         class_ = project.class_(class_ref)
         for decorator in class_.decorators:
@@ -123,11 +134,12 @@ def find_entries(project: Project, options: RegionOptions) -> tuple[list[Root], 
                 roots.append(
                     search.decorated(decorator, class_ref.path, class_.first_line, class_ref.id, targets)
                 )
+            else:
+                skipped += search.switched_off(decorator, class_ref.path, class_.outer or MODULE_KEY)
     roots += search.of_libraries()
     # What only a test compiles shows that users may: no run of theirs has compiled it yet.
-    return [
-        weakened(root, Confidence.LIKELY) if is_tried(project, root) else root for root in roots
-    ], unresolved
+    roots = [weakened(root, Confidence.LIKELY) if is_tried(project, root) else root for root in roots]
+    return roots, unresolved, skipped
 
 
 class _Search:
@@ -368,6 +380,69 @@ class _Search:
         found = self._roots(context, site, "with", callee, evaluate(self._project, callee, context))
         return found if isinstance(found, list) else []
 
+    def switched_off(self, decorator: Expr, path: str, function: str) -> Iterator[Skipped]:
+        """The decorator that would compile but for its `disable=True`, if it is one."""
+        disabled = isinstance(decorator, ir.Call) and is_disabled(decorator)
+        if isinstance(decorator, ir.Call) and disabled and self.compiles(enabled(decorator), path, function):
+            yield Skipped(path, decorator.line, describe(decorator), _DISABLED)
+
+    def skipped(self, where: FunctionRef, site: CallSite) -> Iterator[Skipped]:
+        """The compile site that a call without entries is, with the reason, if it is one."""
+        site = mapped(site) if "map" in self._carriers else site
+        why = self._why_none(Context(where, self._project.owner(where)), site)
+        if why is not None:
+            yield Skipped(where.path, site.call.line, describe(site.call), why)
+
+    def _why_none(self, context: Context, site: CallSite) -> str | None:
+        """Why a compile site compiles nothing of the project; None if a call is no compile site."""
+        where, call = context.function, site.call
+        callee = enabled(call.function) if isinstance(call.function, ir.Call) else call.function
+        off = is_disabled(call) or callee != call.function
+        name = goes_by(callee)
+        if name is None or name not in self.names:
+            return None
+        pts, argument = points_to_of(self._project), None
+        position = self._wrapped_argument(callee, where)
+        if position is not None or self.compiles(callee, where.path, where.key):
+            argument = compiled_argument(call, position or 0)
+            values = EMPTY if argument is None else pts.before(argument, context, call)
+        elif name in frameworks.NAMES:
+            by_library = frameworks.compiled_by_library(pts, site, context)
+            if by_library is None:
+                return None
+            argument, (values, _) = call, by_library
+        elif name == "compile" and isinstance(callee, ir.Attribute):
+            argument, values = callee.value, pts.value(callee.value, context)
+            modules = [v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)]
+            if modules and has_own_compile(self._project, values):
+                return f"{modules[0].name} has a `compile` of its own: what that compiles is listed there"
+            outside = [v.dotted for v in values if isinstance(v, ExternalInstance)]
+            if _OF_TORCH.intersection(key for key, _ in call.keywords):
+                is_module = bool(outside or not values)
+            else:
+                is_module = any(dotted.startswith("torch.nn.") for dotted in outside)
+            if not (is_module or compiled_in_place(self._project, values)):
+                return None
+        else:
+            return None
+        if argument is None and self._is_called(where, call):
+            return None  # what is called with something is the site: `@torch.compile(dynamic=True)`
+        if off:
+            return _DISABLED
+        if forwards(self._project, where):
+            return "the function compiles what it is given: its callers are the compile sites"
+        if argument is None:
+            return "it is given nothing yet: what its result is called with is compiled"
+        return nothing_of_ours(self._project, values)
+
+    def _is_called(self, where: FunctionRef, call: ir.Call) -> bool:
+        """Whether the result of a call is called, or decorates something, where it stands."""
+        file = self._project.files[where.path]
+        called = (site.call.function for site in self._project.function(where).calls)
+        decorators = [d for one in file.functions.values() for d in one.decorators]
+        decorators += [d for one in file.classes.values() for d in one.decorators]
+        return call in called or call in decorators
+
     def of_libraries(self) -> Iterator[Root]:
         """The entries of our functions that compiled functions of libraries are given."""
         seen: set[Entry] = set()
@@ -423,8 +498,10 @@ class _Search:
             self._outside.append((where, site))
             return []  # compiled, but defined outside the project: only what it is given is hot
         empty = [v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)]
-        if empty and all(inherits_code(self._project, ref) for ref in empty):
-            return []  # its forward is that of a library
+        if empty and all(
+            inherits_code(self._project, ref) or self._project.method(ref, "forward") for ref in empty
+        ):
+            return []  # its forward is that of a library, or disabled
         maker = maker_of(self._project, where, target)
         why = reason(maker, bare=is_some_module(values), empty=empty)
         meant = () if empty else candidates(self._project, where, target)

@@ -86,6 +86,16 @@ class Unresolved:
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped:
+    """A compile site that is understood, but compiles nothing of the linted code."""
+
+    path: str
+    line: int
+    expression: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Regions:
     """Everything that is compiled, as far as can be known without running."""
 
@@ -94,6 +104,7 @@ class Regions:
     unresolved: tuple[Unresolved, ...]
     calls: Mapping[Node, tuple[Call, ...]] = field(default_factory=dict)
     """The calls of each hot function."""
+    skipped: tuple[Skipped, ...] = ()
 
     def callers(self, weakest: Confidence = Confidence.ASSUMED) -> dict[Node, list[Node]]:
         """The callers of each hot function, by calls of no weaker confidence."""
@@ -178,4 +189,5 @@ def part(regions: Regions, paths: Collection[str]) -> Regions:
         hot=tuple(replace(one, entries=tuple(numbers[old] for old in entries)) for one, entries in hot),
         # A declaration that names nothing stands in no file.
         unresolved=tuple(site for site in regions.unresolved if not site.path or site.path in paths),
+        skipped=tuple(site for site in regions.skipped if site.path in paths),
     )

@@ -12,7 +12,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.tables import NO_TABLES, FilledTables
 from dynamo_lint.regions.declared import assumed_entries, declared_entries
 from dynamo_lint.regions.entries import find_entries
-from dynamo_lint.regions.model import Regions
+from dynamo_lint.regions.model import Regions, Skipped
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.unresolved import compile_flags
 from dynamo_lint.regions.walk import trace
@@ -32,6 +32,7 @@ ANSWERS = Answers(
     constructions=parameters.constructions,
 )
 """Who answers each question of the points-to analysis."""
+_DECLARED = "its target is unknown, but a declaration names what it may compile"
 
 
 def resolve(
@@ -47,16 +48,19 @@ def resolve(
     """
     project = Project(files, notes, gathered)
     project.memo[PointsTo] = PointsTo(project, ANSWERS, guesses=options.guesses)
-    found, unresolved = find_entries(project, options)
+    found, unresolved, skipped = find_entries(project, options)
     declared, unknown = declared_entries(project, options)
     answers = {_name(project, root.symbol) for root in declared}
-    unresolved = [site for site in unresolved if answers.isdisjoint((*site.candidates, *site.examples))]
+    answered = {site for site in unresolved if not answers.isdisjoint((*site.candidates, *site.examples))}
+    unresolved = [site for site in unresolved if site not in answered]
+    skipped += (Skipped(one.path, one.line, one.expression, _DECLARED) for one in answered)
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
     if not (roots or unresolved or unknown):
         unresolved = compile_flags(project)
     hot, calls = trace(project, roots, options)
     entries = tuple(root.entry for root in roots)
-    return project, Regions(entries, hot, (*unresolved, *unknown), calls)
+    none = tuple(sorted(set(skipped), key=lambda one: (one.path, one.line, one.expression)))
+    return project, Regions(entries, hot, (*unresolved, *unknown), calls, none)
 
 
 def _name(project: Project, symbol: str) -> str:

@@ -9,8 +9,9 @@ from dynamo_lint.index.ir import Expr
 from dynamo_lint.models.instantiation import BUILDERS
 from dynamo_lint.program.files import is_for_tests
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.model import Unresolved
+from dynamo_lint.values.model import Compiled, ExternalInstance, Instance, ValueSet
 
 _MOST = 3
 
@@ -47,6 +48,18 @@ def reason(maker: str | None, *, bare: bool, empty: list[ClassRef]) -> str:
     if maker is not None:
         return f"it comes from {maker}, which is not part of this project"
     return "its value could not be resolved to a module or function of this project"
+
+
+def nothing_of_ours(project: Project, values: ValueSet) -> str:
+    """Why a site compiles no code of the project, although it is known what it compiles."""
+    for value in values:
+        if isinstance(value, Instance):
+            own = project.method(value.ref, "forward") is not None
+            return f"the forward of {value.ref.name} is {'disabled' if own else 'that of a library'}"
+    outside = sorted(v.dotted for v in values if isinstance(v, ExternalInstance | ExternalSymbol | Compiled))
+    if outside:
+        return f"{outside[0]} is not part of this project"
+    return "no code of this project is compiled here"
 
 
 def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynamo_lint import __version__
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.pages import page_url
-from dynamo_lint.report import Report
+from dynamo_lint.report import Report, Site
+
+if TYPE_CHECKING:  # nothing that a cached run needs
+    from dynamo_lint.regions.model import Skipped, Unresolved
 
 SCHEMA_VERSION = 1
 
@@ -31,8 +34,20 @@ def render(report: Report) -> str:
         "errors": [
             {"path": error.path, "line": error.line, "message": error.message} for error in report.errors
         ],
+        "unresolved": [unresolved_object(site) for site in report.compiled.unresolved],
+        "skipped": [skipped_object(site) for site in report.compiled.skipped],
     }
     return json.dumps(document, indent=2) + "\n"
+
+
+def skipped_object(site: Site | Skipped | Unresolved) -> dict[str, Any]:
+    """A compile site that is no entry, with the reason."""
+    return {"path": site.path, "line": site.line, "expression": site.expression, "why": site.why}
+
+
+def unresolved_object(site: Site | Unresolved) -> dict[str, Any]:
+    """A compile site whose target is unknown, with what it may mean."""
+    return {**skipped_object(site), "candidates": list(site.candidates)}
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
-from dynamo_lint.render.json_format import SCHEMA_VERSION
+from dynamo_lint.render.json_format import SCHEMA_VERSION, skipped_object, unresolved_object
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width
 
 
 def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
-    """Entries, functions and unresolved sites; a function that is hot in several ways is listed once.
+    """Entries, functions, and sites that are no entries; a function hot in several ways is listed once.
 
     A comprehension is a function too: before Python 3.12 it has code of its own, which Dynamo traces.
     """
@@ -41,16 +41,8 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
             for ref, ways in _by_function(regions.hot)
             for name in (ref.id, *_comprehensions(ref, files))
         ],
-        "unresolved": [
-            {
-                "path": site.path,
-                "line": site.line,
-                "expression": site.expression,
-                "why": site.why,
-                "candidates": list(site.candidates),
-            }
-            for site in regions.unresolved
-        ],
+        "unresolved": [unresolved_object(site) for site in regions.unresolved],
+        "skipped": [skipped_object(site) for site in regions.skipped],
     }
     return json.dumps(document, indent=2) + "\n"
 
@@ -78,6 +70,13 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
         for site in regions.unresolved:
             lines.append(f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {site.why}")
             lines.append(f"        {advice(site)}")
+        lines.append("")
+    if regions.skipped:
+        lines.append(look.paint("Compile sites that compile nothing of this code:", bold=True))
+        lines += [
+            f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {clean(site.why)}"
+            for site in regions.skipped
+        ]
         lines.append("")
     return "\n".join(lines)
 

@@ -34,9 +34,6 @@ def render(report: Report, look: Look, explain: bool = False, assumed: bool = Tr
         lines.append(
             "Only compiled code was checked; `--assume blocks` adds blocks that users of a library compile."
         )
-    if unresolved := report.compiled.unresolved:
-        sites = _count(unresolved, "compile site")
-        lines.append(f"{sites} could not be resolved; `dynamo-lint regions` lists them with a fix for each.")
     if report.suppressed:
         lines.append(f"{_count(report.suppressed, 'finding')} silenced by comments.")
     if report.accepted:
@@ -54,14 +51,36 @@ def _verdict(report: Report) -> str:
     files = _count(report.files, "file")
     if not report.files:
         return "No Python files found."
+    gaps = _gaps(report)
     if not report.findings:
         if not report.compiled.functions:
-            return f"Nothing was checked: no compiled code found in {files}."
-        return f"No findings: {_compiled(report)} in {files}."
+            return "; ".join([f"Nothing was checked: no compiled code found in {files}", *gaps]) + "."
+        clean = f"No findings, but {', '.join(gaps)}" if gaps else "No findings"
+        return f"{clean}: {_compiled(report)} in {files}."
     counts = Counter(finding.severity for finding in report.findings)
     severities = ", ".join(_count(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
     places = len({finding.span.path for finding in report.findings})
-    return f"Found {severities} in {places} of {files}; {_compiled(report)}."
+    return "; ".join([f"Found {severities} in {places} of {files}", _compiled(report), *gaps]) + "."
+
+
+def _gaps(report: Report) -> Sequence[str]:
+    """The counts of all that was given up without a finding that says so."""
+    gaps = []
+    if sites := len(report.compiled.unresolved):
+        were = _count(sites, "compile site was", "compile sites were")
+        gaps.append(f"{were} not understood (see `dynamo-lint regions`)")
+    if report.unfinished:
+        were = _count(report.unfinished, "function or class was", "functions or classes were")
+        gaps.append(f"{were} not analysed to the end (see `--select DYN906`)")
+    told = {finding.span.path for finding in report.findings if finding.code == "DYN901"}
+    unread = [error for error in report.errors if error.path not in told]
+    if newer := [error.needs for error in unread if error.needs]:
+        were = _count(len(newer), "file was", "files were")
+        they = "it needs" if len(newer) == 1 else "they need"
+        gaps.append(f"{were} not read ({they} Python {max(newer)[0]}.{max(newer)[1]})")
+    if others := len(unread) - len(newer):
+        gaps.append(f"{_count(others, 'file was', 'files were')} not read (see `--select DYN901`)")
+    return gaps
 
 
 def _fixable(report: Report) -> Sequence[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from dynamo_lint import files
 from dynamo_lint.config import CONFIDENCES, Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding
@@ -30,7 +33,8 @@ def check(
     """Lint the files that were found; findings that are `accepted` are only counted."""
     content = read_content(settings.region_comment, found, sources, effort.store)
     judged = judge(settings, found, content, sources, effort)
-    raw = judged.findings
+    meant = {error.path for error in judged.errors if error.needs and _is_for_newer(found, error.path)}
+    raw = [one for one in judged.findings if one.code != "DYN901" or one.span.path not in meant]
     codes = enabled(settings.select, settings.ignore, settings.pedantic, catalogue)
     comments, idle = _suppressions(content, judged, found.reported, codes, catalogue, sources)
     silenced = [finding for finding in raw if any(comment.covers(finding) for comment in comments)]
@@ -46,6 +50,7 @@ def check(
         new, _ = baseline.subtract(accepted, heard, found.root)
         entries = baseline.unused(accepted, missed, found.root, judged.hot_paths & found.reported, codes)
         new += [one for one in with_fingerprints(entries) if _wanted(one, settings, codes)]
+    unfinished = Counter(one.code for one in raw)["DYN906"] - Counter(one.code for one in new)["DYN906"]
     return Report(
         root=found.root,
         torch_version=settings.torch_version,
@@ -55,7 +60,23 @@ def check(
         errors=judged.errors,
         suppressed=sum(_wanted(one, settings, codes) for one in silenced),
         accepted=len(set(heard) - set(new)),
+        unfinished=unfinished,
     )
+
+
+def _is_for_newer(found: Discovered, path: str) -> bool:
+    """Whether the project of a file declares that it is for newer Pythons than the one that runs."""
+    from dynamo_lint.index.packaging import least_python
+
+    home = files.project_above((found.root / path).parent, ("pyproject.toml",))
+    if home is None:
+        return False
+    try:
+        text = files.read(home / "pyproject.toml", links=False).decode()
+    except (OSError, UnicodeDecodeError):
+        return False
+    least = least_python(text)
+    return least is not None and sys.version_info[:2] < least
 
 
 def _suppressions(

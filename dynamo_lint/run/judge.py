@@ -16,7 +16,7 @@ from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.recursion import with_deep_stack
-from dynamo_lint.report import Compiled
+from dynamo_lint.report import Compiled, Site
 from dynamo_lint.run.reading import ALONE, Content, Effort, read_facts
 from dynamo_lint.sources import Sources
 
@@ -131,7 +131,16 @@ def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:
     return Compiled(
         entries=len(here.union(*functions.values())),
         functions=len(functions),
-        unresolved=sum(not site.path or site.path in reported for site in regions.unresolved),
+        unresolved=tuple(
+            Site(site.path, site.line, site.expression, site.why, site.candidates)
+            for site in regions.unresolved
+            if not site.path or site.path in reported
+        ),
+        skipped=tuple(
+            Site(site.path, site.line, site.expression, site.why)
+            for site in regions.skipped
+            if site.path in reported
+        ),
     )
 
 
@@ -213,22 +222,30 @@ def _unfinished(ref: ClassRef | FunctionRef, line: int, message: str, cost: str)
 
 def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:
     return [
-        FileError(path, *fact.error)
+        FileError(path, *fact.error, fact.needs)
         for path, fact in sorted(facts.items())
         if path in reported and fact.error is not None
     ]
 
 
 def _unreadable(error: FileError) -> Finding:
+    if error.needs is not None:
+        wanted = f"{error.needs[0]}.{error.needs[1]}"
+        fix = f"run dynamo-lint under Python {wanted} or newer, or exclude the file with `exclude`"
+    else:
+        running = ".".join(map(str, sys.version_info[:2]))
+        fix = (
+            "fix the error, run dynamo-lint under the Python version the file is written for "
+            f"(this is {running}), or exclude the file with `exclude`"
+        )
     return lint_finding(
         "DYN901",
         Span(error.path, error.line, 1, error.line, 1),
         error.path,
         f"this file was not linted: {error.message}",
         "nothing in it was linted, and calls into it were not followed",
-        "fix the error, run dynamo-lint under the Python version the file is written for "
-        f"(this is {sys.version_info[0]}.{sys.version_info[1]}), or exclude the file with `exclude`",
-        severity="error",
+        fix,
+        severity="warning" if error.needs else "error",
     )
 
 

@@ -74,8 +74,8 @@ class ExternalWrites:
         if not self._may_change(state.key) and not state.mutations:
             return state
         done = []
-        users = (*state.reads, *state.writes, *state.mutations)
-        entries = {self.regions.entries[number].path for one in users for number in one.hot.entries}
+        users = [one.hot for sites in (state.reads, state.writes, state.mutations) for one in sites]
+        entries = {self.regions.entries[number].path for hot in users for number in hot.entries}
         for outside in state.outside:
             often = self._often(outside)
             if often != "rarely" and not any(one_program(self.project, e, outside.path) for e in entries):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import random
@@ -372,6 +373,43 @@ def test_a_second_run_says_the_same(
     assert lint(capsys) == first
     assert lint(capsys, "--no-cache") == first
     assert sorted(path.name for path in project.iterdir()) == ["model.py", "train.py"]
+
+
+def test_every_run_names_the_same_sites_that_are_no_entries(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dynamo_lint.run import reading
+
+    text = "import torch\ndef run(fn): torch.compile(fn)\nfast = torch.compile(torch.relu)\n"
+    (project / "sites.py").write_text(text)
+
+    def sites(*options: str) -> dict[str, list[dict[str, object]]]:
+        cli.run([*(options or (".",)), "--output-format", "json", "--quiet"])
+        document = json.loads(capsys.readouterr().out)
+        return {kind: document[kind] for kind in ("unresolved", "skipped")}
+
+    first = sites()
+    assert [(one["line"], one["expression"]) for one in first["unresolved"]] == [(2, "torch.compile(fn)")]
+    assert first["skipped"] == [
+        {
+            "path": "sites.py",
+            "line": 3,
+            "expression": "torch.compile(torch.relu)",
+            "why": "torch.relu is not part of this project",
+        }
+    ]
+    assert sites() == first
+    cli.run(["regions", "--output-format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert {kind: document[kind] for kind in first} == first
+    assert sites("sites.py") == first
+    assert sites("model.py") == {"unresolved": [], "skipped": []}
+    monkeypatch.setattr(reading, "_WORTH_A_POOL", 1)
+    assert sites(".", "--no-cache", "--jobs", "2") == first
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert sites("-", "--stdin-filename", "sites.py") == first
+    (project / "sites.py").write_text("\n" + text)
+    assert [one["line"] for kind in sites().values() for one in kind] == [3, 4]
 
 
 def test_no_cache_leaves_nothing_behind(

@@ -177,3 +177,105 @@ def test_a_target_that_does_not_exist_is_reported_with_the_names_it_may_mean() -
         "torch.compile(self.image_encoder.forward)": ("m:ImageEncoder",),
         "torch.compile(gone)": (),
     }
+
+
+# --- skipped sites --------------------------------------------------------------------------------------
+
+KNOWN = """
+import functools, re
+import torch.nn.functional as F
+from torch.nn.attention.flex_attention import flex_attention
+from library import Base
+class Inherited(Base, nn.Module):
+    def run(self, x): return x
+class Own(nn.Module):
+    def forward(self, x): return x
+    def compile(self): self.step = torch.compile(self.forward)
+class Net(nn.Module):
+    def forward(self, x): return x
+"""
+
+
+def skipped(code: str, **options: object) -> list[tuple[str, str]]:
+    _, regions = resolve_text(KNOWN + code, **options)
+    assert not regions.unresolved
+    return [(site.expression, site.why) for site in regions.skipped]
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("f = torch.compile(F.linear)", "torch.nn.functional.linear is not part of this project"),
+        (
+            "f = torch.compile(flex_attention)",
+            "torch.nn.attention.flex_attention.flex_attention is not part of this project",
+        ),
+        ("f = torch.compile(dynamic=True)(F.relu)", "torch.nn.functional.relu is not part of this project"),
+        ("jit = torch.compile\nf = jit(F.relu)", "torch.nn.functional.relu is not part of this project"),
+        ("torch.compile(F.relu)", "torch.nn.functional.relu is not part of this project"),
+        ("nn.Linear(3, 3).compile()", "torch.nn.Linear is not part of this project"),
+        ("from timm import Big\nBig().compile(fullgraph=True)", "timm.Big is not part of this project"),
+        ("f = torch.compile(Inherited())", "the forward of Inherited is that of a library"),
+        ("Inherited().compile()", "the forward of Inherited is that of a library"),
+        (
+            "net = Net()\nnet.forward = torch.compiler.disable(net.forward)\nf = torch.compile(net)",
+            "the forward of Net is disabled",
+        ),
+        ("f = torch.compile(Net(), disable=True)", "`disable=True` turns compiling off"),
+        ("f = torch.compile(disable=True)(Net())", "`disable=True` turns compiling off"),
+        ("Net().compile(disable=True)", "`disable=True` turns compiling off"),
+        ("@torch.compile(disable=True)\ndef f(x): return x", "`disable=True` turns compiling off"),
+        (
+            "@functools.partial(torch.compile, disable=True)\ndef f(x): return x",
+            "`disable=True` turns compiling off",
+        ),
+        (
+            "@torch.compile(disable=True)\nclass Off(nn.Module):\n    def forward(self, x): return x",
+            "`disable=True` turns compiling off",
+        ),
+        (
+            "def fast(*args, **kwargs): return torch.compile(*args, **kwargs)\nf = fast(Net())",
+            "the function compiles what it is given: its callers are the compile sites",
+        ),
+        (
+            "later = torch.compile(dynamic=True)",
+            "it is given nothing yet: what its result is called with is compiled",
+        ),
+        ("Own().compile()", "Own has a `compile` of its own: what that compiles is listed there"),
+    ],
+)
+def test_a_site_that_compiles_nothing_of_the_project_is_skipped_with_its_reason(code: str, why: str) -> None:
+    assert [reason for _, reason in skipped(code)] == [why]
+
+
+def test_a_configured_wrapper_is_a_site_like_torch_compile() -> None:
+    code = "def prepare(model): return model\nf = prepare(F.relu)"
+    assert skipped(code) == []
+    wrappers = ("m:prepare#0",)
+    ((expression, why),) = skipped(code, compile_wrappers=wrappers)
+    assert (expression, why) == ("prepare(F.relu)", "torch.nn.functional.relu is not part of this project")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "word = re.compile('a')",
+        "from re import compile\nword = compile('a')",
+        "def sql(statement, dialect): return statement.compile(dialect=dialect)",
+        "import keras\nkeras.Model().compile(optimizer='adam')",
+        "code = compile('1', 'x', 'eval')",
+        "f = torch.compile(Net())",
+        "f = torch.compile(dynamic=True)(Net())",
+        "@torch.compile(fullgraph=True)\ndef f(x): return x",
+        "jit = torch.compile\n@jit\ndef f(x): return x",
+    ],
+)
+def test_what_compiles_something_or_is_no_site_is_not_skipped(code: str) -> None:
+    assert skipped(code) == []
+
+
+def test_a_site_that_a_declaration_answers_is_skipped() -> None:
+    _, regions = resolve_text(MODEL + SITE, declared=("m:Encoder",))
+    assert [(one.expression, one.why) for one in regions.skipped] == [
+        ("torch.compile(encoder)", "its target is unknown, but a declaration names what it may compile")
+    ]

@@ -362,5 +362,5 @@ def test_junit_survives_what_xml_cannot_say(root: Path) -> None:
 def test_every_machine_format_is_free_of_colour(root: Path) -> None:
     for name in MACHINE:
         view = View(Look(colour=True, root=root, cwd=root), Sources(root), root)
-        report = Report(root, (2, 13), 3, Compiled(0, 0, 0), FINDINGS)
+        report = Report(root, (2, 13), 3, Compiled(0, 0), FINDINGS)
         assert "\x1b" not in formats.render(name, report, view)

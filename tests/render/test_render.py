@@ -13,10 +13,10 @@ from dynamo_lint.findings import Edit, FileError, Finding, Fix, Related, Span
 from dynamo_lint.index.ir import FileFacts, Function
 from dynamo_lint.pages import parse_page
 from dynamo_lint.program.refs import Confidence, FunctionRef
-from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Unresolved
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
 from dynamo_lint.render import concise, full, json_format, page, statistics, summary
 from dynamo_lint.render import regions as regions_text
-from dynamo_lint.report import Compiled, Report
+from dynamo_lint.report import Compiled, Report, Site
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, text_width
 
@@ -115,6 +115,7 @@ REGIONS = Regions(
     (ENTRY, SHARED, OUTSIDE),
     (HOT, HELPER),
     (Unresolved("train.py", 60, "torch.compile(fn_table[name])", "`fn_table` is filled while running"),),
+    skipped=(Skipped("train.py", 70, "torch.compile(F.linear)", "F.linear is not part of this project"),),
 )
 FILES = {
     "src/moe.py": FileFacts(
@@ -124,7 +125,9 @@ FILES = {
 }
 
 
-COUNTS = Compiled(len(REGIONS.entries), len({hot.function for hot in REGIONS.hot}), len(REGIONS.unresolved))
+SITE = Site("train.py", 60, "torch.compile(fn_table[name])", "`fn_table` is filled while running", ("m:A",))
+SKIPPED = Site("train.py", 70, "torch.compile(F.linear)", "F.linear is not part of this project")
+COUNTS = Compiled(len(REGIONS.entries), len({hot.function for hot in REGIONS.hot}), (SITE,), (SKIPPED,))
 
 
 @pytest.fixture
@@ -219,15 +222,13 @@ def test_json_findings_have_all_keys_whatever_is_unknown(root: Path) -> None:
 
 
 def test_json_of_an_empty_report_is_valid(root: Path) -> None:
-    document = json.loads(json_format.render(Report(root, (2, 6), 0, Compiled(0, 0, 0))))
+    document = json.loads(json_format.render(Report(root, (2, 6), 0, Compiled(0, 0))))
     assert document["findings"] == document["errors"] == []
     assert document["torch_version"] == "2.6"
 
 
 def test_json_lists_files_that_could_not_be_linted(root: Path) -> None:
-    broken = Report(
-        root, (2, 13), 1, Compiled(1, 1, 1), errors=(FileError("a\udcff.py", 3, "invalid syntax"),)
-    )
+    broken = Report(root, (2, 13), 1, Compiled(1, 1), errors=(FileError("a\udcff.py", 3, "invalid syntax"),))
     assert json.loads(json_format.render(broken))["errors"] == [
         {"path": "a\udcff.py", "line": 3, "message": "invalid syntax"}
     ]
@@ -241,29 +242,62 @@ def test_statistics_count_by_rule(root: Path) -> None:
 
 def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path) -> None:
     assert summary.render(report(root), Look()) == (
-        "Found 2 errors, 1 warning, 1 note in 1 of 3 files; 2 compiled functions from 3 compile entries.\n"
-        "1 compile site could not be resolved; `dynamo-lint regions` lists them with a fix for each.\n"
+        "Found 2 errors, 1 warning, 1 note in 1 of 3 files; 2 compiled functions from 3 compile entries; "
+        "1 compile site was not understood (see `dynamo-lint regions`).\n"
         "Run `dynamo-lint rule DYN101 DYN201` for the reason and examples.\n"
     )
 
 
 def test_summary_explains_guards_where_findings_were_shown_in_full(root: Path) -> None:
     assert "A guard is the check" in summary.render(report(root), Look(), explain=True)
-    clean = Report(root, (2, 13), 3, Compiled(1, 1, 0))
+    clean = Report(root, (2, 13), 3, Compiled(1, 1))
     assert "guard" not in summary.render(clean, Look(), explain=True)
 
 
 def test_summary_of_clean_code_says_what_was_judged(root: Path) -> None:
-    clean = Report(root, (2, 13), 3, Compiled(1, 1, 0))
+    clean = Report(root, (2, 13), 3, Compiled(1, 1))
     assert (
         summary.render(clean, Look()) == "No findings: 1 compiled function from 1 compile entry in 3 files.\n"
     )
 
 
+def said(root: Path, compiled: Compiled, **more: object) -> str:
+    return summary.render(Report(root, (2, 13), 3, compiled, **more), Look()).splitlines()[0]  # type: ignore[arg-type]
+
+
+def test_summary_is_clean_only_where_every_compile_site_was_understood(root: Path) -> None:
+    one, three = (said(root, Compiled(1, 2, (SITE,) * number)) for number in (1, 3))
+    assert one == (
+        "No findings, but 1 compile site was not understood (see `dynamo-lint regions`): "
+        "2 compiled functions from 1 compile entry in 3 files."
+    )
+    assert three.startswith(
+        "No findings, but 3 compile sites were not understood (see `dynamo-lint regions`): "
+    )
+    assert said(root, Compiled(0, 0, (SITE,))) == (
+        "Nothing was checked: no compiled code found in 3 files; "
+        "1 compile site was not understood (see `dynamo-lint regions`)."
+    )
+
+
+def test_summary_is_clean_where_sites_compile_nothing_of_the_linted_code(root: Path) -> None:
+    assert said(root, Compiled(1, 1, (), (SKIPPED,))).startswith("No findings: 1 compiled")
+
+
+def test_summary_counts_what_was_given_up_and_no_finding_tells_of(root: Path) -> None:
+    newer, broken = FileError("a.py", 1, "", (3, 12)), FileError("b.py", 1, "invalid syntax")
+    assert said(root, Compiled(1, 1), errors=(newer, newer, broken), unfinished=1).startswith(
+        "No findings, but 1 function or class was not analysed to the end (see `--select DYN906`), "
+        "2 files were not read (they need Python 3.12), 1 file was not read (see `--select DYN901`): "
+    )
+    told = finding(1, 1, 1, 1, code="DYN901", span=Span("b.py", 1, 1, 1, 1))
+    assert "not read" not in said(root, Compiled(1, 1), findings=(told,), errors=(broken,))
+
+
 def test_summary_says_what_was_not_judged_where_little_is_compiled_and_nothing_was_assumed(
     root: Path,
 ) -> None:
-    little, much = (Report(root, (2, 13), 3, Compiled(1, functions, 0)) for functions in (2, 3))
+    little, much = (Report(root, (2, 13), 3, Compiled(1, functions)) for functions in (2, 3))
     assert "`--assume blocks` adds blocks" in summary.render(little, Look(), assumed=False)
     assert "--assume" not in summary.render(little, Look(), assumed=True)
     assert "--assume" not in summary.render(much, Look(), assumed=False)
@@ -295,7 +329,7 @@ def test_full_output_says_when_the_way_out_can_be_had_for_the_asking(root: Path)
 
 
 def test_summary_of_code_that_compiles_nothing_names_the_ways_to_declare_regions(root: Path) -> None:
-    text = summary.render(Report(root, (2, 13), 3, Compiled(0, 0, 0)), Look())
+    text = summary.render(Report(root, (2, 13), 3, Compiled(0, 0)), Look())
     assert "No findings" not in text
     for way in ("regions = [", "# dynamo-lint: region", "--assume blocks", "--assume-compiled"):
         assert way in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,42 @@ def test_unresolved_entries_are_findings_only_when_asked_for(here: Path) -> None
     (fix,) = [finding.fix for finding in lint(select=("DYN902",)).findings]
     assert fix is not None
     assert fix.message == 'declare what it compiles, for example: `regions = ["b:Counter"]`'
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="it is read")
+def test_a_file_for_a_newer_python_is_a_warning_that_says_what_to_do(here: Path) -> None:
+    write(here, a=MODEL + ENTRY, newer='x = t"{a}"\n')
+    (pyproject := here / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.10"\n')
+    report = lint(select=("DYN901",))
+    (one,) = report.findings
+    running = ".".join(map(str, sys.version_info[:2]))
+    assert (one.severity, one.span.path) == ("warning", "newer.py")
+    assert one.message.endswith(f"it needs Python 3.14, and dynamo-lint runs under Python {running}")
+    assert one.fix is not None
+    assert one.fix.message.startswith("run dynamo-lint under Python 3.14 or newer")
+    pyproject.unlink()
+    assert found(lint(select=("DYN901",))) == found(report)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="it is read")
+def test_a_file_of_a_project_for_newer_pythons_is_counted_only(here: Path) -> None:
+    write(here, a=MODEL + ENTRY, newer='x = t"{a}"\n', broken="def f(:\n")
+    (here / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.14"\n')
+    report = lint()
+    assert [(path, code) for path, _, _, code in found(report)] == [
+        ("a.py", "DYN101"),
+        ("broken.py", "DYN901"),
+    ]
+    assert [(error.path, error.needs) for error in report.errors] == [
+        ("broken.py", None),
+        ("newer.py", (3, 14)),
+    ]
+
+
+def test_what_was_not_analysed_to_the_end_is_counted_where_no_finding_tells_of_it(here: Path) -> None:
+    write(here, a="import torch\n@torch.compile\ndef f(x):\n    return x" + ".a()" * 4000 + "\n")
+    assert [one.code for one in lint(select=("DYN906",)).findings] == ["DYN906"]
+    assert [lint(select=(code,)).unfinished for code in ("DYN906", "DYN1")] == [0, 1]
 
 
 def test_equal_findings_get_fingerprints_of_their_own(here: Path) -> None:

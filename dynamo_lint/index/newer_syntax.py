@@ -1,0 +1,79 @@
+"""The version of Python that a file needs if its syntax is newer than the Python that runs."""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+import tokenize
+import warnings
+
+import libcst as cst
+
+from dynamo_lint.index.decoding import decode
+
+Version = tuple[int, int]
+_SINCE: dict[str, Version] = {
+    "TryStar": (3, 11),
+    "TypeParameters": (3, 12),
+    "TypeAlias": (3, 12),
+    "TemplatedString": (3, 14),
+}
+"""The classes of libcst for syntax that came with a version: older versions of libcst lack some."""
+_LONGEST = 2_000
+"""Tokens of one statement: libcst's parser takes memory with the square of how deep it is nested."""
+
+
+def needed(source: bytes) -> Version | None:
+    """The version of Python whose syntax a file has; None if the running one knows it, or no version does."""
+    try:  # the parser of libcst knows the newest syntax under every Python
+        text = decode(source)
+        if _is_long(text):
+            return None
+        tree = cst.parse_module(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, cst.ParserSyntaxError, tokenize.TokenError):
+        return None
+    newest: Version = (0, 0)
+    waiting: list[cst.CSTNode] = [tree]
+    while waiting:
+        node = waiting.pop()
+        newest = max(newest, _since(node))
+        waiting += node.children
+    return newest if newest > sys.version_info[:2] else None
+
+
+def _is_long(text: str) -> bool:
+    """Whether a statement has too many tokens; a string with code inside counts as all of its characters."""
+    tokens = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NEWLINE:
+            tokens = 0
+        tokens += len(token.string) if token.type == tokenize.STRING and "{" in token.string else 1
+        if tokens > _LONGEST:
+            return True
+    return False
+
+
+def _since(node: cst.CSTNode) -> Version:
+    """The version of Python that has brought what a node is."""
+    match node:
+        case cst.TypeParam(default=cst.BaseExpression()):
+            return 3, 13
+        case cst.ExceptHandler(type=cst.Tuple(lpar=())) | cst.ExceptStarHandler(type=cst.Tuple(lpar=())):
+            return 3, 14
+        case cst.Index(star="*") | cst.Annotation(annotation=cst.StarredElement()):
+            return 3, 11
+        case cst.FormattedString() if sys.version_info < (3, 12) and not _is_plain(node):
+            return 3, 12
+    return _SINCE.get(type(node).__name__, (0, 0))
+
+
+def _is_plain(string: cst.FormattedString) -> bool:
+    """Whether the running Python reads an f-string: before 3.12 its quotes could not stand inside it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(f"({cst.Module(()).code_for_node(string)})")
+    except SyntaxError as error:
+        return "unicode error" in (error.msg or "")  # wrong in every version
+    return True
