@@ -136,20 +136,26 @@ class _Frames:
         return any(self.project.class_(one).decorators for one in (owner, receiver) if one is not None)
 
 
-def separate_frames(project: Project, regions: Regions, bodies: Bodies) -> tuple[SeparateFrame, ...]:
-    """The classes whose instances are compiled by themselves for a break, though nobody asks for it."""
+def frames(
+    project: Project, regions: Regions, bodies: Bodies
+) -> tuple[tuple[SeparateFrame, ...], frozenset[FunctionRef]]:
+    """The classes whose instances are compiled by themselves for a break, and the functions that run eagerly
+    for one: Dynamo compiles nothing of them but what they call.
+    """
     whole = [hot for hot in regions.hot if _breakable(project, regions, hot)]
     nodes = {Node(hot.function, hot.receiver): hot for hot in whole}
     callers = regions.callers(Confidence.LIKELY)
-    frames = _Frames(
+    found = _Frames(
         project, bodies, regions.calls, callers, not captures(project), not moves_messages(project)
     )
-    frames.climb(list(nodes))
-    return tuple(
+    found.climb(list(nodes))
+    apart = tuple(
         one
-        for unit, reached in _calls_from_outside(project, frames, nodes).items()
-        if (one := _separate_frame(unit, reached, frames, nodes))
+        for unit, reached in _calls_from_outside(project, found, nodes).items()
+        if (one := _separate_frame(unit, reached, found, nodes))
     )
+    elsewhere = {Node(hot.function, hot.receiver) for hot in regions.hot} - found.stuck
+    return apart, frozenset({node[0] for node in found.stuck} - {node[0] for node in elsewhere})
 
 
 def _calls_from_outside(

@@ -248,12 +248,14 @@ def _origins(
     anything: dict[FunctionRef, None] = {}
     bound: set[Value] = set()
     for caller, site in sites_passing(pts, parameter, where):
+        given = argument_for(parameter, pts.project.function(where), site.call)
+        if caller.function == where and given == ir.Name(parameter.name):
+            continue  # it calls itself with what it was given: others have brought that
         values = pts.passed_by(parameter, where, caller, site)
         later = kept and not _is_called_at_once(pts.project.function(caller.function), site)
         if later or is_partial_call(pts.project, caller, site):
             bound.update(values)
             continue
-        given = argument_for(parameter, pts.project.function(where), site.call)
         passed_on = as_given(pts.project.function(caller.function), given) if given is not None else None
         followed = caller.function not in (*entered, where, *above) and not _is_run_unnamed(caller.function)
         before: Origins = {}

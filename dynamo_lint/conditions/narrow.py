@@ -171,9 +171,14 @@ def _by_name(pts: PointsTo, values: ValueSet, names: frozenset[str], holds: bool
 
 
 def _may_be(pts: PointsTo, value: Value, types: ValueSet) -> bool:
-    """Whether a value passes the test; of a value from outside the project nothing is known."""
+    """Whether a value passes the test; of a value from outside the project nothing is known.
+
+    A list, or a `ModuleList`, is no instance of a class of the project that is no container itself.
+    """
     if isinstance(value, Container):
-        return value.kind != "tuple"
+        ours = [one.ref for one in types if isinstance(one, Instance)]
+        plain = len(ours) == len(types) and not any(map(pts.project.is_container, ours))
+        return value.kind != "tuple" and not plain
     return is_instance_of(pts, value, types) if isinstance(value, Instance) else True
 
 

@@ -63,10 +63,11 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     contexts = [seen_in_code(tables.project, context, tested) for tested in (False, True)]
     best: dict[tuple[str, str, int, int], Finding] = {}
     unguarded = unguarded_entries(tables)
+    eager = {function.id for function in tables.eager}
     discarded: set[tuple[str, int]] = set()
     for rule in RULES:
         for found in _found(rule, tables, contexts):
-            if rule in GUARDED and found.region in unguarded:
+            if rule in GUARDED and (found.region in unguarded or found.symbol in eager):
                 continue  # no guard, no recompile: what is left is a stale value
             if rule is DISCARDED_COMPILE_RESULT:
                 discarded.add((found.span.path, found.span.line))

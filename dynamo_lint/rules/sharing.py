@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from dynamo_lint.breaks.frames import SeparateFrame, certain_together
@@ -68,8 +68,15 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
             found[code][place].setdefault(ref, hot)
     for code, groups in found.items():
         where, classes = max(groups.items(), key=lambda group: len(group[1]))
+        classes = {ref: hot for ref, hot in classes.items() if not _is_base(tables.project, ref, classes)}
         if len(classes) > 1:
             yield Shared(code, tuple(classes), next(iter(classes.values())), bool(where))
+
+
+def _is_base(project: Project, ref: ClassRef, classes: Collection[ClassRef]) -> bool:
+    """Whether a class is only there for others of these to inherit from: nothing constructs it."""
+    inherited = any(ref in project.mro(one)[1:] for one in classes)
+    return inherited and not points_to_of(project).constructions(ref)
 
 
 def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, CompiledFunction]]:

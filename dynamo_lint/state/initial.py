@@ -462,6 +462,11 @@ class Initial:
                 return frozenset().union(*parts) if all(parts) else K.UNKNOWN
             case ir.Name(name):
                 return self._of_name(name, context, depth)
+            case (
+                ir.Element(ir.Call(ir.Name("range")))
+                | ir.Subscript(ir.Element(ir.Call(ir.Name("enumerate"))), ir.Constant(0))
+            ):
+                return frozenset({Kind.INT})  # the number of a round
             case ir.Call(function):
                 return self._of_call(function, expr, context)
             case ir.Attribute(owner, name):

@@ -222,6 +222,8 @@ class Tables:
     policies: Policies
     drivers: Drivers
     """How often lines of code outside regions run, compared with compiled code."""
+    eager: frozenset[FunctionRef]
+    """Compiled functions that run eagerly all the same, for a break in a loop or a `try` of theirs."""
     skipped: tuple[tuple[FunctionRef, str], ...] = ()
     """Hot functions that were not looked into, and why."""
 

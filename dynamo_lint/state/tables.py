@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dynamo_lint.breaks.frames import separate_frames
+from dynamo_lint.breaks.frames import frames
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function
 from dynamo_lint.instances.find import find_units
@@ -53,7 +53,7 @@ ROOTS = ("state", "global", "bound", "argument", "closure")
 def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
     bodies = Bodies(project, read_source)
-    by_break = separate_frames(project, regions, bodies)
+    by_break, eager = frames(project, regions, bodies)
     units = find_units(project, regions, bodies, by_break)
     scopes = Names(project)
     names = _stored_names(project, regions)
@@ -90,6 +90,7 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
         fields,
         Policies(project, regions),
         between.drivers,
+        eager,
         tuple(interpretation.skipped.items()),
     )
 
