@@ -59,6 +59,20 @@ def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
     return union([others, pts.guessed({v: confidence for v, confidence in callees.items() if v in plain})])
 
 
+def of_receiver(project: Project, callees: ValueSet, receiver: ClassRef | None) -> ValueSet:
+    """The methods among the functions that a closure calls which belong to the class it is called on, if any.
+
+    `Block.forward = wrapped(Block.forward)`: on a block, the closure calls the method of blocks.
+    """
+    order = set(project.mro(receiver)) if receiver is not None else set()
+    own: ValueSet = {
+        v: confidence
+        for v, confidence in callees.items()
+        if isinstance(v, FunctionValue) and project.owner(v.ref) in order
+    }
+    return own or callees
+
+
 _AROUND = 3
 """Classes beside those that a configuration chooses from: what is put around the model it makes."""
 

@@ -32,7 +32,7 @@ from dynamo_lint.regions.compile_names import CONVENTION
 from dynamo_lint.regions.edge_conditions import Switches, if_given, never_runs, without_gradients
 from dynamo_lint.regions.model import Call, CompiledFunction, Root
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.targets import is_kept_eager, of_few, shown, targets_of
+from dynamo_lint.regions.targets import is_kept_eager, of_few, of_receiver, shown, targets_of
 from dynamo_lint.values.arguments import ENOUGH, as_given
 from dynamo_lint.values.model import (
     Arguments,
@@ -289,7 +289,7 @@ class _Walk:
         pts = points_to_of(self._project)
         values = patched_callee(pts, call.function, context)
         if is_wrapped(self._project, call.function, context.function):
-            values = of_few(pts, values)
+            values = of_few(pts, of_receiver(self._project, values, context.receiver))
         values = shown(pts, values, FAN_OUT)
         yield from self._by_caller(call.function, context, values, call.line)
         for value, confidence in values.items():

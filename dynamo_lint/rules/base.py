@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Finding, Fix, Related, Span
-from dynamo_lint.program.refs import FunctionRef, Position
+from dynamo_lint.program.files import in_tests
+from dynamo_lint.program.refs import Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, WriteSite
 from dynamo_lint.state.provenance import Tables
@@ -79,7 +80,11 @@ def placed(
     confidence: str = "certain",
 ) -> Finding:
     """A finding outside hot code: where something is set up; `hot` is the compiled code that it concerns."""
-    entry = tables.regions.entries[hot.entries[0]] if tables is not None and hot is not None else None
+    entries = [tables.regions.entries[number] for number in hot.entries] if tables and hot else []
+    # What only a test compiles says nothing of how the users of the code around it will run that.
+    known = [one.path for one in entries if one.confidence < Confidence.ASSUMED]
+    tried = bool(known) and not in_tests(path) and all(map(in_tests, known))
+    entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()
     return Finding(
         code=rule.code,
@@ -87,7 +92,7 @@ def placed(
         span=Span(path, position.line, position.column, position.end_line, position.end_column),
         message=claim.message,
         cost=claim.cost,
-        severity=claim.severity or severity(claim.effect, claim.entries, context),
+        severity="note" if tried else claim.severity or severity(claim.effect, claim.entries, context),
         effect=claim.effect,
         confidence=hot.confidence.word if hot is not None else confidence,
         symbol=symbol,

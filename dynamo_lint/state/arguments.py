@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import itself
 from dynamo_lint.program.files import one_program
 from dynamo_lint.program.literal_arguments import Shape
@@ -303,7 +304,15 @@ def _takes(project: Project, hot: CompiledFunction) -> bool:
 def _plausible(project: Project, ref: FunctionRef) -> bool:
     """A driver is a function that somebody may call again and again, or loops."""
     function = project.function(ref)
-    return bool(function.loops) or ref.key != MODULE_KEY
+    return (bool(function.loops) or ref.key != MODULE_KEY) and not _is_scripted(project, ref)
+
+
+def _is_scripted(project: Project, ref: FunctionRef) -> bool:
+    """Whether TorchScript compiles a function: it scripts what `torch.compile` was given, and calls that."""
+    names = {terminal_name(decorator) for decorator in project.function(ref).decorators}
+    owner = project.owner(ref)
+    bases = project.external_bases(owner) if owner is not None else ()
+    return not names.isdisjoint({"script_method", "script"}) or "torch.jit.ScriptModule" in bases
 
 
 def _reach(project: Project, compiled: Compiled) -> Reach:

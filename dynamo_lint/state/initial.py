@@ -462,9 +462,8 @@ class Initial:
                 return frozenset().union(*parts) if all(parts) else K.UNKNOWN
             case ir.Name(name):
                 return self._of_name(name, context, depth)
-            case (
-                ir.Element(ir.Call(ir.Name("range")))
-                | ir.Subscript(ir.Element(ir.Call(ir.Name("enumerate"))), ir.Constant(0))
+            case ir.Element(ir.Call(ir.Name("range"))) | ir.Subscript(
+                ir.Element(ir.Call(ir.Name("enumerate"))), ir.Constant(0)
             ):
                 return frozenset({Kind.INT})  # the number of a round
             case ir.Call(function):
