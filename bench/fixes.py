@@ -82,7 +82,7 @@ def _report(title: str, folder: Path, counts: Counter[tuple[str, str]], regions:
 
 def _fix(folder: Path, regions: tuple[str, ...], overlay: dict[str, bytes] | None = None) -> Rewritten:
     found = discover((folder,), [], force_exclude=False)
-    settings = Settings(min_confidence="assumed", regions=regions)
+    settings = Settings(min_confidence="possible", regions=regions)
     return rewrite(settings, found, catalogue(), Sources(found.root, overlay or {}), unsafe=True)
 
 

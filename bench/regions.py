@@ -2,7 +2,7 @@
 
 A key names a code base and the functions that Dynamo traces in it. Its sources are looked for in
 FOLDER/<name> (default: build/bench): a released version is downloaded there by pip, a repository is yours to
-clone. Printed per key: how many of its functions are found at certain, likely and assumed, and how many that
+clone. Printed per key: how many of its functions are found at certain, likely and possible, and how many that
 it does not know are claimed at certain and likely. A key that says it is a sample knows only some of the
 functions: there, only what it says is not compiled counts as wrong. `bench/keys` holds such samples of code
 bases that nobody tuned the tool to, written down before its first run over them.
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-TIERS = ("certain", "likely", "assumed")
+TIERS = ("certain", "likely", "possible")
 
 
 def main() -> int:
@@ -76,7 +76,7 @@ def newer_python(key: dict[str, Any]) -> str:
 def score(key: dict[str, Any], confidence: dict[str, str]) -> tuple[list[int], list[str], list[str]]:
     """How well functions, each found at some confidence, answer a key; the missed and the wrong ones.
 
-    The numbers: expected; of these found at certain, likely, assumed; wrong at certain and likely.
+    The numbers: expected; of these found at certain, likely, possible; wrong at certain and likely.
     """
     expected = {entry["id"] for entry in key["in_region"]}
     free = {entry["id"] for entry in key.get("may_be_in_region", ())}
@@ -101,7 +101,7 @@ def _row(name: str, result: list[int]) -> str:
 
 def _regions(root: Path) -> Any:
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as config:
-        config.write('min-confidence = "assumed"\n')
+        config.write('min-confidence = "possible"\n')
         config.flush()
         options = ["--output-format", "json", "--config", config.name, "--no-cache"]
         command = [sys.executable, "-m", "dynamo_lint", "regions", ".", *options]

@@ -13,7 +13,9 @@ from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.selectors import closest
 
-CONFIDENCES = ("assumed", "likely", "certain")
+CONFIDENCES = ("possible", "likely", "certain")
+OLDER_WORDS = {"assumed": "possible"}
+"""Words that earlier versions used, which configurations and scripts may still hold."""
 """From a guess to a proof; `min-confidence` compares positions in this tuple."""
 
 ASSUMPTIONS = ("none", "blocks", "modules")
@@ -101,7 +103,7 @@ class Settings:
             compile_decorators=self.compile_decorators,
             disable_decorators=self.disable_decorators,
             assume=self.assume,
-            guesses=self.min_confidence == "assumed",
+            guesses=self.min_confidence == "possible",
         )
 
 
@@ -242,6 +244,10 @@ def _choice(*words: str) -> Callable[[object], str]:
     return read
 
 
+def _confidence(raw: object) -> str:
+    return _choice(*CONFIDENCES)(OLDER_WORDS.get(raw, raw) if isinstance(raw, str) else raw)
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One key of the configuration: how it is read, and what the reference says about it."""
@@ -262,7 +268,7 @@ KEYS: Mapping[str, Key] = {
     "torch-version": Key(_torch_version, 'the torch version you compile with, `"2.6"` to `"2.15"`'),
     "recompile-limit": Key(_positive, "`torch._dynamo.config.recompile_limit`, if you change it"),
     "min-confidence": Key(
-        _choice(*CONFIDENCES),
+        _confidence,
         "lowest confidence that a line is compiled, for findings to be reported",
         choices=CONFIDENCES,
     ),

@@ -66,7 +66,7 @@ class Finding:
     severity: str
     effect: str
     confidence: str
-    """`certain`, `likely` or `assumed`: how sure it is that the line is compiled."""
+    """`certain`, `likely` or `possible`: how sure it is that the line is compiled."""
     symbol: str
     """Identity of the function the line stands in."""
     subject: str

@@ -2,7 +2,7 @@
 
 A file is about one concept and is cut into programs by `# %% sentence`. What stands before the first of them is
 part of every Python file of each program. A line `# file: name.py` starts a further file; a program that begins
-with one has no other. The comment `# compiled: certain` (or `likely`, `assumed`) stands beside the `def` of a
+with one has no other. The comment `# compiled: certain` (or `likely`, `possible`) stands beside the `def` of a
 function that the regions hold with that confidence, and a function without one is not compiled at all. A line
 holds as many marks as functions that are compiled: `# compiled: certain, likely`. Options of the question stand
 in a line of their own: `# options: guesses=True`.
@@ -31,7 +31,7 @@ FILES = sorted(path for path in Path(__file__).parent.glob("*/programs/*.py") if
 CELL = re.compile(r"^# %% (.+)\n", re.MULTILINE)
 FILE = re.compile(r"^# file: (.+)\n", re.MULTILINE)
 OPTIONS = re.compile(r"^# options: (.+)\n", re.MULTILINE)
-MARK = re.compile(r" *# compiled: ((?:certain|likely|assumed)(?:, (?:certain|likely|assumed))*)$")
+MARK = re.compile(r" *# compiled: ((?:certain|likely|possible)(?:, (?:certain|likely|possible))*)$")
 
 
 @dataclass(frozen=True, slots=True)

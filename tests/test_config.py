@@ -22,7 +22,7 @@ ignore = ["DYN103"]
 exclude = ["generated"]
 extend-exclude = ["vendored/*.py"]
 torch-version = "2.10.1"
-min-confidence = "assumed"
+min-confidence = "possible"
 fail-level = "error"
 assume = "blocks"
 regions = ["pkg.moe:MoE"]
@@ -51,7 +51,7 @@ def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
         exclude=("generated",),
         extend_exclude=("vendored/*.py",),
         torch_version=(2, 10),
-        min_confidence="assumed",
+        min_confidence="possible",
         fail_level="error",
         assume="blocks",
         regions=("pkg.moe:MoE",),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds that a single file may take."""
 
-EVERYTHING = ("--assume-compiled", "--pedantic", "--select", "ALL", "--min-confidence", "assumed")
+EVERYTHING = ("--assume-compiled", "--pedantic", "--select", "ALL", "--min-confidence", "possible")
 TOKENS = (
     b"self",
     b"self.n",

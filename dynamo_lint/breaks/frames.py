@@ -208,7 +208,7 @@ def _inlined(node: Node, frames: _Frames) -> Iterator[Node]:
 def _breakable(project: Project, regions: Regions, hot: CompiledFunction) -> bool:
     """With `fullgraph` a break is an error."""
     entries = (regions.entries[index] for index in hot.entries)
-    return hot.confidence < Confidence.ASSUMED and not any(
+    return hot.confidence < Confidence.POSSIBLE and not any(
         entry_keywords(project, entry).get("fullgraph") is True for entry in entries
     )
 

@@ -52,12 +52,12 @@ def by_caller(pts: PointsTo, where: FunctionRef, called: Expr, known: ValueSet) 
             if not site.eager
             for value, confidence in pts.capped(pts.passed_by(parameter, where, caller, site)).items()
             if isinstance(value, Instance)
-            and confidence < Confidence.ASSUMED
+            and confidence < Confidence.POSSIBLE
             and pts.project.is_module(value.ref)
         ),
         nothing,
     )
-    return tuple(one for one in found if known.get(one.value, Confidence.ASSUMED) > Confidence.LIKELY)
+    return tuple(one for one in found if known.get(one.value, Confidence.POSSIBLE) > Confidence.LIKELY)
 
 
 def bind_arguments(pts: PointsTo, ref: FunctionRef, call: Call, context: Context) -> Arguments:

@@ -22,7 +22,7 @@ from dynamo_lint.commands.common import (
 from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble
 from dynamo_lint.commands.fixing import fix_options
 from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.config import CONFIDENCES, OUTPUT_FORMATS, Settings, parse_torch_version
+from dynamo_lint.config import CONFIDENCES, OLDER_WORDS, OUTPUT_FORMATS, Settings, parse_torch_version
 from dynamo_lint.findings import SEVERITIES
 
 
@@ -68,10 +68,11 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
 )
 @option(
     "--min-confidence",
-    type=click.Choice(CONFIDENCES),
+    type=click.Choice((*CONFIDENCES, *OLDER_WORDS)),
+    callback=lambda _context, _option, word: OLDER_WORDS.get(word, word),
     metavar="LEVEL",
     section=RULES,
-    help="Lowest to report: certain, likely (default), assumed.",
+    help="Lowest to report: certain, likely (default), possible.",
 )
 @region_options
 @fix_options

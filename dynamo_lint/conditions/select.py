@@ -96,7 +96,7 @@ def _is_of_rows(iterable: Expr) -> bool:
 
 def _has_parts(values: ValueSet) -> bool:
     """Whether any module is known to be among some values."""
-    known = (value for value, confidence in values.items() if confidence < Confidence.ASSUMED)
+    known = (value for value, confidence in values.items() if confidence < Confidence.POSSIBLE)
     return any(isinstance(value, Instance | Container) for value in known)
 
 

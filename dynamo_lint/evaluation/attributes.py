@@ -78,7 +78,7 @@ def of_value(pts: PointsTo, owner: Value, name: str) -> ValueSet:
         case ExternalInstance(dotted) if dotted in LOADERS:
             return loaded(pts, name)
         case ExternalInstance(dotted) if dotted == SOME_MODULE:
-            return {owner: Confidence.ASSUMED}
+            return {owner: Confidence.POSSIBLE}
         case AnonymousModule():
             return containers.anonymous_module_attribute(pts, owner, name)
         case Container("dict" | "tuple") if name in owner.keys:  # ModuleDict, SimpleNamespace, a named tuple

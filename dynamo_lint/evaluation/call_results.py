@@ -344,9 +344,9 @@ def _of_method(
             case ExternalInstance() | AnonymousModule() if method.name in SELF_RETURNING:
                 parts.append({owner: confidence})
             case ExternalInstance("torch.nn.Module") if method.name in ("children", "modules"):
-                parts.append(each({owner: Confidence.ASSUMED}))
+                parts.append(each({owner: Confidence.POSSIBLE}))
             case ExternalInstance("torch.nn.Module") if method.name in ("named_children", "named_modules"):
-                parts.append(containers.pairs({owner: Confidence.ASSUMED}))
+                parts.append(containers.pairs({owner: Confidence.POSSIBLE}))
     if not resolved and not parts and method.name in _SET_UPS and call.arguments:
         # fabric.setup(model, optimizer), accelerator.prepare(model): what went in comes out, in order.
         passed = [pts.value(argument, context) for argument in call.arguments]

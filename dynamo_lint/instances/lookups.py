@@ -192,7 +192,7 @@ class Lookups:
         values = points_to_of(self.project).value(as_fact(node), Context(where, receiver))
         found = []
         for value, confidence in values.items():
-            if isinstance(value, ClassValue | FunctionValue) and confidence < Confidence.ASSUMED:
+            if isinstance(value, ClassValue | FunctionValue) and confidence < Confidence.POSSIBLE:
                 kind = "class" if isinstance(value, ClassValue) else "function"
                 found.append(self.terms.make(kind, value.ref))
         if not found or len(found) > _MAX_CANDIDATES:

@@ -83,7 +83,7 @@ class Sites:
                         for value, confidence in evaluation.value(
                             site.call.function, Context(where, self.project.owner(where))
                         ).items()
-                        if isinstance(value, ClassValue | FunctionValue) and confidence < Confidence.ASSUMED
+                        if isinstance(value, ClassValue | FunctionValue) and confidence < Confidence.POSSIBLE
                     ),
                 )
                 for where, site in self.project.calls_of(name)[:_MAX_SITES]

@@ -20,7 +20,7 @@ def subclass_confidence(project: Project, candidates: Iterable[ClassRef]) -> dic
     named = {subclass: _is_named(project, subclass) for subclass in candidates}
     some = any(named.values())
     return {
-        subclass: Confidence.LIKELY if known or not some else Confidence.ASSUMED
+        subclass: Confidence.LIKELY if known or not some else Confidence.POSSIBLE
         for subclass, known in named.items()
     }
 

@@ -30,8 +30,8 @@ class Confidence(IntEnum):
     """Bound by symbol: constructors, annotations, declarations in code or configuration."""
     LIKELY = 1
     """A flow-insensitive union, or a library convention."""
-    ASSUMED = 2
-    """A guess by name, shown only on request."""
+    POSSIBLE = 2
+    """A guess by name, or one of many candidates: shown only on request."""
 
     @property
     def word(self) -> str:

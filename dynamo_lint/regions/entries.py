@@ -242,7 +242,7 @@ class _Search:
                 return list(more.values())
             # What no single call passes comes from all calls together: it may be any of them, or none.
             found = [root for root in found if root.entry.confidence == Confidence.CERTAIN]
-        sure = [root for root in found if root.entry.confidence < Confidence.ASSUMED or not more]
+        sure = [root for root in found if root.entry.confidence < Confidence.POSSIBLE or not more]
         return list(merged_roots([*sure, *more.values()]).values())
 
     def _may_compile(self, where: FunctionRef, call: ir.Call, name: str) -> bool:
@@ -273,7 +273,7 @@ class _Search:
             return []
         found = self._roots(context, site, "library", target, put_into_library(pts, target, context))
         # Whether this very model gets them, and still has them when it is compiled, nothing shows.
-        return [weakened(root, Confidence.ASSUMED) for root in found] if isinstance(found, list) else []
+        return [weakened(root, Confidence.POSSIBLE) for root in found] if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """The targets that a closure compiles of what the function around it was given: lazy decorators."""
@@ -316,7 +316,7 @@ class _Search:
             for context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
                 told = self._compiled(context, site, name, fresh)
                 roots += told if isinstance(told, list) else []
-            found = merged_roots(root for root in roots if root.entry.confidence < Confidence.ASSUMED)
+            found = merged_roots(root for root in roots if root.entry.confidence < Confidence.POSSIBLE)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()
 

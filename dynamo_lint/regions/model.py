@@ -106,7 +106,7 @@ class Regions:
     """The calls of each hot function."""
     skipped: tuple[Skipped, ...] = ()
 
-    def callers(self, weakest: Confidence = Confidence.ASSUMED) -> dict[Node, list[Node]]:
+    def callers(self, weakest: Confidence = Confidence.POSSIBLE) -> dict[Node, list[Node]]:
         """The callers of each hot function, by calls of no weaker confidence."""
         found: dict[Node, dict[Node, None]] = defaultdict(dict)
         for caller, calls in self.calls.items():

@@ -120,7 +120,7 @@ def targets_of(
                 if project.is_module(ref):
                     if isinstance(value, Instance) and is_kept_eager(project, ref):
                         if points_to_of(project).guesses:  # not all of its instances need be
-                            add(project.method(ref, "forward"), ref, Confidence.ASSUMED)
+                            add(project.method(ref, "forward"), ref, Confidence.POSSIBLE)
                         continue
                     sure = project.is_surely_module(ref)
                     forward = project.method(ref, "forward")
@@ -163,7 +163,7 @@ def _put_in_place(project: Project, module: Value) -> list[FunctionValue]:
     return [
         value
         for value, confidence in held.items()
-        if isinstance(value, FunctionValue) and confidence < Confidence.ASSUMED
+        if isinstance(value, FunctionValue) and confidence < Confidence.POSSIBLE
     ]
 
 

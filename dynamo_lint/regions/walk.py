@@ -115,7 +115,7 @@ class _Walk:
             if visit.first in tested and may_not_run(self._project, node.function, edge.line):
                 if not self._guesses:
                     return
-                confidence = Confidence.ASSUMED
+                confidence = Confidence.POSSIBLE
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
             chain = (*visit.chain, step)
             reached = Visit(confidence, chain, visit.entries, visit.first, compiled=False, off=edge.off)

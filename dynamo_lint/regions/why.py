@@ -38,7 +38,7 @@ def why_not(
             reasons.append(f"{reason[0].upper()}{reason[1:]}.")
         elif ref in assumed:
             place = assumed[ref].chain[0]
-            guess = 'the call chain from it is only assumed; `min-confidence = "assumed"` shows it'
+            guess = 'the call chain from it is only possible; `min-confidence = "possible"` shows it'
             reasons.append(f"The entry at {place.path}:{place.line} may compile it, but {guess}.")
         reasons += _unresolved(project, ref, regions)
         reasons += _callers(project, ref, hot, boundaries)

@@ -18,7 +18,7 @@ from dynamo_lint.report import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-PRECISION = {"certain": "very-high", "likely": "high", "assumed": "medium"}
+PRECISION = {"certain": "very-high", "likely": "high", "possible": "medium"}
 
 PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
 

@@ -82,7 +82,7 @@ def placed(
     """A finding outside hot code: where something is set up; `hot` is the compiled code that it concerns."""
     entries = [tables.regions.entries[number] for number in hot.entries] if tables and hot else []
     # What only a test compiles says nothing of how the users of the code around it will run that.
-    known = [one.path for one in entries if one.confidence < Confidence.ASSUMED]
+    known = [one.path for one in entries if one.confidence < Confidence.POSSIBLE]
     tried = bool(known) and not in_tests(path) and all(map(in_tests, known))
     entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()

@@ -167,7 +167,7 @@ class Linker:
     def values(self, expr: Expr) -> tuple[object, ...]:
         """The values that the points-to analysis gives for an expression."""
         found = evaluate(self.project, expr, Context(self.reference, self.receiver))
-        return tuple(value for value, confidence in found.items() if confidence < Confidence.ASSUMED)
+        return tuple(value for value, confidence in found.items() if confidence < Confidence.POSSIBLE)
 
     def external(self, expr: Expr) -> str | None:
         """The dotted name of something outside the project; builtins go without their module."""

@@ -40,7 +40,7 @@ from dynamo_lint.values.solver import NEARBY, Solver
 T = TypeVar("T")
 
 FAN_OUT = 8
-"""An attribute or parameter with more module classes than this is a generic slot: demoted to assumed."""
+"""An attribute or parameter with more module classes than this is a generic slot: demoted to possible."""
 
 _ANYTHING = 500
 """One with more values than this, of any kind, is followed for its modules only.
@@ -214,12 +214,12 @@ class PointsTo:
         return False
 
     def capped(self, values: ValueSet) -> ValueSet:
-        """The values, merely assumed where they are too many classes to be anything but a generic slot."""
+        """The values, merely possible where they are too many classes to be anything but a generic slot."""
         tiers: ValueSet = {
             v: confidence
             for v, confidence in values.items()
             if isinstance(v, Instance | ClassValue)
-            and confidence < Confidence.ASSUMED
+            and confidence < Confidence.POSSIBLE
             and self.project.is_module(v.ref)
         }
         if len(values) > _ANYTHING:
@@ -240,7 +240,7 @@ class PointsTo:
 
     def guessed(self, values: ValueSet) -> ValueSet:
         """The values as a mere guess; nothing if guesses are not followed."""
-        return at_best(values, Confidence.ASSUMED) if self.guesses else EMPTY
+        return at_best(values, Confidence.POSSIBLE) if self.guesses else EMPTY
 
 
 def points_to_of(project: Project) -> PointsTo:

@@ -207,7 +207,7 @@ def test_special_methods_of_plain_classes_are_traced_where_syntax_runs_them(
 
 
 def likely(source: str) -> set[str]:
-    return {name for name, tier in hot(source).items() if tier != "assumed"}
+    return {name for name, tier in hot(source).items() if tier != "possible"}
 
 
 # --- a function that a property gives -------------------------------------------------------------------

@@ -158,7 +158,7 @@ def sure(
 )
 def test_what_nobody_asks_for_is_not_made(drop: str) -> None:
     assert sure(drop=drop) == (None, "certain")
-    assert sure(drop=drop, guesses=True) == ("assumed", "certain")
+    assert sure(drop=drop, guesses=True) == ("possible", "certain")
 
 
 @pytest.mark.parametrize("net", ["Block(8, 0.1)", "Block(8, p=1)"])

@@ -42,7 +42,7 @@ EVERY = {"Layer", "Group", "Plain"}
 
 def found(use: str, made: str = MADE, test: str = TEST) -> set[str]:
     tiers = hot(CODE.format(use=use, made=made, test=test))
-    return {name.partition(".")[0] for name, tier in tiers.items() if tier != "assumed"} & EVERY
+    return {name.partition(".")[0] for name, tier in tiers.items() if tier != "possible"} & EVERY
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ EVERY_OF_FLAGS = {"Encoder", "Decoder", "Whole"}
 def found_of_flags(use: str, make: str = PICKED) -> set[str]:
     """The classes of which one is certainly or likely compiled."""
     tiers = hot(f"{NETS}{make}{use}\nfast = torch.compile(net)\n")
-    return {name.partition(".")[0] for name, tier in tiers.items() if tier != "assumed"} & EVERY_OF_FLAGS
+    return {name.partition(".")[0] for name, tier in tiers.items() if tier != "possible"} & EVERY_OF_FLAGS
 
 
 @pytest.mark.parametrize("make", [PICKED, RETURNED])

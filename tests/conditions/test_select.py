@@ -34,7 +34,7 @@ PARTS = {"Attn.forward", "Head.forward"}
 
 def found(source: str) -> set[str]:
     """What is likely or certain in a program with that tree of modules."""
-    return {name for name, tier in hot(TREE + source).items() if tier != "assumed"}
+    return {name for name, tier in hot(TREE + source).items() if tier != "possible"}
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ PROGRAMS = {
 
 
 def likely(source: str | dict[str, str]) -> set[str]:
-    return {name for name, tier in hot(source).items() if tier != "assumed"}
+    return {name for name, tier in hot(source).items() if tier != "possible"}
 
 
 @pytest.mark.parametrize(("source", "expected"), PROGRAMS.values(), ids=PROGRAMS)

@@ -202,7 +202,7 @@ def test_action_is_valid_and_takes_no_input_into_its_shell_lines() -> None:
     assert not [script for script in scripts if "${{" in script]
 
 
-@pytest.mark.parametrize("arguments", ["", "--min-confidence assumed --select DYN1,DYN2"])
+@pytest.mark.parametrize("arguments", ["", "--min-confidence possible --select DYN1,DYN2"])
 def test_the_steps_of_the_action_do_what_they_say(tmp_path: Path, arguments: str) -> None:
     import json
 

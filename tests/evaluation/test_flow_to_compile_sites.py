@@ -458,7 +458,7 @@ def test_dynamo_translates_what_a_file_or_a_property_gives(
 
 
 def likely(source: str) -> set[str]:
-    return {name for name, tier in hot(OURS + NETS + source).items() if tier != "assumed"}
+    return {name for name, tier in hot(OURS + NETS + source).items() if tier != "possible"}
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def names(code: str, **settings: str) -> set[str]:
     """What is likely or certain; a setting `a__b` stands in the file conf/a/b.yaml."""
     files = {f"conf/{name.replace('__', '/')}.yaml": text for name, text in settings.items()}
     found = hot({"nets.py": NETS, "main.py": MAIN + code, **files})
-    return {name for name, tier in found.items() if tier != "assumed"}
+    return {name for name, tier in found.items() if tier != "possible"}
 
 
 @pytest.mark.parametrize(
@@ -547,7 +547,7 @@ def found(code: str, said: str = SAID_OF_WORDS, kind: str = "yaml") -> set[str]:
     return {
         name.partition("::")[2]
         for name, tier in hot(files).items()
-        if "nets.py" in name and tier != "assumed"
+        if "nets.py" in name and tier != "possible"
     }
 
 

@@ -9,7 +9,7 @@ from tests.programs import hot
 
 def found(source: str) -> set[str]:
     """What is likely or certain."""
-    return {name for name, tier in hot(source).items() if tier != "assumed"}
+    return {name for name, tier in hot(source).items() if tier != "possible"}
 
 
 PAIR = """
@@ -164,7 +164,7 @@ LOAD = "from mmengine.config import Config\nfrom registry import LOSSES, MODELS,
 def of_zoo(code: str, **configs: str) -> set[str]:
     files = {f"configs/{name}.py": text for name, text in configs.items()}
     return {
-        name for name, tier in hot({**ZOO, "train.py": LOAD + code, **files}).items() if tier != "assumed"
+        name for name, tier in hot({**ZOO, "train.py": LOAD + code, **files}).items() if tier != "possible"
     }
 
 

@@ -46,7 +46,7 @@ def test_a_forward_alone_makes_no_module(head: str) -> None:
 
 def found(source: str) -> set[str]:
     """What is likely or certain."""
-    return {name for name, tier in hot(source).items() if tier != "assumed"}
+    return {name for name, tier in hot(source).items() if tier != "possible"}
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ USE = "from models import Net\nfast = torch.compile(Net())\n"
 
 
 def likely(files: dict[str, str]) -> set[str]:
-    return {name.partition("::")[2] for name, tier in hot(files).items() if tier != "assumed"}
+    return {name.partition("::")[2] for name, tier in hot(files).items() if tier != "possible"}
 
 
 @pytest.mark.parametrize(

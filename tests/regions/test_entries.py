@@ -156,7 +156,7 @@ def test_the_default_of_a_getattr_is_only_assumed_and_followed_only_on_request()
             def forward(self, x): return x
             def speed_up(self): return torch.compile(self.inner())
     """
-    assert hot(source, guesses=True) == {"Task.forward": "assumed"}
+    assert hot(source, guesses=True) == {"Task.forward": "possible"}
     assert hot(source) == {}
 
 

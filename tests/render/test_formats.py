@@ -131,7 +131,7 @@ def test_every_format_lists_the_same_findings_in_the_same_order_for_any_number_o
         monkeypatch.delenv(name, raising=False)
     told = {}
     for name in OUTPUT_FORMATS:
-        assert cli.run(["fixtures", "--output-format", name, "-q", "--min-confidence", "assumed"]) == 1
+        assert cli.run(["fixtures", "--output-format", name, "-q", "--min-confidence", "possible"]) == 1
         told[name] = list(PLACES[name](capsys.readouterr().out))
     for jobs in ("1", "2", "3"):
         assert (
@@ -142,7 +142,7 @@ def test_every_format_lists_the_same_findings_in_the_same_order_for_any_number_o
                     "sarif",
                     "-q",
                     "--min-confidence",
-                    "assumed",
+                    "possible",
                     "--jobs",
                     jobs,
                     "--no-cache",
@@ -204,7 +204,7 @@ def test_sarif_shows_the_chain_as_a_code_flow_that_ends_at_the_finding(root: Pat
 
 
 def test_sarif_precision_follows_confidence(root: Path) -> None:
-    findings = [replace(FIXABLE, confidence=word) for word in ("certain", "likely", "assumed")]
+    findings = [replace(FIXABLE, confidence=word) for word in ("certain", "likely", "possible")]
     results = json.loads(rendered("sarif", root, *findings))["runs"][0]["results"]
     assert [one["properties"]["precision"] for one in results] == ["very-high", "high", "medium"]
 

@@ -345,7 +345,7 @@ def test_regions_json_follows_the_contract(root: Path, snapshot: Snapshot) -> No
 
 
 def test_a_function_hot_for_several_receivers_is_one_function_in_json(root: Path) -> None:
-    guess = CompiledFunction(FORWARD, None, Confidence.ASSUMED, (1,), (COMPILED,))
+    guess = CompiledFunction(FORWARD, None, Confidence.POSSIBLE, (1,), (COMPILED,))
     functions = json.loads(regions_text.render_json(Regions((ENTRY, SHARED), (guess, HOT), ()), {}))[
         "functions"
     ]

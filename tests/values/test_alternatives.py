@@ -21,7 +21,7 @@ def make(inner): return Holder(inner)
 def step(holder: Holder): compiled = torch.compile(holder.inner)
 """
     assert hot(source) == {}
-    assert set(hot(source, guesses=True).values()) == {"assumed"}
+    assert set(hot(source, guesses=True).values()) == {"possible"}
 
 
 MODELS = "".join(f"class M{i}(nn.Module):\n    def forward(self, x): return x\n" for i in range(12))
@@ -91,7 +91,7 @@ def go(part: Base): return torch.compile(part)
     ],
 )
 def test_a_heir_that_nothing_names_is_merely_assumed_beside_one_that_is_named(named: str) -> None:
-    assert hot(HEIRS + named) == {"Base.forward": "certain", "Used.run": "likely", "Never.run": "assumed"}
+    assert hot(HEIRS + named) == {"Base.forward": "certain", "Used.run": "likely", "Never.run": "possible"}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def around(count: int) -> str:
 
 def found(code: str) -> set[str]:
     """The first letters of what is likely or certain, with how many there are."""
-    names = [name for name, tier in hot(code).items() if tier != "assumed"]
+    names = [name for name, tier in hot(code).items() if tier != "possible"]
     return {f"{kind}{sum(name.startswith(kind) for name in names)}" for kind in ("Net", "Wrap")}
 
 

@@ -85,7 +85,7 @@ class Other(nn.Module):
 
 
 def likely(files: dict[str, str]) -> set[str]:
-    return {name.partition("::")[2] for name, tier in hot(files).items() if tier != "assumed"}
+    return {name.partition("::")[2] for name, tier in hot(files).items() if tier != "possible"}
 
 
 ALIASED = """

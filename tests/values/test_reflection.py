@@ -216,7 +216,7 @@ def main(path, options):
 
 def found_of_files(asked: str, files: dict[str, str]) -> set[str]:
     project = {"run.py": RUN.format(asked=asked), **files}
-    return {name for name, tier in hot(project).items() if tier != "assumed"}
+    return {name for name, tier in hot(project).items() if tier != "possible"}
 
 
 def nets(number: int, source: str = BUILDER, folder: str = "nets") -> dict[str, str]:
@@ -446,7 +446,7 @@ class Other(nn.Module):
 
 
 def likely(files: dict[str, str]) -> set[str]:
-    return {name.partition("::")[2] for name, tier in hot(files).items() if tier != "assumed"}
+    return {name.partition("::")[2] for name, tier in hot(files).items() if tier != "possible"}
 
 
 LISTED = """

@@ -24,7 +24,7 @@ class Trainer:
 
 def found(source: str) -> set[str]:
     """What is likely or certain."""
-    return {name for name, tier in hot(source).items() if tier != "assumed"}
+    return {name for name, tier in hot(source).items() if tier != "possible"}
 
 
 def others(count: int) -> str:
@@ -283,7 +283,7 @@ def test_a_local_dictionary_of_the_same_name_is_no_registry() -> None:
 
 
 def likely(source: str) -> set[str]:
-    return {name for name, tier in hot(source).items() if tier != "assumed"}
+    return {name for name, tier in hot(source).items() if tier != "possible"}
 
 
 # --- who is registered beside ---------------------------------------------------------------------------
