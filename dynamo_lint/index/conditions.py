@@ -254,6 +254,22 @@ def compiles(body: Sequence[ast.stmt]) -> bool:
     return any("compile" in name for name in names)
 
 
+COMPARED = frozenset({ast.Compare, ast.BoolOp})
+"""The tests that may compare two values."""
+_ORDERS = frozenset({ast.Gt, ast.GtE, ast.Lt, ast.LtE})
+
+
+def exceeds(test: ast.expr) -> bool:
+    """Whether a test, or one of several, asks for one value to exceed another, neither of them a literal."""
+    parts = test.values if isinstance(test, ast.BoolOp) else [test]
+    return any(
+        isinstance(part, ast.Compare)
+        and part.ops[0].__class__ in _ORDERS
+        and not any(isinstance(side, ast.Constant) for side in (part.left, *part.comparators))
+        for part in parts
+    )
+
+
 def amount_tested(test: ast.expr) -> tuple[str | None, bool]:
     """The name that a test asks to be more than nothing, `p` or `p > 0`, and whether it holds if it is."""
     match list(conjuncts(test, True)):

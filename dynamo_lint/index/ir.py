@@ -268,6 +268,8 @@ class Function:
     """Inclusive line ranges of loop bodies, outer before inner."""
     branches: tuple[tuple[int, int], ...] = ()
     """Inclusive line ranges that run on a condition: branches of `if`, `except` blocks."""
+    exceeding: tuple[tuple[int, int], ...] = ()
+    """Inclusive line ranges that run only if one value exceeds another: `if height > self.largest:`."""
     arms: tuple[tuple[int, ...], ...] = ()
     """For each `if` with an `else` that assigns something, outside of loops: the first line of each branch,
     and the last of all. What one branch assigns is never seen by another, nor, if it returns, by the rest."""

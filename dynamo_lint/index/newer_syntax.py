@@ -48,10 +48,16 @@ def _is_long(text: str) -> bool:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.NEWLINE:
             tokens = 0
-        tokens += len(token.string) if token.type == tokenize.STRING and "{" in token.string else 1
+        tokens += len(token.string) if _holds_code(token) else 1
         if tokens > _LONGEST:
             return True
     return False
+
+
+def _holds_code(token: tokenize.TokenInfo) -> bool:
+    """Whether a token is a whole f-string, as it is before Python 3.12."""
+    prefix = token.string[: min(token.string.find(quote) % 9 for quote in "'\"")].lower()
+    return token.type == tokenize.STRING and not {"f", "t"}.isdisjoint(prefix) and "{" in token.string
 
 
 def _since(node: cst.CSTNode) -> Version:

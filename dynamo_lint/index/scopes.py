@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.conditions import (
+    COMPARED,
     FLAGGED,
     GIVEN,
     SWITCHED,
@@ -16,6 +17,7 @@ from dynamo_lint.index.conditions import (
     TestFacts,
     amount_tested,
     compiles,
+    exceeds,
     facts_of_test,
     filled_in,
     is_switch,
@@ -70,6 +72,7 @@ class FunctionScope:
     loop_lines: list[tuple[int, int]] = field(default_factory=list)
     branch_lines: list[tuple[int, int]] = field(default_factory=list)
     arms: list[tuple[int, ...]] = field(default_factory=list)
+    exceeding: list[tuple[int, int]] = field(default_factory=list)
     picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
@@ -162,9 +165,13 @@ class FunctionScope:
 
     def note_flags(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:
         """Statements that run only where a test holds, or where it does not."""
-        if not body or not self.parameters:
+        if not body:
             return
         lines = body[0].lineno, last_line(body)
+        if test.__class__ in COMPARED and holds and exceeds(test):
+            self.exceeding.append(lines)
+        if not self.parameters:
+            return
         if self.owner is not None and test.__class__ in FLAGGED:
             self.flags += ranges(test, *lines, self.parameters[0].name, holds)
             self.filled += filled_in(test, *lines, self.parameters[0].name, holds)
@@ -275,6 +282,7 @@ class FunctionScope:
             branches=tuple(self.branch_lines),
             arms=tuple(self.arms),
             picked=tuple(self.picked),
+            exceeding=tuple(self.exceeding),
             lookups=self.lookups,
             environment=self.environment,
             judgement=self.judgement,

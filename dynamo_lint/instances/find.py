@@ -97,6 +97,9 @@ def _units(project: Project, regions: Regions) -> dict[ClassRef, bool]:
         if not hot.compiled or hot.receiver is None or not project.is_module(hot.receiver):
             continue
         entries = [regions.entries[index] for index in hot.entries]
+        own = {hot.function.id, hot.receiver.id}
+        # Inside a block that is compiled as a whole, it is part of the code of that.
+        entries = [entry for entry in entries if entry.target in own] or entries
         shared = [entry for entry in entries if entry.regional or entry.idiom == "decorator"]
         if shared and hot.receiver not in found:
             found[hot.receiver] = all(entry.idiom == "assumed" for entry in shared)

@@ -119,23 +119,6 @@ def walk(body: list[ast.stmt]) -> Iterator[Visit]:
         waiting += reversed(children)
 
 
-def if_exceeded(tables: Tables, ref: FunctionRef, line: int) -> bool:
-    """Whether a line runs only if one value exceeds another: `if height > self.largest:`, rarely or never."""
-    for visit in walk(tables.bodies.of(ref) or []):
-        if getattr(visit.node, "lineno", None) == line:
-            tests = [one.test for one in visit.above if isinstance(one, ast.If) and one.test.lineno != line]
-            return any(
-                isinstance(part, ast.Compare) and _orders(part) for test in tests for part in ast.walk(test)
-            )
-    return False
-
-
-def _orders(test: ast.Compare) -> bool:
-    sides = [test.left, *test.comparators]
-    unknown = not any(isinstance(side, ast.Constant) for side in sides)
-    return unknown and isinstance(test.ops[0], ast.Gt | ast.GtE | ast.Lt | ast.LtE)
-
-
 def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, ir.CallSite]]:
     """Every call of `torch.compile`, by symbol."""
     names = {"compile", *project.aliases_of("compile")}

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import depends_on_input, verdict
-from dynamo_lint.rules.driving import if_exceeded
 from dynamo_lint.rules.growth import Growth, growth
 from dynamo_lint.rules.messages import bounded, storm
 from dynamo_lint.state.model import Mutation, MutationSite, Write, WriteSite
@@ -43,7 +42,8 @@ def _change(site: WriteSite | MutationSite) -> Write | Mutation:
 
 def _is_rare(tables: Tables, site: WriteSite | MutationSite) -> bool:
     """Whether it happens only for an unusual input, as far as the code shows."""
-    exceeded = if_exceeded(tables, site.hot.function, site.position.line)
+    function, line = tables.project.function(site.hot.function), site.position.line
+    exceeded = any(first <= line <= last for first, last in function.exceeding)
     return exceeded or depends_on_input(_change(site).guards, fills=True)
 
 

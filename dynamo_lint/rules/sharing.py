@@ -79,6 +79,12 @@ def _is_base(project: Project, ref: ClassRef, classes: Collection[ClassRef]) -> 
     return inherited and not points_to_of(project).constructions(ref)
 
 
+def are_shown(project: Project, shared: Shared) -> bool:
+    """Whether the project itself makes objects of two of the classes: else they may be alternatives."""
+    made = [ref for ref in shared.classes if points_to_of(project).constructions(ref)]
+    return len(made) > 1
+
+
 def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, CompiledFunction]]:
     """The classes that a graph break lets Dynamo compile by themselves, by the entry that they meet in."""
     groups: dict[int, list[tuple[SeparateFrame, CompiledFunction]]] = defaultdict(list)
@@ -154,6 +160,7 @@ def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
         f"them counted against one recompile limit ({context.recompile_limit})",
         effect="per-instance",
         entries=count if shared.together else None,
+        severity=None if are_shown(tables.project, shared) else "note",
         subject=f"{shared.code.key.split('#')[0]}({own})",
         advice=f"give each class its own `forward`, without a wrapper around it{isolate}",
         step="is the code of several compiled classes",

@@ -51,7 +51,7 @@ class Drivers:
 
     def _often(self, where: FunctionRef, line: int, depth: int) -> str:
         function = self.project.function(where)
-        if self._configures(where, line):
+        if self._configures(where, line) or any(_within(line, rare) for rare in function.exceeding):
             return "rarely"
         for loop in function.loops:
             if _within(line, loop) and self._drives(where, loop):
