@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dynamo_lint.calls.contexts import depends_on
 from dynamo_lint.conditions.arguments import handed_on, leaves_out, refuses
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import Attribute, Call, CallSite, Expr
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Expr
 from dynamo_lint.index.walking import parts
 from dynamo_lint.models.wrappers import processors, wrapped_modules, wraps
 from dynamo_lint.program.classes import call_of
@@ -59,17 +59,27 @@ def of_few(pts: PointsTo, callees: ValueSet) -> ValueSet:
     return union([others, pts.guessed({v: confidence for v, confidence in callees.items() if v in plain})])
 
 
-def of_receiver(project: Project, callees: ValueSet, receiver: ClassRef | None) -> ValueSet:
-    """The methods among the functions that a closure calls which belong to the class it is called on, if any.
+def of_receiver(pts: PointsTo, callees: ValueSet, context: Context) -> ValueSet:
+    """The functions that a closure calls, as far as the class that it is called on tells them apart.
 
-    `Block.forward = wrapped(Block.forward)`: on a block, the closure calls the method of blocks.
+    `Block.forward = wrapped(Block.forward)`: on a block, the closure calls the method of blocks. On an
+    unknown object it may be the method of any class that the function around it was used for.
     """
-    order = set(project.mro(receiver)) if receiver is not None else set()
-    own: ValueSet = {
-        v: confidence
-        for v, confidence in callees.items()
-        if isinstance(v, FunctionValue) and project.owner(v.ref) in order
+    methods = {
+        v: pts.project.owner(v.ref)
+        for v in callees
+        if isinstance(v, FunctionValue) and pts.project.owner(v.ref) is not None
     }
+    if context.receiver is None:
+        around = FunctionRef(
+            context.function.path, pts.project.function(context.function).outer or MODULE_KEY
+        )
+        if len(pts.call_sites(around)) < 2:
+            return callees
+        others: ValueSet = {v: confidence for v, confidence in callees.items() if v not in methods}
+        return union([others, pts.guessed({v: callees[v] for v in methods})])
+    order = set(pts.project.mro(context.receiver))
+    own: ValueSet = {v: callees[v] for v, owner in methods.items() if owner in order}
     return own or callees
 
 

@@ -289,7 +289,7 @@ class _Walk:
         pts = points_to_of(self._project)
         values = patched_callee(pts, call.function, context)
         if is_wrapped(self._project, call.function, context.function):
-            values = of_few(pts, of_receiver(self._project, values, context.receiver))
+            values = of_few(pts, of_receiver(pts, values, context))
         values = shown(pts, values, FAN_OUT)
         yield from self._by_caller(call.function, context, values, call.line)
         for value, confidence in values.items():

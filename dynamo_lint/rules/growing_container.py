@@ -27,7 +27,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             cost=_cost(found, context),
             effect=found.effect,
             entries=found.entries,
-            severity="note" if _is_rare(tables, site) else None,
+            severity="note" if _is_rare(tables, found) else None,
             subject=subject(state),
             advice=_advice(name, found),
             step=f"changes `{name}`",
@@ -40,8 +40,11 @@ def _change(site: WriteSite | MutationSite) -> Write | Mutation:
     return site.write if isinstance(site, WriteSite) else site.mutation
 
 
-def _is_rare(tables: Tables, site: WriteSite | MutationSite) -> bool:
-    """Whether it happens only for an unusual input, as far as the code shows."""
+def _is_rare(tables: Tables, found: Growth) -> bool:
+    """Whether it happens only for an unusual input, as far as is shown: few caches ever get many keys."""
+    site = found.site
+    if found.keyed and found.effect == "per-value":
+        return True
     function, line = tables.project.function(site.hot.function), site.position.line
     exceeded = any(first <= line <= last for first, last in function.exceeding)
     return exceeded or depends_on_input(_change(site).guards, fills=True)
