@@ -249,9 +249,11 @@ def tests_flag(types: Expr) -> bool:
 
 def compiles(body: Sequence[ast.stmt]) -> bool:
     """Whether statements call something whose name says that it compiles."""
-    calls = (node.func for one in body for node in ast.walk(one) if isinstance(node, ast.Call))
-    names = (getattr(callee, "attr", getattr(callee, "id", "")) for callee in calls)
-    return any("compile" in name for name in names)
+    for node in (node for one in body for node in ast.walk(one)):
+        match node:
+            case ast.Call(ast.Name(name) | ast.Attribute(_, name)) if "compile" in name:
+                return True
+    return False
 
 
 COMPARED = frozenset({ast.Compare, ast.BoolOp})

@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterator
 
 from dynamo_lint.calls.hooks import FORWARD_HOOKS
-from dynamo_lint.index.ir import Attribute, Call, CallSite, Element, Expr, Name, Narrowed, Store, Subscript
+from dynamo_lint.index.ir import (
+    Attribute,
+    Call,
+    CallSite,
+    Constant,
+    Element,
+    Expr,
+    Name,
+    Narrowed,
+    Store,
+    Subscript,
+)
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, itself
 from dynamo_lint.program.classes import inherits_code
@@ -24,6 +35,7 @@ from dynamo_lint.values.model import (
     Instance,
     Value,
     ValueSet,
+    at_best,
     flattened,
     functions_in,
     union,
@@ -168,8 +180,10 @@ def _put_into(pts: PointsTo, place: _Place) -> ValueSet:
     found = [_ours(pts, store, context) for store in function.stores if _leads(pts, store.owner, place)]
     for site in function.calls:
         match site.call:
-            case Call(Name("setattr"), (owner, _, value)) if _leads(pts, owner, place):
-                found.append(_modules(pts, pts.value(value, context)))
+            case Call(Name("setattr"), (owner, name, value)) if _leads(pts, owner, place):
+                put = _modules(pts, pts.value(value, context))
+                # A converter of any model: whether this one gets it, and still has it, nothing shows.
+                found.append(put if isinstance(name, Constant) else at_best(put, Confidence.POSSIBLE))
             case Call(Attribute(owner, name), (value, *_)) if name in _PROCESSORS:
                 if _leads(pts, owner, place):
                     found.append(_called(pts, pts.value(value, context)))

@@ -86,9 +86,9 @@ def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:
 
 _OF_TORCH = frozenset({"fullgraph", "dynamic"})
 """Keywords of `nn.Module.compile` that no other `.compile()` has: its receiver is a module, whichever."""
-_FEW_FAMILIES = 4
-"""Unrelated classes that one site may compile, seen from one call: of more, which it is, nothing shows."""
 _DISABLED = "`disable=True` turns compiling off"
+_FEW = 5
+"""Unrelated classes that one site may compile, seen from one call: of more, which it is, nothing shows."""
 _MOST_TARGETS = 40
 """A helper that its callers give more different modules than this is the compiler of a library."""
 
@@ -272,8 +272,7 @@ class _Search:
         if not compiled and has_own_compile(self._project, pts.value(target, context)):
             return []
         found = self._roots(context, site, "library", target, put_into_library(pts, target, context))
-        # Whether this very model gets them, and still has them when it is compiled, nothing shows.
-        return [weakened(root, Confidence.POSSIBLE) for root in found] if isinstance(found, list) else []
+        return found if isinstance(found, list) else []
 
     def _around(self, where: FunctionRef, site: CallSite, name: str) -> list[Root]:
         """The targets that a closure compiles of what the function around it was given: lazy decorators."""
@@ -475,7 +474,7 @@ class _Search:
             )
         }
         pts = points_to_of(self._project)
-        flat = shown(pts, own, _FEW_FAMILIES)
+        flat = shown(pts, own, _FEW)
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
         for value, confidence in flat.items():
             targets = targets_of(self._project, {value: confidence})

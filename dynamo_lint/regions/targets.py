@@ -83,6 +83,12 @@ def of_receiver(pts: PointsTo, callees: ValueSet, context: Context) -> ValueSet:
     return own or callees
 
 
+def _is_configured(pts: PointsTo, value: Value) -> bool:
+    """Whether a configuration file builds objects of this class."""
+    made = pts.constructions(value.ref) if isinstance(value, Instance) else ()
+    return any(not pts.project.files[context.function.path].is_code for context, _ in made)
+
+
 _AROUND = 3
 """Classes beside those that a configuration chooses from: what is put around the model it makes."""
 
@@ -91,7 +97,8 @@ def shown(pts: PointsTo, values: ValueSet, few: int) -> ValueSet:
     """The values, merely guessed if they are objects of more than `few` unrelated classes.
 
     Which of them it is, nothing shows: they come from all that ever goes by one name. So it is not with what
-    is bound by symbol, nor with what one place names for a configuration to choose, if little stands beside.
+    is bound by symbol, nor with what a configuration builds, or chooses of what one place names, if little
+    stands beside.
     """
     flat = flattened(values)
     strange: ValueSet = {
@@ -102,7 +109,7 @@ def shown(pts: PointsTo, values: ValueSet, few: int) -> ValueSet:
     refs = {value.ref for value in strange if isinstance(value, Instance)}
     if len(refs) <= few or len(families(pts.project, refs)) <= few:
         return values
-    chosen = pts.choice(strange)
+    chosen = pts.choice(strange) or {v: t for v, t in strange.items() if _is_configured(pts, v)}
     strange = {v: confidence for v, confidence in strange.items() if v not in chosen}
     if len(strange) <= _AROUND and len(chosen) > FAN_OUT:
         return values

@@ -143,20 +143,8 @@ class _Walk:
         self._entered = frozenset(target.function for root in roots for target in root.targets)
         hot: dict[FunctionRef, Confidence] = {}
         for index, root in enumerate(roots):
-            here = "compiled here, by a test" if in_tests(root.entry.path) else "compiled here"
-            for target in root.targets:
-                if not may_meet(self._project, root.entry.path, root.site, target.function):
-                    continue
-                if self._is_eager(Node(target.function, target.receiver), root):
-                    continue
-                step = Step(root.entry.path, root.entry.line, root.symbol, here)
-                visit = Visit(target.confidence, (step,), 1 << index, index, compiled=True, off=root.off)
-                push(Node(target.function, target.receiver), visit, root.rehearsal)
-            if root.module is not None:
-                step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
-                for edge in self._hooks(root.module, root.entry.confidence, root.entry.line):
-                    visit = Visit(edge.confidence, (step,), 1 << index, index, compiled=False)
-                    push(edge.target, visit, root.rehearsal)
+            for node, visit in self._entered_by(index, root):
+                push(node, visit, root.rehearsal)
         while queue:
             _, rehearsal, _, _, node, visit = heapq.heappop(queue)
             known = self._visits.get(node)
@@ -182,6 +170,20 @@ class _Walk:
             for caller, edge in self._waiting.pop(node.function, ()):
                 expand(caller, self._visits[caller], [edge], rehearsal)
         self._propagate_entries()
+
+    def _entered_by(self, index: int, root: Root) -> Iterator[tuple[Node, Visit]]:
+        """The functions that an entry compiles itself, and the hooks of the module that they belong to."""
+        here = "compiled here, by a test" if in_tests(root.entry.path) else "compiled here"
+        for target in root.targets:
+            node = Node(target.function, target.receiver)
+            meets = may_meet(self._project, root.entry.path, root.site, target.function)
+            if meets and not self._is_eager(node, root):
+                step = Step(root.entry.path, root.entry.line, root.symbol, here)
+                yield node, Visit(target.confidence, (step,), 1 << index, index, compiled=True, off=root.off)
+        if root.module is not None:
+            step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
+            for edge in self._hooks(root.module, root.entry.confidence, root.entry.line):
+                yield edge.target, Visit(edge.confidence, (step,), 1 << index, index, compiled=False)
 
     def _is_eager(self, node: Node, root: Root) -> bool:
         """Whether a node is a forward that tests disable, and the root is one of a test."""

@@ -6,7 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dynamo_lint.rules.base import Context
-from dynamo_lint.state.model import SCALARS, AttributeState, Guard, Key, Kind, Kinds, Use, Write, WriteSite
+from dynamo_lint.state.model import (
+    SCALARS,
+    AttributeState,
+    Guard,
+    Key,
+    Kind,
+    Kinds,
+    Mutation,
+    Use,
+    Write,
+    WriteSite,
+)
 
 FLOAT_MATH = frozenset({Use.TENSOR_MATH, Use.ARITHMETIC, Use.STORED, Use.NONE_TEST, Use.RETURNED})
 """Uses in which Dynamo makes a float that comes from outside dynamic after the first change."""
@@ -205,19 +216,24 @@ def comparison(guard: Guard) -> tuple[str, str]:
     return (NEGATED.get(operator, "") if guard.limit.startswith("not ") else operator), number
 
 
-def depends_on_input(guards: Iterable[Guard], *, fills: bool = False) -> bool:
-    """Whether a change happens only if something of the call exceeds, or differs from, what is kept.
+def depends_on_input(change: Write | Mutation, *, fills: bool = False) -> bool:
+    """Whether a change happens only if something of the call exceeds, or differs from, what it changes.
 
-    No call need ever be like that: `if n > self.longest: self.longest = n`. What `fills` something up goes on
-    by itself while there is less than a limit.
+    After it the same input changes nothing: `if n > self.longest: self.longest = n`. What `fills` something
+    up goes on by itself while there is less than a limit.
     """
-    told = [comparison(guard) for guard in guards if guard.limit is not None]
+    own = {(key.owner, key.attribute.partition("[")[0]) for key in change.keys}
+    told = [
+        comparison(guard)
+        for guard in change.guards
+        if guard.limit is not None and (guard.key.owner, guard.key.attribute.partition("[")[0]) in own
+    ]
     return any(not limit.isdigit() for operator, limit in told if not (fills and operator in STOPS))
 
 
 def is_rare(write: Write) -> bool:
     """Whether a write happens only if the input asks for it; a counter counts by itself."""
-    return depends_on_input(write.guards, fills=_grows(write))
+    return depends_on_input(write, fills=_grows(write))
 
 
 def _of_float(state: AttributeState, site: WriteSite) -> Verdict:
@@ -241,8 +257,7 @@ def _of_data(
     unseen = start == {Kind.NONE} and not any(read.use in ALLOWS_NONE for read in state.reads)
     if reported_by_latch(site, state, latched):
         return None
-    own = [guard for guard in write.guards if guard.key in write.keys]
-    if Kind.NONE in start and depends_on_input(own):  # `if n != self.n: self.n = n`, from None
+    if Kind.NONE in start and depends_on_input(write):  # `if n != self.n: self.n = n`, from None
         return Verdict(site, "once", 2, kind, once_only=True)
     if _first_value(write) or unseen or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)

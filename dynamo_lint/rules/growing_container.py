@@ -47,7 +47,7 @@ def _is_rare(tables: Tables, found: Growth) -> bool:
         return True
     function, line = tables.project.function(site.hot.function), site.position.line
     exceeded = any(first <= line <= last for first, last in function.exceeding)
-    return exceeded or depends_on_input(_change(site).guards, fills=True)
+    return exceeded or depends_on_input(_change(site), fills=True)
 
 
 def _counted(tables: Tables, found: Growth, context: Context) -> bool:

@@ -271,12 +271,21 @@ def swap(root, keep):
         ("model.set_attn_processor(Processor())", PROCESSOR),
         ("model.set_attn_processor({'a': Processor()})", PROCESSOR),
         ("model.layers[0].register_forward_pre_hook(hook)", {"hook"}),
-        (SWAP + "swap(model, None)", LINEAR),
-        (SWAP + "def prepare(m):\n    m.train()\n    swap(m, keep=1)\nprepare(model)", LINEAR),
     ],
 )
 def test_what_is_put_into_a_library_s_module_is_compiled_with_it(code: str, expected: set[str]) -> None:
     assert hot(START + code + COMPILE) == dict.fromkeys(expected, "likely")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        SWAP + "swap(model, None)",
+        SWAP + "def prepare(m):\n    m.train()\n    swap(m, keep=1)\nprepare(model)",
+    ],
+)
+def test_what_a_converter_puts_wherever_it_finds_a_place_is_only_possible(code: str) -> None:
+    assert hot(START + code + COMPILE) == dict.fromkeys(LINEAR, "possible")
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,30 @@ def test_a_setting_in_a_test_counts_for_what_tests_compile():
     assert [f.effect for f in lint("", {"use.py": module, "test_use.py": test})] == ["once"]
 
 
+@pytest.mark.parametrize(
+    ("change", "severity"),
+    [
+        ("self.n += 1", "error"),
+        ("if x.shape[0] > self.most: self.n += 1", "error"),
+        ("if x.shape[0] > self.n: self.n = x.shape[0]", "note"),
+    ],
+)
+def test_only_a_change_that_ends_its_own_condition_is_a_note(change: str, severity: str) -> None:
+    source = f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n, self.most = 0, 4
+    def forward(self, x):
+        {change}
+        return x * 2 if self.n > 3 else x
+run = torch.compile(Net())
+"""
+    assert [(f.code, f.severity) for f in lint(source)] == [("DYN101", severity)]
+
+
 def test_constant_lookups_are_notes_in_the_pedantic_set_only():
     source = COUNTER.replace("self.n += 1", "getattr(self, 'n')")
     assert not lint(source)
