@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
 from dynamo_lint.conditions import arguments
 from dynamo_lint.conditions.has_attribute import is_known, is_set_by_methods, may_have
 from dynamo_lint.index.conditions import tests_flag
@@ -203,6 +206,25 @@ def _starts_off(project: Project, ref: ClassRef, name: str) -> bool:
     return bool(held) and all(isinstance(one, Constant) and not one.value for one in held)
 
 
+def is_left_off(pts: PointsTo, ref: ClassRef, method: FunctionRef, line: int) -> bool:
+    """Whether a line of a method runs only with a setting that no construction of the class asks for."""
+    if _contradicts(pts, ref, method, line, defaults=True):
+        return True
+    rows = pts.project.function(method).texts
+    return any(
+        _lacks(_held_by(pts, ref, name, _text, defaults=True), wanted)
+        for first, last, name, wanted in rows
+        if first <= line <= last
+    )
+
+
+def _lacks(held: frozenset[Known], wanted: tuple[str, ...]) -> bool:
+    """Whether all texts are known, and none of them is wanted."""
+    if not held or None in held:
+        return False
+    return not any(fnmatchcase(str(text), pattern) for text in held for pattern in wanted)
+
+
 def _contradicts(pts: PointsTo, ref: ClassRef, method: FunctionRef, line: int, *, defaults: bool) -> bool:
     return any(
         first <= line <= last and _truth_by_constructions(pts, ref, flag, defaults=defaults) is (not holds)
@@ -217,26 +239,41 @@ def _truth_by_constructions(pts: PointsTo, ref: ClassRef, flag: str, *, defaults
     """
     key = ("flag", ref, flag, defaults)
     if key not in pts.project.memo:
-        pts.project.memo[key] = _kept(pts, ref, flag, defaults=defaults)
+        truths = _held_by(pts, ref, flag, _amount, defaults=defaults)
+        pts.project.memo[key] = next(iter(truths)) if len(truths) == 1 else None
     return pts.project.memo[key]  # type: ignore[return-value]
 
 
-def _kept(pts: PointsTo, ref: ClassRef, flag: str, *, defaults: bool) -> bool | None:
-    held, stores = bound_and_stored(pts.project, ref, flag)
-    if len(stores) + len(held) != 1 or not stays(pts.project, ref, flag) or subclasses(pts.project, ref):
-        return None  # what the body of the class says holds where the constructor stores nothing
+Known = bool | str | None
+"""What is read off a constant: whether it is on, or its text; None of anything else."""
+Read = Callable[[Expr | None], Known]
+
+
+def _held_by(pts: PointsTo, ref: ClassRef, name: str, read: Read, *, defaults: bool) -> frozenset[Known]:
+    """What is read off the values that constructions of a class give an attribute which only they set."""
+    nothing: frozenset[Known] = frozenset()
+    held, stores = bound_and_stored(pts.project, ref, name)
+    if len(stores) + len(held) != 1 or not stays(pts.project, ref, name) or subclasses(pts.project, ref):
+        return nothing  # what the body of the class says holds where the constructor stores nothing
     if stores and stores[0][0] != pts.project.method(ref, "__init__"):
-        return None
+        return nothing
     value = stores[0][1].value if stores else held[0].value
     if isinstance(value, Constant) and defaults:
-        return _amount(value)  # only a user turns that on, from outside
-    truths = _given(pts, ref, value.id, 0, defaults=defaults) if isinstance(value, Name) else frozenset()
-    return next(iter(truths)) if len(truths) == 1 else None
+        return frozenset({read(value)})  # only a user turns that on, from outside
+    return _given(pts, ref, value.id, read, 0, defaults=defaults) if isinstance(value, Name) else nothing
 
 
-def _given(pts: PointsTo, ref: ClassRef, name: str, depth: int, *, defaults: bool) -> frozenset[bool | None]:
-    """The truths that constructions of a class pass for a parameter; None of one that says nothing, or
-    nothing known.
+def _given(
+    pts: PointsTo,
+    ref: ClassRef,
+    name: str,
+    read: Read,
+    depth: int,
+    *,
+    defaults: bool,
+) -> frozenset[Known]:
+    """What is read off the values that constructions of a class pass for a parameter; None of one that says
+    nothing, or nothing known.
 
     With `defaults`, a construction that says nothing passes the default, and so does one that is not seen.
     """
@@ -245,7 +282,7 @@ def _given(pts: PointsTo, ref: ClassRef, name: str, depth: int, *, defaults: boo
     kept = is_kept(pts.project, ref.name, pts.project.class_(ref).decorators)
     if init is None or parameter is None or depth > _DEEPEST or (kept and not defaults):
         return frozenset({None})
-    found: set[bool | None] = set()
+    found: set[Known] = set()
     for caller, site in pts.constructions(ref):
         owner = pts.project.owner(caller.function)
         if not is_own_use(pts.project, caller.function, site.call.line, init.path):
@@ -254,20 +291,28 @@ def _given(pts: PointsTo, ref: ClassRef, name: str, depth: int, *, defaults: boo
         if given is None and defaults:  # what `**rest` may hold, only users know
             given = parameter.default
         if isinstance(given, Name) and owner is None:
-            found |= _written_out(pts, caller.function, given.id, defaults=defaults)
+            found |= _written_out(pts, caller.function, given.id, read, defaults=defaults)
         elif isinstance(given, Name) and owner is not None:
             passed_on = caller.function == pts.project.method(owner, "__init__")
-            found |= _given(pts, owner, given.id, depth + 1, defaults=defaults) if passed_on else {None}
+            more = _given(pts, owner, given.id, read, depth + 1, defaults=defaults) if passed_on else {None}
+            found |= more
         else:
-            found.add(_amount(given))
-    return frozenset(found or ({_amount(parameter.default)} if defaults else ()))
+            found.add(read(given))
+    return frozenset(found or ({read(parameter.default)} if defaults else ()))
 
 
-def _written_out(pts: PointsTo, factory: FunctionRef, name: str, *, defaults: bool) -> frozenset[bool | None]:
-    """The truths that calls of a function write out for a parameter that it passes to the constructor."""
+def _written_out(
+    pts: PointsTo, factory: FunctionRef, name: str, read: Read, *, defaults: bool
+) -> frozenset[Known]:
+    """What is read off what calls of a function write out for a parameter that it passes on to be kept."""
     written = arguments.written_out(pts, factory, name, strict=not defaults)
-    numbers = (Constant(one) if isinstance(one, int | float) else None for one in written or (None,))
-    return frozenset(map(_amount, numbers))
+    constants = (Constant(one) if isinstance(one, int | float | str) else None for one in written or (None,))
+    return frozenset(map(read, constants))
+
+
+def _text(value: Expr | None) -> str | None:
+    """The text that a constant is."""
+    return value.value if isinstance(value, Constant) and isinstance(value.value, str) else None
 
 
 def _amount(value: Expr | None) -> bool | None:

@@ -349,6 +349,23 @@ def filled_in(test: ast.expr, first: int, last: int, own: str, holds: bool) -> I
                     yield first, last, attribute
 
 
+def texts_in(
+    test: ast.expr, first: int, last: int, own: str, holds: bool
+) -> Iterator[tuple[int, int, str, tuple[str, ...]]]:
+    """The lines of a branch that need an attribute of `self` to be one of some texts, or to hold one."""
+    for one, on in conjuncts(test, holds):
+        match one:
+            case ast.Compare(ast.Attribute(ast.Name(name), attribute), [ast.Eq() | ast.In()], [wanted]):
+                parts = [wanted] if isinstance(wanted, ast.Constant) else getattr(wanted, "elts", [])
+                texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+                known = tuple(text for text in texts if isinstance(text, str))
+                if on and name == own and len(known) == len(parts) > 0:
+                    yield first, last, attribute, known
+            case ast.Compare(ast.Constant(str() as text), [ast.In()], [ast.Attribute(owner, attribute)]):
+                if on and is_name(owner, own):
+                    yield first, last, attribute, (f"*{text}*",)
+
+
 def _named(owner: ast.expr) -> Iterator[Expr]:
     """The object that is asked, as the facts have it: a name, or an attribute of one."""
     match owner:

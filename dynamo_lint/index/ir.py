@@ -284,6 +284,9 @@ class Function:
     """Its source, if all it does is to judge a name or a module: kept to be asked which modules it means."""
     set_either_way: tuple[str, ...] = ()
     """Of `__init__`: the attributes that it sets in every branch of some `if`."""
+    texts: tuple[tuple[int, int, str, tuple[str, ...]], ...] = ()
+    """Inclusive line ranges of a method that run only where an attribute of `self` is one of some texts, with
+    its name and these, as patterns: `*fast*` for `"fast" in self.mode`."""
     flags: tuple[tuple[int, int, str, bool], ...] = ()
     """Inclusive line ranges that run only if an attribute of the first parameter is on, or is off."""
     filled: tuple[tuple[int, int, str], ...] = ()

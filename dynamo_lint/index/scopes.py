@@ -28,6 +28,7 @@ from dynamo_lint.index.conditions import (
     switched,
     tested,
     tests_attributes,
+    texts_in,
     truth_when_compiling,
 )
 from dynamo_lint.index.ir import (
@@ -73,6 +74,7 @@ class FunctionScope:
     branch_lines: list[tuple[int, int]] = field(default_factory=list)
     arms: list[tuple[int, ...]] = field(default_factory=list)
     exceeding: list[tuple[int, int]] = field(default_factory=list)
+    texts: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
@@ -175,6 +177,7 @@ class FunctionScope:
         if self.owner is not None and test.__class__ in FLAGGED:
             self.flags += ranges(test, *lines, self.parameters[0].name, holds)
             self.filled += filled_in(test, *lines, self.parameters[0].name, holds)
+            self.texts += texts_in(test, *lines, self.parameters[0].name, holds)
         if test.__class__ in SWITCHED:
             for name, on in switched(test, holds):
                 if any(one.name == name and is_switch(one) for one in self.parameters):
@@ -283,6 +286,7 @@ class FunctionScope:
             arms=tuple(self.arms),
             picked=tuple(self.picked),
             exceeding=tuple(self.exceeding),
+            texts=tuple(self.texts),
             lookups=self.lookups,
             environment=self.environment,
             judgement=self.judgement,

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dynamo_lint.calls.model import Step
+from dynamo_lint.conditions.constructor import is_left_off
 from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.refs import Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, WriteSite
 from dynamo_lint.state.provenance import Tables
+from dynamo_lint.values.points_to import points_to_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def placed(
     # What only a test compiles says nothing of how the users of the code around it will run that.
     known = [one.path for one in entries if one.confidence < Confidence.POSSIBLE]
     tried = bool(known) and not in_tests(path) and all(map(in_tests, known))
+    tried = tried or _is_idle(path, position, symbol, hot, tables)
     entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()
     return Finding(
@@ -104,6 +107,15 @@ def placed(
         related=claim.related,
         fix=Fix("display", claim.advice),
     )
+
+
+def _is_idle(
+    path: str, position: Position, symbol: str, hot: CompiledFunction | None, tables: Tables | None
+) -> bool:
+    """Whether a compiled line runs only with a setting that no code of the project asks for."""
+    if hot is None or tables is None or hot.receiver is None or symbol != hot.function.id:
+        return False
+    return is_left_off(points_to_of(tables.project), hot.receiver, hot.function, position.line)
 
 
 def severity(effect: str, entries: int | None, context: Context) -> str:

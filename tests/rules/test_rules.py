@@ -113,6 +113,36 @@ run = torch.compile(Net())
     assert [(f.code, f.severity) for f in lint(source)] == [("DYN101", severity)]
 
 
+@pytest.mark.parametrize(
+    ("made", "test", "severity"),
+    [
+        ("Net()", "self.mode == 'counting'", "note"),
+        ("Net()", "'count' in self.mode", "note"),
+        ("Net()", "self.mode == 'plain'", "error"),
+        ("Net(mode='counting')", "self.mode in ('counting', 'both')", "error"),
+        ("Net()", "self.on", "note"),
+        ("Net(on=True)", "self.on", "error"),
+    ],
+)
+def test_what_no_construction_asks_for_is_a_note(made: str, test: str, severity: str) -> None:
+    source = f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self, mode="plain", on=False):
+        super().__init__()
+        self.mode = mode
+        self.on = on
+        self.n = 0
+    def forward(self, x):
+        if {test}:
+            self.n += 1
+        return x * (self.n + 2)
+run = torch.compile({made})
+"""
+    assert [(f.code, f.severity) for f in lint(source)] == [("DYN101", severity)]
+
+
 def test_constant_lookups_are_notes_in_the_pedantic_set_only():
     source = COUNTER.replace("self.n += 1", "getattr(self, 'n')")
     assert not lint(source)
