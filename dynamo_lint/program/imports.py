@@ -157,6 +157,8 @@ class ModuleFinder:
         if sibling is not None and (alone or (file.is_script and not outside)):
             return sibling
         named = [path for path in self._by_name.get(dotted, ()) if "." in dotted or _is_top(path)]
+        if sibling is not None and not outside and named and all("/" in path for path in named):
+            return sibling  # nearer than what lies beside scripts in another folder
         if not named:
             first, _, last = dotted.rpartition(".")
             if first and not outside:
