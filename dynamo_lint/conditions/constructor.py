@@ -245,12 +245,12 @@ def _truth_by_constructions(pts: PointsTo, ref: ClassRef, flag: str, *, defaults
 
 
 Known = bool | str | None
-"""What is read off a constant: whether it is on, or its text; None of anything else."""
+"""A reading of a constant: whether it is on, or its text; None of anything else."""
 Read = Callable[[Expr | None], Known]
 
 
 def _held_by(pts: PointsTo, ref: ClassRef, name: str, read: Read, *, defaults: bool) -> frozenset[Known]:
-    """What is read off the values that constructions of a class give an attribute which only they set."""
+    """The readings of the values that constructions of a class give an attribute which only they set."""
     nothing: frozenset[Known] = frozenset()
     held, stores = bound_and_stored(pts.project, ref, name)
     if len(stores) + len(held) != 1 or not stays(pts.project, ref, name) or subclasses(pts.project, ref):
@@ -272,7 +272,7 @@ def _given(
     *,
     defaults: bool,
 ) -> frozenset[Known]:
-    """What is read off the values that constructions of a class pass for a parameter; None of one that says
+    """The readings of the values that constructions of a class pass for a parameter; None of one that says
     nothing, or nothing known.
 
     With `defaults`, a construction that says nothing passes the default, and so does one that is not seen.
@@ -304,7 +304,7 @@ def _given(
 def _written_out(
     pts: PointsTo, factory: FunctionRef, name: str, read: Read, *, defaults: bool
 ) -> frozenset[Known]:
-    """What is read off what calls of a function write out for a parameter that it passes on to be kept."""
+    """The readings of what calls of a function write out for a parameter that it passes on to be kept."""
     written = arguments.written_out(pts, factory, name, strict=not defaults)
     constants = (Constant(one) if isinstance(one, int | float | str) else None for one in written or (None,))
     return frozenset(map(read, constants))
