@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Expr, Function, Name
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Choice, Expr, Function, Name
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.values.model import Context, FunctionValue, Instance
+from dynamo_lint.values.model import ClassValue, Context, FunctionValue, Instance
 from dynamo_lint.values.points_to import glimpse
 
 _MAX_DEPTH = 3
@@ -54,6 +54,8 @@ class Drivers:
         if self._configures(where, line) or any(_within(line, rare) for rare in function.exceeding):
             return "rarely"
         for loop in function.loops:
+            if _within(line, loop) and self._sets_up(where, line, loop):
+                return "rarely"
             if _within(line, loop) and self._drives(where, loop):
                 return "some" if self._apart(where, line) else "each"
         if where.key == MODULE_KEY:
@@ -103,6 +105,23 @@ class Drivers:
         )
         return bool(owners) and any(
             self.project.is_module(ref) for ref in self._classes_constructed(where, given_one)
+        )
+
+    def _sets_up(self, where: FunctionRef, line: int, loop: tuple[int, int]) -> bool:
+        """The line fills in an object that its loop makes anew each round."""
+        function, context = self.project.function(where), Context(where, self.project.owner(where))
+        owners = {store.owner for store in function.stores if store.line == line}
+        made = [
+            part.function
+            for binding in function.bindings
+            if _within(binding.line, loop) and Name(binding.name) in owners
+            for part in _choices(binding.value)
+            if isinstance(part, Call)
+        ]
+        return any(
+            isinstance(value, ClassValue)
+            for callee in made
+            for value in glimpse(self.project, callee, context)
         )
 
     def _classes_constructed(self, where: FunctionRef, calls: Iterable[Call]) -> Iterator[ClassRef]:
@@ -190,6 +209,10 @@ def _is_step(where: FunctionRef) -> bool:
     """Whether a function is there for others to repeat: another returns it, or its name says so."""
     name = where.key.rpartition(".")[2]
     return "<locals>" in where.key or name in _STEPS or name.endswith("_step") or name.startswith("on_")
+
+
+def _choices(value: Expr) -> tuple[Expr, ...]:
+    return value.options if isinstance(value, Choice) else (value,)
 
 
 def _owners(owner: Expr, own: str | None) -> Iterator[Expr]:

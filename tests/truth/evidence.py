@@ -358,3 +358,25 @@ def drive():
     run = torch.compile(Net())
     for _ in range(12):
         yield run(X)
+
+
+# %% numbers that a loop gives to the layers that it makes
+class Layer(nn.Module):
+    def forward(self, x):
+        return x * (2 if self.number > 1 else 3)
+
+
+def build(count):
+    layers = []
+    for number in range(count):
+        layer = Layer()
+        layer.number = number
+        layer(X)
+        layers.append(layer)
+    return nn.Sequential(*layers)
+
+
+def drive():
+    run = torch.compile(build(3))
+    for _ in range(12):
+        yield run(X)
