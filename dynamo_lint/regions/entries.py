@@ -474,7 +474,7 @@ class _Search:
             )
         }
         pts = points_to_of(self._project)
-        flat = shown(pts, own, _FEW)
+        flat = shown(pts, own, _FEW, methods=True)
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
         for value, confidence in flat.items():
             targets = targets_of(self._project, {value: confidence})

@@ -83,34 +83,45 @@ def of_receiver(pts: PointsTo, callees: ValueSet, context: Context) -> ValueSet:
     return own or callees
 
 
-def _is_configured(pts: PointsTo, value: Value) -> bool:
+def _is_configured(pts: PointsTo, ref: ClassRef) -> bool:
     """Whether a configuration file builds objects of this class."""
-    made = pts.constructions(value.ref) if isinstance(value, Instance) else ()
-    return any(not pts.project.files[context.function.path].is_code for context, _ in made)
+    files = (pts.project.files[context.function.path] for context, _ in pts.constructions(ref))
+    return any(not file.is_code for file in files)
 
 
 _AROUND = 3
 """Classes beside those that a configuration chooses from: what is put around the model it makes."""
 
 
-def shown(pts: PointsTo, values: ValueSet, few: int) -> ValueSet:
-    """The values, merely guessed if they are objects of more than `few` unrelated classes.
+def _class_of(pts: PointsTo, value: Value, *, methods: bool) -> ClassRef | None:
+    """The class of an object, or of that which a method belongs to."""
+    match value:
+        case Instance(ref):
+            return ref
+        case FunctionValue(ref, receiver) if methods:
+            return receiver or pts.project.owner(ref)
+    return None
+
+
+def shown(pts: PointsTo, values: ValueSet, few: int, *, methods: bool = False) -> ValueSet:
+    """The values, merely guessed if they are objects, or methods too, of more than `few` unrelated classes.
 
     Which of them it is, nothing shows: they come from all that ever goes by one name. So it is not with what
     is bound by symbol, nor with what a configuration builds, or chooses of what one place names, if little
     stands beside.
     """
     flat = flattened(values)
-    strange: ValueSet = {
-        v: confidence
+    classes = {
+        v: ref
         for v, confidence in flat.items()
-        if isinstance(v, Instance) and confidence > Confidence.CERTAIN
+        if confidence > Confidence.CERTAIN and (ref := _class_of(pts, v, methods=methods)) is not None
     }
-    refs = {value.ref for value in strange if isinstance(value, Instance)}
+    strange: ValueSet = {v: flat[v] for v in classes}
+    refs = set(classes.values())
     if len(refs) <= few or len(families(pts.project, refs)) <= few:
         return values
-    chosen = pts.choice(strange) or {v: t for v, t in strange.items() if _is_configured(pts, v)}
-    strange = {v: confidence for v, confidence in strange.items() if v not in chosen}
+    chosen = pts.choice(refs) or {ref for ref in refs if _is_configured(pts, ref)}
+    strange = {v: confidence for v, confidence in strange.items() if classes[v] not in chosen}
     if len(strange) <= _AROUND and len(chosen) > FAN_OUT:
         return values
     others: ValueSet = {v: confidence for v, confidence in flat.items() if v not in strange}

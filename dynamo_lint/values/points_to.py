@@ -12,7 +12,7 @@ the answers are handed in as `Answers` by the one place that knows them all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MethodType
 from typing import TypeVar
@@ -224,7 +224,7 @@ class PointsTo:
         }
         if len(values) > _ANYTHING:
             values = tiers
-        if len(tiers) <= FAN_OUT or self.choice(tiers):
+        if len(tiers) <= FAN_OUT or self.choice(v.ref for v in tiers if isinstance(v, Instance | ClassValue)):
             return values
         certain: ValueSet = {
             v: confidence for v, confidence in tiers.items() if confidence == Confidence.CERTAIN
@@ -232,11 +232,9 @@ class PointsTo:
         others: ValueSet = {v: confidence for v, confidence in values.items() if v not in tiers}
         return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
 
-    def choice(self, values: ValueSet) -> ValueSet:
-        """Those of the values whose classes one place names, for a configuration to pick one; or none."""
-        refs = frozenset(value.ref for value in values if isinstance(value, Instance | ClassValue))
-        named = alternatives.named_together(self.project, refs, FAN_OUT)
-        return {v: confidence for v, confidence in values.items() if getattr(v, "ref", None) in named}
+    def choice(self, refs: Iterable[ClassRef]) -> frozenset[ClassRef]:
+        """Those of some classes that one place names, for a configuration to pick one; or none."""
+        return alternatives.named_together(self.project, frozenset(refs), FAN_OUT)
 
     def guessed(self, values: ValueSet) -> ValueSet:
         """The values as a mere guess; nothing if guesses are not followed."""
