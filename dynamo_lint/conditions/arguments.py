@@ -272,7 +272,7 @@ def switches_left_off(project: Project, target: FunctionRef, call: Call) -> froz
     """The switches of a function that a call leaves off: `scale(x)` of `forward(self, x, update=False)`."""
     function = project.function(target)
     asked = {name for _, _, name, wanted in function.picked if wanted[0] in (True, None)}
-    if not asked or any(isinstance(one, Element) for one in call.arguments) or (None in dict(call.keywords)):
+    if not asked or _unpacks(call):
         return NO_SWITCHES
     known = project.locals_of(target)
     open_ = [one for one in function.parameters if one.name in asked and not known[one.name].bound]
@@ -329,41 +329,46 @@ def leaves_out(project: Project, target: FunctionRef, call: Call, line: int) -> 
 
 def excludes(project: Project, target: FunctionRef, call: Call, line: int) -> bool:
     """Whether what a call writes out for a parameter, or leaves to its default, keeps a line from running."""
-    function, known = project.function(target), project.locals_of(target)
-    if any(isinstance(one, Element) for one in call.arguments) or None in dict(call.keywords):
-        return False
-    parameters = {one.name: one for one in function.parameters}
-    for first, last, name, wanted in function.picked:
-        if first <= line <= last and name in parameters and not known[name].bound:
-            given = argument_for(parameters[name], function, call) or parameters[name].default
-            if isinstance(given, Constant) and not is_met(given.value, wanted):
-                return True
-    return False
+    return refuses(project, target, call, _needs(project, target, line))
 
 
 def handed_on(project: Project, target: FunctionRef, call: Call, line: int) -> list[tuple[str, Wanted]]:
     """The names that a call passes for what a line needs, each with what the line wants of it."""
-    function, known = project.function(target), project.locals_of(target)
-    if any(isinstance(one, Element) for one in call.arguments) or None in dict(call.keywords):
+    if _unpacks(call):
         return []
-    parameters = {one.name: one for one in function.parameters}
-    rows = [
-        (parameters[name], wanted)
-        for first, last, name, wanted in function.picked
-        if first <= line <= last and name in parameters and not known[name].bound
+    parameters = {one.name: one for one in project.function(target).parameters}
+    needs = _needs(project, target, line)
+    given = [
+        (argument_for(parameters[name], project.function(target), call), wanted) for name, wanted in needs
     ]
-    given = [(argument_for(parameter, function, call), wanted) for parameter, wanted in rows]
     return [(value.id, wanted) for value, wanted in given if isinstance(value, Name)]
 
 
 def refuses(project: Project, target: FunctionRef, call: Call, needs: Sequence[tuple[str, Wanted]]) -> bool:
     """Whether a call writes out, or leaves at its default, a parameter that is not what is needed of it."""
-    function, needed = project.function(target), dict(needs)
-    if any(isinstance(one, Element) for one in call.arguments) or None in dict(call.keywords):
+    if _unpacks(call):
         return False
-    asked = [one for one in function.parameters if one.name in needed]
-    given = [(one.name, argument_for(one, function, call) or one.default) for one in asked]
-    return any(isinstance(v, Constant) and not is_met(v.value, needed[name]) for name, v in given)
+    function = project.function(target)
+    parameters = {one.name: one for one in function.parameters}
+    given = [
+        (argument_for(parameters[name], function, call) or parameters[name].default, wanted)
+        for name, wanted in needs
+        if name in parameters
+    ]
+    return any(isinstance(value, Constant) and not is_met(value.value, wanted) for value, wanted in given)
+
+
+def _needs(project: Project, target: FunctionRef, line: int) -> list[tuple[str, Wanted]]:
+    """The parameters that a line of a function needs to be something, each with what that is."""
+    function, known = project.function(target), project.locals_of(target)
+    own = {one.name for one in function.parameters}
+    rows = [(name, wanted) for first, last, name, wanted in function.picked if first <= line <= last]
+    return [(name, wanted) for name, wanted in rows if name in own and not known[name].bound]
+
+
+def _unpacks(call: Call) -> bool:
+    """Whether a call may give more than it says: by `*arguments` or `**options`."""
+    return any(isinstance(one, Element) for one in call.arguments) or None in dict(call.keywords)
 
 
 def gives_another(project: Project, callee: Expr, where: FunctionRef) -> bool:

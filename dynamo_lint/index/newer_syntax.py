@@ -56,7 +56,7 @@ def _is_long(text: str) -> bool:
 
 def _holds_code(token: tokenize.TokenInfo) -> bool:
     """Whether a token is a whole f-string, as it is before Python 3.12."""
-    prefix = token.string[: min(token.string.find(quote) % 9 for quote in "'\"")].lower()
+    prefix = token.string.partition("'")[0].partition('"')[0].lower()
     return token.type == tokenize.STRING and not {"f", "t"}.isdisjoint(prefix) and "{" in token.string
 
 

@@ -85,8 +85,8 @@ def placed(
     entries = [tables.regions.entries[number] for number in hot.entries] if tables and hot else []
     # What only a test compiles says nothing of how the users of the code around it will run that.
     known = [one.path for one in entries if one.confidence < Confidence.POSSIBLE]
-    tried = bool(known) and not in_tests(path) and all(map(in_tests, known))
-    tried = tried or _is_idle(path, position, symbol, hot, tables)
+    unproven = bool(known) and not in_tests(path) and all(map(in_tests, known))
+    unproven = unproven or _is_idle(path, position, symbol, hot, tables)
     entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()
     return Finding(
@@ -95,7 +95,7 @@ def placed(
         span=Span(path, position.line, position.column, position.end_line, position.end_column),
         message=claim.message,
         cost=claim.cost,
-        severity="note" if tried else claim.severity or severity(claim.effect, claim.entries, context),
+        severity="note" if unproven else claim.severity or severity(claim.effect, claim.entries, context),
         effect=claim.effect,
         confidence=hot.confidence.word if hot is not None else confidence,
         symbol=symbol,

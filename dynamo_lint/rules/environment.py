@@ -67,7 +67,7 @@ def changes_of(read: EnvironmentRead, known: tuple[Change, ...]) -> tuple[Change
 def shown(tables: Tables, read: EnvironmentRead, known: tuple[Change, ...]) -> tuple[Change, ...]:
     """The changes of just this variable that happen between two calls of compiled code, not at start."""
     exact = (change for change in changes_of(read, known) if change.key == _literal(read.key) != ANY)
-    return tuple(one for one in exact if tables.drivers.often(one.where, one.line) != "rarely")
+    return tuple(one for one in exact if tables.drivers.often(one.where, one.line) in {"each", "some"})
 
 
 def appears_later(found: tuple[Change, ...]) -> bool:

@@ -38,6 +38,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             cost=_cost(found, context),
             effect=found.effect,
             entries=found.entries,
+            severity="note" if site.often == "perhaps" else None,
             subject=subject(state),
             advice=_advice(state, found),
             step=f"rebinds `{name}`",
@@ -58,7 +59,10 @@ def _rebinding(state: AttributeState, context: Context) -> _Rebinding | None:
     if not kinds or not kinds <= SCALARS | {Kind.NONE} or kinds == {Kind.NONE}:
         return None
     begins = {outside.constant for outside in state.outside if outside.initial}
-    site = max(sites, key=lambda o: (o.constant is None, o.constant not in begins, o.often == "each"))
+    site = max(
+        sites,
+        key=lambda o: (o.often != "perhaps", o.constant is None, o.constant not in begins, o.often == "each"),
+    )
     kind = min(kinds - {Kind.NONE}, key=lambda k: (k == Kind.BOOL, k.value))
     literals = [_literals(outside) for outside in sites]
     if all(literals):

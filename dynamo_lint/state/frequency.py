@@ -39,19 +39,22 @@ class Drivers:
         self.models = frozenset(owner for owner in owners if owner is not None)
 
     def often(self, where: FunctionRef, line: int, depth: int = 0) -> str:
-        """How often a line runs: before `each` call of compiled code, before `some`, or `rarely`."""
+        """How often a line runs: before `each` call of compiled code, before `some`, `perhaps` before some,
+        as an unusual input may have it, or `rarely`."""
         if where in self.hot:
             return "some" if _branched(self.project.function(where), line, 0) else "each"
         if depth > _MAX_DEPTH:
             return "rarely"
         if (where, line) not in self.answers:
             self.answers[where, line] = "rarely"  # a function that calls itself ends here
-            self.answers[where, line] = self._often(where, line, depth)
+            found = self._often(where, line, depth)
+            unusual = any(_within(line, lines) for lines in self.project.function(where).exceeding)
+            self.answers[where, line] = "perhaps" if unusual and found != "rarely" else found
         return self.answers[where, line]
 
     def _often(self, where: FunctionRef, line: int, depth: int) -> str:
         function = self.project.function(where)
-        if self._configures(where, line) or any(_within(line, rare) for rare in function.exceeding):
+        if self._configures(where, line):
             return "rarely"
         for loop in function.loops:
             if _within(line, loop) and self._sets_up(where, line, loop):
@@ -63,12 +66,10 @@ class Drivers:
         callers = self._callers(where)
         if not callers:
             if not (_is_step(where) and self._drives_once(where)) or self._makes_model(where):
-                return (
-                    "rarely"  # a setter that no code of the project calls: nothing shows that it runs twice
-                )
+                return "rarely"  # a setter that no code calls: nothing shows that it runs twice
             return "some" if self._apart(where, line) else "each"
         found = {self._at(caller, called, depth, where) for caller, called in callers}
-        best = next((word for word in ("each", "some") if word in found), "rarely")
+        best = next((word for word in ("each", "some", "perhaps") if word in found), "rarely")
         return "some" if best == "each" and self._apart(where, line) else best
 
     def _at(self, caller: FunctionRef, line: int, depth: int, called: FunctionRef) -> str:

@@ -279,7 +279,8 @@ class Outside:
     """It is a `+=`."""
     end_column: int = 1
     often: str = "rarely"
-    """How often it happens, compared with the compiled code: before `each` call, `some` or `rarely`."""
+    """How often it happens, compared with the compiled code: before `each` call, `some`, `perhaps` or
+    `rarely`; see `Drivers.often`."""
 
 
 @dataclass(frozen=True, slots=True)

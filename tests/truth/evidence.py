@@ -380,3 +380,22 @@ def drive():
     run = torch.compile(build(3))
     for _ in range(12):
         yield run(X)
+
+
+# %% a width that only a longer request raises
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.width = 4
+
+    def forward(self, x):
+        return x[:, : self.width] * 2
+
+
+def drive():
+    net = Net()
+    run = torch.compile(net)
+    for size in (2, 3, 4, 2, 3, 4):
+        if size > net.width:
+            net.width = size  # expect: DYN102 per-value note
+        yield run(X)
