@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 
-from dynamo_lint.breaks.constants import Values, captures, moves_messages, tensor_parameters
-from dynamo_lint.breaks.names import TELLING
-from dynamo_lint.breaks.reading import Place, Reading
-from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.breaks.interpret import RARELY, Arguments, Interpreter, Place, Spot
+from dynamo_lint.index import ir
+from dynamo_lint.models.graph_breaks import NESTED, SWITCHES, Row, break_table
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node, Position
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import Call, CompiledFunction, Regions
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A line that certainly ends the graph."""
+    """A line that ends the graph."""
+
+    hot: CompiledFunction
+    """The function that it stands in."""
+    position: Position
+    text: str
+    """The expression, as it is written."""
+    row: Row
+    effect: str
+    """`break`, or `eager` if the frame is lost, or what the row says instead."""
+    usual: bool
+    """It runs in every call, as far as nothing unknown decides about it."""
+    raises: bool
+    """The region is compiled with `fullgraph=True`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The line for which a frame is split or left to run eagerly."""
 
     function: FunctionRef
     line: int
     text: str
-    """The expression, as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +54,35 @@ class SeparateFrame:
     """
 
     unit: ClassRef
-    cause: Break
+    cause: Cause
     stuck: FunctionRef | None
     """The caller that runs eagerly for the break; None if the break is in the unit itself, which is split."""
     inside: tuple[CompiledFunction, ...]
     """The compiled functions in the code that the instances share."""
 
 
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """What the breaks of a project's compiled code do to its frames."""
+
+    apart: tuple[SeparateFrame, ...]
+    """The classes whose instances are compiled by themselves for a break."""
+    eager: frozenset[FunctionRef]
+    """The functions that run eagerly for one: Dynamo compiles nothing of them but what they call."""
+
+
+_NO_BREAKS = frozenset({"DYN306", "DYN409", "DYN416", "DYN418"})
+"""Rules about lines that need not end the graph in the first call."""
+
+
 @dataclass(slots=True)
 class _Frames:
     """Goes from the breaks up to their callers."""
 
-    project: Project
-    bodies: Bodies
+    interpreter: Interpreter
     calls: Mapping[Node, tuple[Call, ...]]
     callers: dict[Node, list[Node]]
-    captures_nothing: bool
-    writing_breaks: bool
-    readings: dict[Node, Reading | None] = field(default_factory=dict)
-    broken: dict[Node, Break] = field(default_factory=dict)
+    broken: dict[Node, Cause] = field(default_factory=dict)
     """Functions whose graph certainly breaks, and where."""
     stuck: set[Node] = field(default_factory=set)
     """Those of them in which Dynamo cannot go on: nothing in them is compiled but what they call."""
@@ -72,24 +98,25 @@ class _Frames:
                     pending.append(caller)
 
     def _breaks_itself(self, node: Node) -> bool:
-        function = self.project.function(node[0])
-        named = (terminal_name(site.call.function) for site in function.calls if not site.eager)
-        if TELLING.isdisjoint(name for name in named if name is not None):
+        readings = self.interpreter.of(node)
+        certain = [
+            [one for one in reading.spots if one.path.certain and one.row.code not in _NO_BREAKS]
+            for reading in readings
+        ]
+        if not certain or not all(certain):
             return False
-        reading = self._read(node)
-        if reading is None or not reading.spots:
-            return False
-        spot = next((spot for spot in reading.spots if spot.held), reading.spots[0])
-        self.broken[node] = Break(node[0], spot.line, spot.text)
-        if spot.held:
+        held = [next((one for one in spots if one.held), None) for spots in certain]
+        spot = held[0] if held[0] is not None and None not in held else certain[0][0]
+        self.broken[node] = Cause(node.function, spot.position.line, spot.text)
+        if None not in held:
             self.stuck.add(node)
         return True
 
     def _breaks_in_a_call(self, node: Node) -> bool:
         """Whether a call that breaks is found in a function; true if that says more of it than was known."""
-        reading = self._read(node)
-        for place, broken in self._breaking(node) if reading is not None else ():
-            held = reading.calls.get(place) if reading is not None else None
+        made = self._certain_calls(node)
+        for place, broken in self._breaking(node):
+            held = made.get(place)
             if held or (held is not None and node not in self.broken):
                 self.broken.setdefault(node, broken)
                 if held:
@@ -98,13 +125,25 @@ class _Frames:
                 return True
         return False
 
-    def _breaking(self, node: Node) -> Iterator[tuple[Place, Break]]:
+    def _certain_calls(self, node: Node) -> dict[Place, bool]:
+        """The calls that each way of calling a function makes, and whether Dynamo cannot go on there."""
+        readings = self.interpreter.of(node)
+        if not readings:
+            return {}
+        first, *others = readings
+        return {
+            place: held and all(other.calls[place] for other in others)
+            for place, held in first.calls.items()
+            if all(place in other.calls for other in others)
+        }
+
+    def _breaking(self, node: Node) -> Iterator[tuple[Place, Cause]]:
         """The calls in which the graph breaks, whatever it is that they call."""
         places: dict[Place, list[Node]] = defaultdict(list)
         for call in self.calls.get(node, ()):
             if call.disabled:
                 name = call.target[0].key.rpartition(".")[2]
-                yield (call.line, call.callee or ""), Break(node[0], call.line, f"{name}(…)")
+                yield (call.line, call.callee or ""), Cause(node[0], call.line, f"{name}(…)")
             elif call.callee is not None:
                 places[call.line, call.callee].append(call.target)
         for place, targets in places.items():
@@ -112,42 +151,101 @@ class _Frames:
             if broken[0] is not None and None not in broken:
                 yield place, broken[0]
 
-    def _read(self, node: Node) -> Reading | None:
-        if node not in self.readings:
-            self.readings[node] = self._reading(*node)
-        return self.readings[node]
 
-    def _reading(self, ref: FunctionRef, receiver: ClassRef | None) -> Reading | None:
-        body = None if self._replaced(ref, receiver) else self.bodies.of(ref)
-        if body is None:
-            return None
-        own = self.project.self_name(ref)
-        values = Values(self.project, ref, receiver, own, self.captures_nothing, self.writing_breaks)
-        reading = Reading(values, tensor_parameters(self.project, ref, self.project.function(ref)))
-        try:
-            reading.block(body, False)
-        except RecursionError:
-            return None  # nested too deeply to be sure of anything
-        return reading
-
-    def _replaced(self, ref: FunctionRef, receiver: ClassRef | None) -> bool:
-        """A decorator of its class may put something else in its place."""
-        owner = self.project.owner(ref)
-        return any(self.project.class_(one).decorators for one in (owner, receiver) if one is not None)
+def interpreted(
+    project: Project, regions: Regions, bodies: Bodies, torch_version: tuple[int, int], given: Arguments
+) -> Interpreter:
+    """The compiled code, read from where it is entered; `given` says what eager code hands it."""
+    hot = frozenset(one.function for one in regions.hot)
+    table = break_table(torch_version, _switched_off(project, hot))
+    interpreter = Interpreter(project, bodies, regions.calls, table, hot)
+    for one in regions.hot:
+        if one.compiled and one.confidence < Confidence.POSSIBLE:
+            interpreter.enter(Node(one.function, one.receiver), given)
+    # What nothing was seen to call is called by torch: a hook, a callback.
+    for one in regions.hot:
+        node = Node(one.function, one.receiver)
+        if one.confidence < Confidence.POSSIBLE and node not in interpreter.readings:
+            interpreter.read(node, ())
+    return interpreter
 
 
-def frames(
-    project: Project, regions: Regions, bodies: Bodies
-) -> tuple[tuple[SeparateFrame, ...], frozenset[FunctionRef]]:
-    """The classes whose instances are compiled by themselves for a break, and the functions that run eagerly
-    for one: Dynamo compiles nothing of them but what they call.
-    """
-    whole = [hot for hot in regions.hot if _breakable(project, regions, hot)]
-    nodes = {Node(hot.function, hot.receiver): hot for hot in whole}
-    callers = regions.callers(Confidence.LIKELY)
-    found = _Frames(
-        project, bodies, regions.calls, callers, not captures(project), not moves_messages(project)
+def breaks(interpreter: Interpreter, regions: Regions) -> tuple[Break, ...]:
+    """The lines that end a graph, one for each line and rule."""
+    project = interpreter.project
+    paths = interpreter.paths([Node(one.function, one.receiver) for one in regions.hot if one.compiled])
+    found: dict[tuple[str, int, str], Break] = {}
+    for hot in regions.hot:
+        if hot.confidence == Confidence.POSSIBLE:
+            continue
+        fullgraph = is_fullgraph(project, regions, hot)
+        for reading in interpreter.of(Node(hot.function, hot.receiver)):
+            reached = paths.get(id(reading), RARELY)
+            for spot in reading.spots:
+                if fullgraph and not spot.row.fullgraph:
+                    continue
+                usual = spot.path.after(reached).usual
+                effect = _effect(project, hot, spot)
+                one = Break(hot, spot.position, spot.text, spot.row, effect, usual, fullgraph)
+                key = hot.function.path, spot.position.line, spot.row.code
+                known = found.get(key)
+                if known is None or _rank(one) > _rank(known):
+                    found[key] = one
+    return tuple(found.values())
+
+
+def _rank(one: Break) -> tuple[bool, bool, bool]:
+    return one.usual, one.effect in {"eager", "storm", "stale"}, one.hot.compiled
+
+
+def _effect(project: Project, hot: CompiledFunction, spot: Spot) -> str:
+    """The cost of a break: the frame that is compiled itself runs eagerly if Dynamo cannot go on in it."""
+    if spot.row.effect in {"stale", "storm"}:
+        return spot.row.effect
+    owner = project.owner(hot.function)
+    whole = owner is not None and "torch.autograd.Function" in project.external_bases(owner)
+    if spot.row.effect == "eager":
+        return "eager" if hot.compiled or whole else "break"
+    return "eager" if spot.held and hot.compiled else "break"
+
+
+def _switched_off(project: Project, hot: Collection[FunctionRef]) -> frozenset[str]:
+    """The switches that the project turns, so that Dynamo captures what else would break."""
+    return frozenset(
+        switch for switch, names in SWITCHES.items() if any(_is_set(project, name, hot) for name in names)
     )
+
+
+def _is_set(project: Project, name: str, hot: Collection[FunctionRef]) -> bool:
+    off = ir.Constant(False)
+    if any(store.value != off for where, store in project.stores_of(name) if where not in hot):
+        return True
+    for method in ("patch", "add", "update"):
+        for where, site in project.calls_of(method):
+            if where in hot:
+                continue
+            function = site.call.function
+            inner = function.value if isinstance(function, ir.Attribute) else None
+            words = [value for keyword, value in site.call.keywords if keyword == name]
+            keys = [key for one in site.call.arguments if isinstance(one, ir.Display) for key in one.keys]
+            if any(value != off for value in words) or name in keys:
+                return True
+            if isinstance(inner, ir.Attribute) and inner.name == name:
+                return True
+    return False
+
+
+def frames(project: Project, regions: Regions, interpreter: Interpreter) -> Frames:
+    """The frames that Dynamo compiles apart or leaves, for the breaks that are certain."""
+    if _is_set(project, NESTED, ()):
+        return Frames((), frozenset())
+    whole = [
+        hot
+        for hot in regions.hot
+        if hot.confidence < Confidence.POSSIBLE and not is_fullgraph(project, regions, hot)
+    ]
+    nodes = {Node(hot.function, hot.receiver): hot for hot in whole}
+    found = _Frames(interpreter, regions.calls, regions.callers(Confidence.LIKELY))
     found.climb(list(nodes))
     apart = tuple(
         one
@@ -155,7 +253,13 @@ def frames(
         if (one := _separate_frame(unit, reached, found, nodes))
     )
     elsewhere = {Node(hot.function, hot.receiver) for hot in regions.hot} - found.stuck
-    return apart, frozenset({node[0] for node in found.stuck} - {node[0] for node in elsewhere})
+    return Frames(apart, frozenset({node[0] for node in found.stuck} - {node[0] for node in elsewhere}))
+
+
+def is_fullgraph(project: Project, regions: Regions, hot: CompiledFunction) -> bool:
+    """Whether a break in a function is an error, for some region that it is part of."""
+    entries = (regions.entries[index] for index in hot.entries)
+    return any(entry_keywords(project, entry).get("fullgraph") is True for entry in entries)
 
 
 def _calls_from_outside(
@@ -203,14 +307,6 @@ def _inlined(node: Node, frames: _Frames) -> Iterator[Node]:
             if call.target not in seen and call.target not in frames.broken:
                 seen.add(call.target)
                 pending.append(call.target)
-
-
-def _breakable(project: Project, regions: Regions, hot: CompiledFunction) -> bool:
-    """With `fullgraph` a break is an error."""
-    entries = (regions.entries[index] for index in hot.entries)
-    return hot.confidence < Confidence.POSSIBLE and not any(
-        entry_keywords(project, entry).get("fullgraph") is True for entry in entries
-    )
 
 
 def certain_together(regions: Regions, found: Sequence[SeparateFrame]) -> list[SeparateFrame]:

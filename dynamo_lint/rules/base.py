@@ -86,7 +86,8 @@ def placed(
     # What only a test compiles says nothing of how the users of the code around it will run that.
     known = [one.path for one in entries if one.confidence < Confidence.POSSIBLE]
     unproven = bool(known) and not in_tests(path) and all(map(in_tests, known))
-    unproven = unproven or _is_idle(path, position, symbol, hot, tables)
+    if hot is not None and tables is not None and symbol == hot.function.id:
+        unproven = unproven or is_idle(tables, hot, position)
     entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()
     return Finding(
@@ -109,11 +110,9 @@ def placed(
     )
 
 
-def _is_idle(
-    path: str, position: Position, symbol: str, hot: CompiledFunction | None, tables: Tables | None
-) -> bool:
+def is_idle(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
     """Whether a compiled line runs only with a setting that no code of the project asks for."""
-    if hot is None or tables is None or hot.receiver is None or symbol != hot.function.id:
+    if hot.receiver is None:
         return False
     return is_left_off(points_to_of(tables.project), hot.receiver, hot.function, position.line)
 

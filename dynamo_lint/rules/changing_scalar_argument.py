@@ -22,6 +22,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         if found is None:
             continue
         effect, entries = found
+        if effect == "eager" and _is_told(tables, one):
+            continue
         where = region(tables, one.hot)
         claim = Claim(
             message=f"`{one.name}` of the compiled `{where}` {_how(one)}, and Dynamo guards on "
@@ -37,6 +39,14 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         yield finding(rule, tables, context, one.hot, one.position, claim, one.where)
     for filled in tables.filled:
         yield from _field(rule, tables, context, filled)
+
+
+def _is_told(tables: Tables, one: Passed) -> bool:
+    """Whether the line that makes a text of it is reported by itself."""
+    return any(
+        found.row.code == "DYN409" and not set(found.hot.entries).isdisjoint(one.hot.entries)
+        for found in tables.breaks
+    )
 
 
 def _uses(one: Passed, state: FunctionState) -> set[Use]:

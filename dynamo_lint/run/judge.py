@@ -171,7 +171,7 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
         pedantic=settings.pedantic,
         recompile_limit=settings.recompile_limit,
     )
-    tables = build(project, regions, sources.text)
+    tables = build(project, regions, sources.text, settings.torch_version)
     found = attach(judge(tables, context), tables, sources)
     return [
         *found,

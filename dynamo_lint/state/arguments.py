@@ -362,6 +362,22 @@ def _calls(
                 yield from ((ref, site.call, hot) for hot in called)
 
 
+def calls_of(
+    project: Project, regions: Regions, drivers: Drivers, wanted: Iterable[CompiledFunction]
+) -> Iterator[tuple[FunctionRef, ir.Call, CompiledFunction]]:
+    """The calls, in eager code, of functions that are compiled themselves."""
+    compiled: Compiled = {(hot.function, hot.receiver): hot for hot in wanted}
+    if not compiled:
+        return
+    handles, reach = Handles.of(project, regions.entries), _reach(project, compiled)
+    signatures = {hot: Signature.of(project, hot) for hot in compiled.values()}
+    for ref in project.in_order(ref for ref in _callers(project, reach) if ref not in drivers.hot):
+        for site in project.calls_in(ref, reach.may_be_called):
+            if any(signature.fits(site.call) for signature in signatures.values()):
+                called = _called(project, ref, site.call, compiled, reach, handles)
+                yield from ((ref, site.call, hot) for hot in called)
+
+
 def _callers(project: Project, reach: Reach) -> Iterator[FunctionRef]:
     """The functions with a call that may be of something compiled, by the name that it goes by."""
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
-from dynamo_lint.index import ir
 from dynamo_lint.index.conditions import truth_when_compiling
+from dynamo_lint.models.tensor_results import tensor_parameters
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.abstract_state import expressions, is_namespace, merge
 from dynamo_lint.state.convert import literal_of, to_expr
@@ -55,7 +55,7 @@ class _Walker:
     def _parameters(self) -> None:
         ev = self.ev
         params = ev.opened.definition.params
-        tensors = _tensor_parameters(ev.linker)
+        tensors = tensor_parameters(ev.linker.project, ev.linker.reference, ev.linker.receiver)
         for param in (*params.posonly_params, *params.params, *params.kwonly_params):
             name = param.name.value
             kinds = K.UNKNOWN
@@ -345,22 +345,3 @@ class _Walker:
         return frozenset(
             Guard(key, missing, limit) for prefix in asked for key in self.ev.linker.keys(prefix)
         )
-
-
-def _tensor_parameters(linker: Linker) -> frozenset[str]:
-    """Unannotated parameters that can hardly be anything but tensors: what `forward` of a module gets
-    first, and whatever is used through methods and attributes that only tensors have."""
-    function, receiver = linker.function, linker.receiver
-    found: set[str] = set()
-    module = receiver is not None and linker.project.is_module(receiver)
-    if module and function.qualname.endswith(".forward"):
-        found.update(parameter.name for parameter in function.parameters[1:2])
-    for load in function.loads:
-        if isinstance(load.value, ir.Name) and load.name in K.TENSOR_ONLY_ATTRIBUTES:
-            found.add(load.value.id)
-    for site in function.calls:
-        match site.call.function:
-            case ir.Attribute(ir.Name(name), method):
-                if method in K.TENSOR_METHODS or method in K.INT_METHODS:
-                    found.add(name)
-    return frozenset(found)

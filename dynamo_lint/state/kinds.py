@@ -3,162 +3,12 @@
 from __future__ import annotations
 
 from dynamo_lint.index.ir import Attribute, Choice, Constant, Display, Expr, Name, Subscript
+from dynamo_lint.models.tensor_results import BOOL_FUNCTIONS, TENSOR_ANNOTATIONS, gives_tensor
 from dynamo_lint.state.model import SCALARS, Kind, Kinds
 
 UNKNOWN: Kinds = frozenset()
 NUMBERS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT})
 
-MOVES = frozenset({"to", "cuda", "cpu", "type", "type_as", "float", "half", "bfloat16", "double"})
-"""Methods that give a tensor back on another device or with another dtype, or the tensor itself."""
-
-TENSOR_METHODS = frozenset(
-    [
-        "abs",
-        "add",
-        "addmm",
-        "all",
-        "amax",
-        "amin",
-        "any",
-        "argmax",
-        "argmin",
-        "backward",
-        "bfloat16",
-        "bmm",
-        "chunk",
-        "clamp",
-        "clone",
-        "contiguous",
-        "cos",
-        "cuda",
-        "cumsum",
-        "detach",
-        "div",
-        "exp",
-        "expand",
-        "expand_as",
-        "flatten",
-        "float",
-        "gather",
-        "half",
-        "index_select",
-        "log",
-        "log_softmax",
-        "masked_fill",
-        "matmul",
-        "mean",
-        "mm",
-        "mul",
-        "narrow",
-        "new_zeros",
-        "norm",
-        "permute",
-        "pow",
-        "prod",
-        "relu",
-        "repeat",
-        "requires_grad_",
-        "reshape",
-        "rsqrt",
-        "scatter",
-        "scatter_add",
-        "sigmoid",
-        "sin",
-        "softmax",
-        "sqrt",
-        "squeeze",
-        "std",
-        "sub",
-        "sum",
-        "t",
-        "tanh",
-        "to",
-        "topk",
-        "transpose",
-        "tril",
-        "triu",
-        "type_as",
-        "unbind",
-        "unfold",
-        "unsqueeze",
-        "var",
-        "view",
-        "view_as",
-        "zero_",
-    ]
-)
-"""Methods whose receiver can hardly be anything but a tensor."""
-
-INT_METHODS = frozenset({"size", "numel", "nelement", "dim", "ndimension", "stride", "element_size"})
-NOT_TENSOR_METHODS = frozenset(
-    {"chunk", "unbind", "split", "topk", "backward", "tolist", "max", "min", "sort"}
-)
-TENSOR_ONLY_ATTRIBUTES = frozenset({"shape", "ndim", "device", "is_cuda", "mT", "requires_grad"})
-
-NOT_TENSOR_FUNCTIONS = frozenset(
-    [
-        "is_tensor",
-        "is_floating_point",
-        "is_complex",
-        "is_grad_enabled",
-        "is_autocast_enabled",
-        "get_default_dtype",
-        "finfo",
-        "iinfo",
-        "device",
-        "dtype",
-        "Size",
-        "Generator",
-        "no_grad",
-        "enable_grad",
-        "inference_mode",
-        "set_grad_enabled",
-        "autocast",
-        "compile",
-        "manual_seed",
-        "equal",
-        "allclose",
-        "numel",
-        "load",
-        "save",
-        "broadcast_shapes",
-        "split",
-        "chunk",
-        "unbind",
-        "topk",
-        "sort",
-        "max",
-        "min",
-        "meshgrid",
-        "tensor_split",
-        "get_rng_state",
-    ]
-)
-JOINS = frozenset(
-    f"torch.{name}"
-    for name in (
-        *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "row_stack", "column_stack"),
-        *("block_diag", "meshgrid", "broadcast_tensors", "cartesian_prod"),
-    )
-)
-"""Functions of torch that take several tensors, most of them in a list."""
-BOOL_FUNCTIONS = frozenset(
-    {
-        "is_tensor",
-        "is_floating_point",
-        "is_complex",
-        "is_grad_enabled",
-        "is_autocast_enabled",
-        "equal",
-        "allclose",
-    }
-)
-TUPLE_MODULES = frozenset(
-    {"LSTM", "GRU", "RNN", "MultiheadAttention", "LSTMCell", "Sequential", "ModuleList"}
-)
-TENSOR_ANNOTATIONS = frozenset(
-    ["Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "HalfTensor", "Parameter", "Buffer"]
-)
 BUILTIN_KINDS: dict[str, Kinds] = {
     "int": frozenset({Kind.INT}),
     "bool": frozenset({Kind.BOOL}),
@@ -248,13 +98,7 @@ def of_call(dotted: str) -> Kinds:
         if last in {"Parameter", "Buffer"}:
             return frozenset({Kind.TENSOR})
         return frozenset({Kind.OBJECT}) if last[:1].isupper() else UNKNOWN
-    if head in {"torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"}:
-        if (
-            last in NOT_TENSOR_FUNCTIONS
-            or last[:1].isupper()
-            or last.startswith(("is_", "get_", "set_", "use_"))
-        ):
-            return UNKNOWN
+    if gives_tensor(dotted):
         return frozenset({Kind.TENSOR})
     return UNKNOWN
 

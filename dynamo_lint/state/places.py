@@ -22,6 +22,7 @@ from dynamo_lint.index.ir import (
     Name,
     Subscript,
 )
+from dynamo_lint.models.tensor_results import TUPLE_MODULES
 from dynamo_lint.program.hierarchy import subclasses_with
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.project import Project
@@ -29,7 +30,6 @@ from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File,
 from dynamo_lint.state.abstract_state import is_namespace
 from dynamo_lint.state.convert import literal_of
 from dynamo_lint.state.free_variables import Names
-from dynamo_lint.state.kinds import TUPLE_MODULES
 from dynamo_lint.state.model import Callee, FunctionState, Key, Kinds, Place, Value
 from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, FunctionValue, Instance
 from dynamo_lint.values.points_to import evaluate, points_to_of

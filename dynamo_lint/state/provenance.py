@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint.breaks.frames import Break
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.instances.model import Units
@@ -226,6 +227,8 @@ class Tables:
     """Compiled functions that run eagerly all the same, for a break in a loop or a `try` of theirs."""
     skipped: tuple[tuple[FunctionRef, str], ...] = ()
     """Hot functions that were not looked into, and why."""
+    breaks: tuple[Break, ...] = ()
+    """The lines at which a graph ends."""
 
     def static(self, hot: CompiledFunction) -> bool:
         """Whether every number is a constant in a hot function, however often it changes."""

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dynamo_lint.breaks.frames import frames
+from dynamo_lint.breaks.frames import breaks, frames, interpreted
+from dynamo_lint.breaks.interpret import Interpreter
+from dynamo_lint.breaks.values import Value
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function
 from dynamo_lint.instances.find import find_units
@@ -19,15 +21,17 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef, Node
 from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.regions.policy import Policies
-from dynamo_lint.state.arguments import Passed, filled, passed
+from dynamo_lint.state.arguments import Passed, calls_of, filled, passed
 from dynamo_lint.state.entry_facts import Facts, entry_facts, missing_attributes
 from dynamo_lint.state.free_variables import MUTATORS, REGISTRARS, Names
+from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import (
     AttributeState,
     Callee,
     FunctionState,
     Key,
+    Kind,
     Kinds,
     MutationSite,
     Place,
@@ -50,16 +54,22 @@ ROOTS = ("state", "global", "bound", "argument", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
 
-def build(project: Project, regions: Regions, read_source: Callable[[str], str]) -> Tables:
+def build(
+    project: Project,
+    regions: Regions,
+    read_source: Callable[[str], str],
+    torch_version: tuple[int, int] = (2, 13),
+) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
     bodies = Bodies(project, read_source)
-    by_break, eager = frames(project, regions, bodies)
-    units = find_units(project, regions, bodies, by_break)
     scopes = Names(project)
-    names = _stored_names(project, regions)
     between = ExternalWrites(project, regions, scopes)
-    mentioning = _mentioning(project, regions, scopes, read_source)
     given = passed(project, regions, between.drivers, read_source)
+    interpreter = _interpreted(project, regions, bodies, torch_version, between.drivers, given)
+    split = frames(project, regions, interpreter)
+    units = find_units(project, regions, bodies, split.apart)
+    names = _stored_names(project, regions)
+    mentioning = _mentioning(project, regions, scopes, read_source)
     mentioning |= _fed(project, regions, given)
     fields = filled(project, regions, between.drivers, read_source)
     watched = names | units.names | between.names | {one.key.attribute for one in fields}
@@ -90,9 +100,35 @@ def build(project: Project, regions: Regions, read_source: Callable[[str], str])
         fields,
         Policies(project, regions),
         between.drivers,
-        eager,
+        split.eager,
         tuple(interpretation.skipped.items()),
+        breaks(interpreter, regions),
     )
+
+
+def _interpreted(
+    project: Project,
+    regions: Regions,
+    bodies: Bodies,
+    torch_version: tuple[int, int],
+    drivers: Drivers,
+    given: Sequence[Passed],
+) -> Interpreter:
+    """The compiled code, read for its breaks; a second time where it hangs on what eager code hands it."""
+    changing: dict[Node, list[tuple[str, Value]]] = defaultdict(list)
+    for one in given:
+        for kind in one.value.kinds & {Kind.INT, Kind.FLOAT}:
+            value = Value(kind.value, changes=True)
+            changing[Node(one.hot.function, one.hot.receiver)].append((one.name, value))
+    first = interpreted(project, regions, bodies, torch_version, changing)
+    asked = first.asked()
+    wanted = [hot for hot in regions.hot if hot.compiled and Node(hot.function, hot.receiver) in asked]
+    calls = calls_of(project, regions, drivers, wanted)
+    handed = first.handed((ref, call, Node(hot.function, hot.receiver)) for ref, call, hot in calls)
+    if not handed:
+        return first
+    both = {node: [*handed.get(node, ()), *changing.get(node, ())] for node in {*handed, *changing}}
+    return interpreted(project, regions, bodies, torch_version, both)
 
 
 # --- what to open ---------------------------------------------------------------------------------------

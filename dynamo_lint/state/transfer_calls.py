@@ -9,6 +9,7 @@ from functools import reduce
 import libcst as cst
 
 from dynamo_lint.index.ir import Attribute, Function
+from dynamo_lint.models.tensor_results import JOINS, MOVES, NOT_TENSOR_METHODS, TENSOR_METHODS
 from dynamo_lint.program.hierarchy import only_declares
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
@@ -73,7 +74,7 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
     if dotted or not any(o.source == "state" for o in owner_value.origins):
         return replace(result, origins=result.origins | {Origin("unknown")})
     # The `.to()` of a module gives the module itself.
-    moved = isinstance(node.func, cst.Attribute) and node.func.attr.value in K.MOVES
+    moved = isinstance(node.func, cst.Attribute) and node.func.attr.value in MOVES
     how = "moved" if moved and Kind.OBJECT not in owner_value.kinds else "computed"
     return replace(result, origins=result.origins | via(owner_value.origins, how))
 
@@ -82,7 +83,7 @@ def _arguments(ev: Evaluator, node: cst.Call, dotted: str) -> Arguments:
     found: Arguments = []
     for arg in node.args:
         name = arg.keyword.value if arg.keyword is not None else None
-        value = _joined(ev, arg.value) if dotted in K.JOINS else ev.value(arg.value)
+        value = _joined(ev, arg.value) if dotted in JOINS else ev.value(arg.value)
         found.append((arg.star or name, value))
     return found
 
@@ -99,9 +100,9 @@ def _outside_call(ev: Evaluator, node: cst.Call, owner: Value) -> frozenset[Kind
     """The kinds of the result of calling something that is neither ours nor named."""
     match node.func:
         case cst.Attribute(attr=cst.Name(value=name)) if owner.kinds == TENSOR or (
-            not owner.kinds and name in K.TENSOR_METHODS
+            not owner.kinds and name in TENSOR_METHODS
         ):
-            return K.UNKNOWN if name in K.NOT_TENSOR_METHODS else TENSOR
+            return K.UNKNOWN if name in NOT_TENSOR_METHODS else TENSOR
     return TENSOR if ev.linker.is_tensor_module(to_expr(node.func)) else K.UNKNOWN
 
 

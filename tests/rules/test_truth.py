@@ -14,6 +14,8 @@ DISAGREEMENTS: dict[str, str] = {
     "blocks: a number computed from a name": "says nothing",
     "blocks: a factory of functions with a number each": "says nothing",
     "containers: a module list that grows between calls": "says nothing",
+    "graph_breaks: an error that leaves the region": "says nothing",
+    "graph_breaks: a hook that was registered at set-up and prints": "says nothing",
     "lazy: a growing cache of keys": "says DYN103 once",
     "lazy: a default on a config, which gets the attribute later": "says nothing",
     "lazy: absence by index error": "says nothing",

@@ -35,7 +35,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            print(end="")
+            print(end="")  # expect: DYN401 eager
             x = layer(x)
         return x
 
@@ -62,7 +62,7 @@ class Model(nn.Module):
         self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
 
     def forward(self, x):
-        print(end="")
+        print(end="")  # expect: DYN401 break
         for layer in self.layers:
             x = layer(x)
         return x
@@ -93,7 +93,7 @@ class Model(nn.Module):
         for layer in self.layers:
             x = layer(x)
         x = x + 1
-        print(end="")
+        print(end="")  # expect: DYN401 break
         return x
 
 
@@ -120,7 +120,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            logger.info("layer")
+            logger.info("layer")  # expect: DYN401 eager
             x = layer(x)
         return x
 
@@ -148,7 +148,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            warnings.warn("layer", stacklevel=2)
+            warnings.warn("layer", stacklevel=2)  # expect: DYN401 eager
             x = layer(x)
         return x
 
@@ -176,7 +176,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            began = time.time()
+            began = time.time()  # expect: DYN401 eager
             x = layer(x)
         return x
 
@@ -204,7 +204,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            x = layer(by_hand(x))
+            x = layer(by_hand(x))  # expect: DYN406 eager
         return x
 
 
@@ -230,7 +230,7 @@ class Model(nn.Module):
         self.layers = nn.ModuleList(Layer(number) for number in range(3, 6))
 
     def forward(self, x):
-        x = by_hand(x)
+        x = by_hand(x)  # expect: DYN406 break
         for layer in self.layers:
             x = layer(x)
         return x
@@ -260,7 +260,7 @@ class Model(nn.Module):
     def forward(self, x):
         for layer in self.layers:
             coin = torch.rand([])
-            if coin < 0.0:
+            if coin < 0.0:  # expect: DYN403 eager
                 continue
             x = layer(x)
         return x
@@ -293,7 +293,7 @@ class Model(nn.Module):
             if self.training:
                 coin = torch.rand([])
                 drop = coin < 0.0
-            if not drop:
+            if not drop:  # expect: DYN403 eager note
                 x = layer(x)
         return x
 
@@ -326,7 +326,7 @@ class Model(nn.Module):
             if self.training and self.rate > 0.0:
                 coin = torch.rand([])
                 skip = coin < -1.0
-            if not skip:
+            if not skip:  # expect: DYN403 eager note
                 x = layer(x)
         return x
 
@@ -397,7 +397,7 @@ class Model(nn.Module):
             if self.training and self.config.rate > 0.0:
                 coin = torch.rand([])
                 skip = coin < -1.0
-            if not skip:
+            if not skip:  # expect: DYN403 eager note
                 x = layer(x)
         return x
 
@@ -463,7 +463,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            coin = torch.rand([]).item()
+            coin = torch.rand([]).item()  # expect: DYN402 eager
             if coin < 0.0:
                 continue
             x = layer(x)
@@ -524,7 +524,7 @@ class Model(nn.Module):
     def forward(self, x):
         for layer in self.layers:
             if x.shape[0] > 100:
-                print("layer")
+                print("layer")  # expect: DYN401 eager note
             x = layer(x)
         return x
 
@@ -660,7 +660,7 @@ def drive():
 
 # %% a loop of other things breaks in a function of its own before the layers
 def report(x):
-    print(end="")
+    print(end="")  # expect: DYN401 break
     return x
 
 
@@ -693,7 +693,7 @@ def drive():
 
 # %% a function that prints is called in the loop
 def report(x):
-    print(end="")
+    print(end="")  # expect: DYN401 break
     return x
 
 
@@ -731,7 +731,7 @@ class Layer(nn.Module):
 
     def forward(self, x):
         y = x * self.number  # expect: DYN107 per-instance
-        print(end="")
+        print(end="")  # expect: DYN401 break
         return y + x
 
 
@@ -756,7 +756,7 @@ def drive():
 class Part(nn.Module):
     def forward(self, x):
         x = x + 1
-        print(end="")
+        print(end="")  # expect: DYN401 break
         return x * 2
 
 
@@ -795,7 +795,7 @@ class Layer(nn.Module):
 
     def forward(self, x):
         y = x * self.number  # expect: DYN107 per-instance
-        print(end="")
+        print(end="")  # expect: DYN401 break
         return y + x
 
 
@@ -822,7 +822,7 @@ class Layer(nn.Module):
 
     def forward(self, x):
         y = x * self.number  # expect: DYN107 per-instance
-        print(end="")
+        print(end="")  # expect: DYN401 break
         return y + x
 
 
@@ -860,7 +860,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         try:
-            print(end="")
+            print(end="")  # expect: DYN401 eager
             for layer in self.layers:
                 x = layer(x)
         finally:
@@ -891,7 +891,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         with torch.no_grad():
-            print(end="")
+            print(end="")  # expect: DYN401 break
             x = x + 1
         for layer in self.layers:
             x = layer(x)
@@ -911,7 +911,7 @@ class Layer(nn.Module):
         self.number = number
 
     def forward(self, x: torch.Tensor):
-        hits = (x > 0).nonzero()
+        hits = (x > 0).nonzero()  # expect: DYN404 break
         return x * self.number + hits.sum()  # expect: DYN107 per-instance
 
 
@@ -939,7 +939,7 @@ class Layer(nn.Module):
         self.number = number
 
     def forward(self, x: torch.Tensor):
-        counts = (x > 0).sum(0).tolist()
+        counts = (x > 0).sum(0).tolist()  # expect: DYN402 break
         return x * self.number + len(counts)  # expect: DYN107 per-instance
 
 
@@ -967,7 +967,7 @@ class Layer(nn.Module):
         self.number = number
 
     def forward(self, x: torch.Tensor):
-        if torch.isnan(x).any():
+        if torch.isnan(x).any():  # expect: DYN403 break
             x = torch.zeros_like(x)
         return x * self.number  # expect: DYN107 per-instance
 
@@ -1140,7 +1140,7 @@ class Encoder(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            print(end="")
+            print(end="")  # expect: DYN401 break
             x = layer(x)
         return x
 
@@ -1152,7 +1152,7 @@ class Decoder(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            print(end="")
+            print(end="")  # expect: DYN401 break
             x = layer(x)
         return x
 
@@ -1202,7 +1202,7 @@ class Plain(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            print(end="")
+            print(end="")  # expect: DYN401 break
             x = layer(x)
         return x
 
@@ -1214,7 +1214,7 @@ class Stable(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            print(end="")
+            print(end="")  # expect: DYN401 break
             x = layer(x)
         return x
 

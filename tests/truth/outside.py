@@ -980,7 +980,7 @@ class Model(nn.Module):
         self.n += 1
 
     def forward(self, x):
-        self.tick()
+        self.tick()  # expect: DYN406 break
         return x * self.n  # expect: DYN102 storm
 
 
@@ -999,7 +999,7 @@ class Model(nn.Module):
         self.n += 1
 
     def forward(self, x):
-        self.tick()
+        self.tick()  # expect: DYN406 break
         return x * 2
 
 

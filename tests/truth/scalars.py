@@ -846,7 +846,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         self.n += 1  # expect: DYN101 storm
-        torch._dynamo.graph_break()
+        torch._dynamo.graph_break()  # expect: DYN406 break
         return x * 2
 
 
@@ -862,7 +862,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         y = x * 2
-        torch._dynamo.graph_break()
+        torch._dynamo.graph_break()  # expect: DYN406 break
         self.n += 1  # expect: DYN101 storm
         return y * 3
 

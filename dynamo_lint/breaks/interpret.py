@@ -1,0 +1,1399 @@
+"""Abstract interpretation of compiled functions, called with what their callers pass: where the graph breaks.
+
+A function is read as Dynamo traces it: calls of project functions are followed with the values of their arguments,
+a branch that a constant rules out is not, and what stands after one that may have left no longer certainly runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from dynamo_lint.breaks.values import (
+    BOTH,
+    NONE,
+    TENSOR,
+    UNKNOWN,
+    Truth,
+    Value,
+    arithmetic,
+    asked,
+    attribute_of_tensor,
+    compared,
+    computed,
+    joined,
+    literal,
+    merged,
+    of_literals,
+    of_torch,
+)
+from dynamo_lint.index import ir
+from dynamo_lint.index.conditions import truth_when_compiling
+from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.models import tensor_results as results
+from dynamo_lint.models.graph_breaks import BreakTable, Row
+from dynamo_lint.program.function_bodies import Bodies
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import DISABLERS, ClassRef, ExternalSymbol, FunctionRef, Node, Position
+from dynamo_lint.regions.model import Call
+from dynamo_lint.values.model import Context, Instance
+from dynamo_lint.values.points_to import evaluate
+
+_LONGEST = 60
+_MOST_CONTEXTS = 3
+"""Ways a function is called that are told apart."""
+_DEEPEST = 25
+_FUNCTION, _LOOP, _RAISE = "function", "loop", "raise"
+_SCALAR = Row("DYN402", "takes a Python value out of a tensor", "scalars", fullgraph=False)
+_INDEX = Row("DYN402", "indexes with a number in a tensor, which the backend cannot compile", effect="eager")
+_BRANCH = Row("DYN403", "decides on a value in a tensor")
+_MASK = Row(
+    "DYN404", "picks by a mask, so that the size of the result depends on values", "shapes", fullgraph=False
+)
+_GIVEN = Row("DYN404", "gives a result whose size depends on values", "shapes", fullgraph=False)
+_ADDRESS = Row("DYN405", "computes with the address of a tensor", effect="eager")
+_KERNEL = Row("DYN405", "calls an `autograd.Function` with a derivative that Dynamo does not trace")
+_ISLAND = Row("DYN406", "runs eagerly, and nothing beside it says why")
+_GRADIENT = Row("DYN408", "makes a tensor need a gradient")
+_TEXT = Row("DYN409", "makes a text of a number that changes from call to call", effect="eager")
+_STRING = Row("DYN409", "makes a text of a number that changes from call to call")
+_CACHED = Row("DYN410", "runs a cached property for the first time", effect="eager")
+_PROTOCOL = Row("DYN411", "uses a class that answers for attributes in a way that Dynamo does not trace")
+_ITERATOR = Row("DYN411", "takes from an iterator that an earlier call left where it is")
+_GENERATOR = Row("DYN411", "is a generator, of which Dynamo compiles nothing", effect="eager")
+_ASYNC = Row("DYN411", "starts a collective and keeps the handle of its work")
+_COPY = Row("DYN411", "copies a tensor or module deeply")
+_MANAGER = Row("DYN413", "enters a context manager that Dynamo does not trace")
+_NUMBERS_SOURCE = Row("DYN414", "uses a random number generator of its own")
+_STORAGE = Row("DYN415", "replaces the storage of a tensor by one of another dtype")
+_CLASS = Row("DYN416", "writes a class, which is another class in each call", effect="storm")
+_MISSING_PACKAGE = Row("DYN418", "imports a package that may be missing", effect="eager")
+
+_MADE = {
+    "logging.getLogger": "logging.Logger",
+    "ctypes.cdll.LoadLibrary": "ctypes.CDLL",
+    "ctypes.PyDLL": "ctypes.CDLL",
+    "torch.jit.script": "torch.jit.ScriptModule",
+    "torch.jit.trace": "torch.jit.ScriptModule",
+    "torch.jit.load": "torch.jit.ScriptModule",
+    "numpy.random.RandomState": "numpy.random.default_rng",
+    "datetime.datetime": "datetime.datetime",
+}
+"""The classes that functions of libraries give instances of; a class gives one of itself."""
+_LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
+_LAZY = "functools.cached_property"
+_CACHES = frozenset({"functools.lru_cache", "functools.cache"})
+_CONVERSIONS = frozenset({"int", "float", "bool", "str", "repr", "range", "complex"})
+_AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple", "iter", "sorted"})
+_PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", "tuple"})
+_ASKING = frozenset({"item", "tolist"})
+_REASONS = ("eager", "compil", "dynamo", "graph", "trace")
+"""Words of a docstring that speaks of why its function is not compiled."""
+_COLLECTIVES = "torch.distributed."
+
+
+class Path(NamedTuple):
+    """How surely a line runs in a call of its function."""
+
+    certain: bool = True
+    """In every call, in training or in evaluation."""
+    usual: bool = True
+    """In every call, as far as nothing that is not known decides about it."""
+
+    def after(self, other: Path) -> Path:
+        """Where both have to happen."""
+        return Path(self.certain and other.certain, self.usual and other.usual)
+
+
+ALWAYS, RARELY = Path(), Path(False, False)
+Place = tuple[int, str]
+"""The line of a call, and the last part of what it calls, empty for `layers[0](x)`."""
+Given = tuple[tuple[str, Value], ...]
+"""The values of some parameters."""
+
+
+Arguments = Mapping[Node, Sequence[tuple[str, Value]]]
+"""The values that eager code passes to functions that are compiled themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A line at which the graph breaks, in one function."""
+
+    row: Row
+    position: Position
+    text: str
+    held: bool
+    """It stands in a loop, a `try` or a context manager, where Dynamo cannot go on after a break."""
+    path: Path
+
+
+@dataclass(slots=True)
+class Reading:
+    """One function as one way of calling it runs it."""
+
+    node: Node
+    given: Given
+    spots: list[Spot] = field(default_factory=list)
+    calls: dict[Place, bool] = field(default_factory=dict)
+    """The calls that certainly run, and whether Dynamo cannot go on after a break there."""
+    followed: list[tuple[Reading, Path]] = field(default_factory=list)
+    returned: Value = UNKNOWN
+    stored: dict[str, Value] = field(default_factory=dict)
+    """The attributes of `self` that it sets."""
+    passed: dict[Place, tuple[tuple[Value, ...], Mapping[str, Value]]] = field(default_factory=dict)
+    """The arguments of each call."""
+    entered: bool = False
+    """Eager code calls it: it is what was handed to the compiler."""
+    asked: set[str] = field(default_factory=set)
+    """Parameters whose kind would decide whether the graph breaks."""
+    names: dict[str, Value] = field(default_factory=dict)
+    """The names at its end."""
+
+
+@dataclass(slots=True)
+class Interpreter:
+    """Reads functions, each once for every way of calling it that is told apart."""
+
+    project: Project
+    bodies: Bodies
+    calls: Mapping[Node, tuple[Call, ...]]
+    table: BreakTable
+    hot: frozenset[FunctionRef]
+    readings: dict[Node, dict[Given, Reading]] = field(default_factory=lambda: defaultdict(dict))
+    files: dict[str, Mapping[str, Value]] = field(default_factory=dict)
+    attributes: dict[tuple[ClassRef, str], Value] = field(default_factory=dict)
+    others: dict[FunctionRef, Reading] = field(default_factory=dict)
+    symbols: dict[tuple[FunctionRef, ir.Expr], str] = field(default_factory=dict)
+    depth: int = 0
+
+    def read(self, node: Node, given: Given, entered: bool = False) -> Reading:
+        """The reading of a function for the values of its parameters."""
+        known = self.readings[node]
+        if given not in known and len(known) >= _MOST_CONTEXTS:
+            given = ()
+        if given in known:
+            return known[given]
+        reading = known[given] = Reading(node, given, entered=entered)
+        if self.depth < _DEEPEST:
+            self.depth += 1
+            self._run(reading)
+            self.depth -= 1
+        return reading
+
+    def enter(self, node: Node, given: Arguments) -> None:
+        """Read a function that is compiled itself, with what eager code hands it."""
+        self.read(node, tuple(sorted(given.get(node, ()), key=lambda item: item[0])), entered=True)
+
+    def asked(self) -> frozenset[Node]:
+        """The functions that are compiled themselves and hang on the kind of a parameter that nothing tells."""
+        return frozenset(
+            node
+            for node, readings in self.readings.items()
+            if any(reading.entered and reading.asked for reading in readings.values())
+        )
+
+    def handed(
+        self, calls: Iterable[tuple[FunctionRef, ir.Call, Node]]
+    ) -> dict[Node, list[tuple[str, Value]]]:
+        """The tensors that calls of compiled functions hand over, by parameter."""
+        found: dict[Node, dict[str, list[Value]]] = defaultdict(lambda: defaultdict(list))
+        for ref, call, node in calls:
+            function = self.project.function(node.function)
+            name = terminal_name(call.function) or ""
+            passed = self.aside(ref, self.project.owner(ref)).passed.get((call.line, name))
+            for key, value in bound(self.project, function, node, *passed) if passed is not None else ():
+                found[node][key].append(value)
+        return {
+            node: [
+                (name, replace(value, argument=value.kind == "tensor"))
+                for name, values in by_name.items()
+                if (value := joined(values)).kind in {"tensor", "list", "tuple"}
+            ]
+            for node, by_name in found.items()
+        }
+
+    def of(self, node: Node) -> list[Reading]:
+        """The readings of a function, if it was reached."""
+        return list(self.readings[node].values()) if node in self.readings else []
+
+    def paths(self, entered: Iterable[Node]) -> dict[int, Path]:
+        """How surely each reading, by its identity, is made: from the functions that are compiled themselves."""
+        found: dict[int, Path] = {}
+        pending = [(reading, ALWAYS) for node in entered for reading in self.of(node)]
+        while pending:
+            reading, path = pending.pop()
+            known = found.get(id(reading))
+            if known is None or (path.usual and not known.usual):
+                found[id(reading)] = path
+                pending += [(other, path.after(inner)) for other, inner in reading.followed]
+        return found
+
+    def is_documented(self, ref: FunctionRef) -> bool:
+        """Whether a reason stands beside what keeps a function out of the graph."""
+        function = self.project.function(ref)
+        for decorator in function.decorators:
+            if isinstance(decorator, ir.Call) and any(name == "reason" for name, _ in decorator.keywords):
+                return True
+        lines = self.bodies.read_source(ref.path).splitlines()
+        if any("#" in line for line in lines[max(function.first_line - 2, 0) : function.line]):
+            return True
+        match self.bodies.of(ref):
+            case [ast.Expr(ast.Constant(str() as text)), *_]:
+                return any(word in text.lower() for word in _REASONS)
+        return False
+
+    def aside(self, ref: FunctionRef, receiver: ClassRef | None = None) -> Reading:
+        """The reading of a function that is not compiled: a constructor, a driver, a file."""
+        if ref not in self.others:
+            reading = self.others[ref] = Reading(Node(ref, receiver), ())
+            self._run(reading)
+        return self.others[ref]
+
+    def _run(self, reading: Reading) -> None:
+        body = self.bodies.of(reading.node.function)
+        if body is None:
+            return
+        walk = _Walk(self, reading)
+        if reading.entered and is_generator(body):
+            line = self.project.function(reading.node.function).line
+            name = reading.node.function.key.rpartition(".")[2]
+            reading.spots.append(Spot(_GENERATOR, Position(line, 1, line, 1), name, False, ALWAYS))
+        try:
+            walk.block(body)
+            for call in walk.unspelled:
+                walk.follow(call, RARELY)
+        except RecursionError:
+            reading.spots.clear()  # nested too deeply to be sure of anything
+            reading.calls.clear()
+        reading.returned = joined(walk.returned) if walk.returned else UNKNOWN
+        reading.names = walk.names
+
+    def symbol(self, expr: ir.Expr, where: FunctionRef) -> str:
+        """The dotted name of what is defined outside the project; empty for anything else."""
+        key = where, expr
+        if key not in self.symbols:
+            found = self.project.symbols(expr, where.path, where.key)
+            outside = found[0].dotted if len(found) == 1 and isinstance(found[0], ExternalSymbol) else ""
+            self.symbols[key] = outside
+        return self.symbols[key]
+
+    def of_file(self, path: str, name: str) -> Value:
+        """The value of a global name of a file."""
+        if path not in self.files:
+            self.files[path] = {}
+            self.files[path] = self.aside(FunctionRef(path, MODULE_KEY)).names
+        return self.files[path].get(name, UNKNOWN)
+
+    def attribute(self, owner: ClassRef, name: str) -> Value:
+        """The value of an attribute of an instance."""
+        key = owner, name
+        if key not in self.attributes:
+            self.attributes[key] = UNKNOWN  # while it is being looked for
+            self.attributes[key] = self._attribute(owner, name)
+        return self.attributes[key]
+
+    def _attribute(self, owner: ClassRef, name: str) -> Value:
+        stores = [
+            (where, store)
+            for part in self.project.mro(owner)
+            for where, store in self.project.own_stores(part).get(name, ())
+        ]
+        if any(where in self.hot and not is_constructor(where) for where, _ in stores):
+            return UNKNOWN
+        if not stores:
+            return self._registered(owner, name) or self._in_class(owner, name)
+        if len(stores) > 1 or not is_constructor(stores[0][0]) or stores[0][1].augmented:
+            values = [self.aside(where, owner).stored.get(name, UNKNOWN) for where, _ in stores]
+            return replace(joined(values), constant=UNKNOWN.constant, at_times=False, items=None)
+        where, store = stores[0]
+        match store.value:
+            case ir.Attribute(ir.Name() as holder, attribute) if holder.id != self.project.self_name(where):
+                configured = self.configured(holder, attribute, Context(where, owner))
+                if configured.kind:
+                    return configured
+        return self.aside(where, owner).stored.get(name, UNKNOWN)
+
+    def _registered(self, owner: ClassRef, name: str) -> Value | None:
+        for part in self.project.mro(owner):
+            init = self.project.method(part, "__init__")
+            if (
+                init is not None
+                and init not in self.hot
+                and name in (stored := self.aside(init, part).stored)
+            ):
+                return stored[name]
+        return None
+
+    def configured(self, holder: ir.Expr, name: str, context: Context) -> Value:
+        """The value that the class of a configuration gives a field."""
+        found = [*evaluate(self.project, holder, context)]
+        classes = [one.ref for one in found if isinstance(one, Instance)]
+        known = {repr(value.constant): value for value in (self._in_class(ref, name) for ref in classes)}
+        return next(iter(known.values())) if len(known) == 1 and len(classes) == len(found) else UNKNOWN
+
+    def _in_class(self, owner: ClassRef, name: str) -> Value:
+        _, given = self.project.member(owner, name)
+        match given:
+            case [ir.Constant(value)]:
+                return literal(value)
+        return UNKNOWN
+
+
+def is_constructor(where: FunctionRef) -> bool:
+    """Whether a function runs while an object is made."""
+    return where.key.rpartition(".")[2].split("#")[0] in {"__init__", "__post_init__", "__new__"}
+
+
+class _Walk:
+    """One walk over the statements of a function."""
+
+    def __init__(self, interpreter: Interpreter, reading: Reading) -> None:
+        self.interpreter, self.reading = interpreter, reading
+        self.project, self.table = interpreter.project, interpreter.table
+        self.where, self.receiver = reading.node
+        self.own = self.project.self_name(self.where)
+        self.path, self.held = ALWAYS, False
+        self.naming = False
+        """The name of an attribute is made, which `dynamic-attribute-lookup` reports."""
+        self.kept: ast.expr | None = None
+        """The expression whose value becomes an attribute, which `lazy-attribute` reports."""
+        self.unused: ast.expr | None = None
+        """The expression of a statement whose value nobody gets."""
+        self.returned: list[Value] = []
+        function = self.project.function(self.where)
+        self.names = self._parameters(function)
+        self.direct: dict[Place, list[Call]] = defaultdict(list)
+        self.unspelled = [call for call in interpreter.calls.get(reading.node, ()) if call.callee is None]
+        """Calls that no expression spells: properties, operators, callbacks."""
+        for call in interpreter.calls.get(reading.node, ()):
+            if call.callee is not None:
+                self.direct[call.line, call.callee].append(call)
+
+    def _parameters(self, function: ir.Function) -> dict[str, Value]:
+        given = dict(self.reading.given)
+        tensors = results.tensor_parameters(self.project, self.where, self.receiver)
+        found = {}
+        for parameter in function.parameters:
+            name = parameter.name
+            if name == self.own:
+                continue
+            if name in tensors:
+                known = given.get(name, UNKNOWN)
+                found[name] = known if known.kind == "tensor" else TENSOR
+            else:
+                found[name] = given.get(name) or Value(asked=frozenset({name}))
+        return found
+
+    # --- statements ---------------------------------------------------------------------------------------
+
+    def block(self, statements: Iterable[ast.stmt]) -> frozenset[str] | None:
+        """Run statements; what they may leave, or None if control never gets behind them."""
+        leaves: frozenset[str] = frozenset()
+        outer = self.path
+        for statement in statements:
+            found = self._statement(statement)
+            if found is None:
+                self.path = outer
+                return leaves or None
+            if found - leaves:
+                leaves |= found
+                self.path = self.path.after(Path(False, found <= {_RAISE}))
+        self.path = outer
+        return leaves
+
+    def _statement(self, node: ast.stmt) -> frozenset[str] | None:
+        nothing: frozenset[str] = frozenset()
+        match node:
+            case ast.If(test, body, orelse):
+                return self._branches(self.test(test), body, orelse)
+            case ast.For(target, iterable, body, orelse) | ast.AsyncFor(target, iterable, body, orelse):
+                leaves = self._for(target, self.value(iterable), body)
+                return leaves | (self.block(orelse) or nothing)
+            case ast.While(test, body, _):
+                if self.test(test) == frozenset({False}):
+                    return nothing
+                return self._round(body, ALWAYS if isinstance(test, ast.Constant) else Path(False, True))
+            case ast.With(items, body) | ast.AsyncWith(items, body):
+                held = self.held
+                for item in items:
+                    self.held = self._enter(item) or self.held
+                within = self.block(body)
+                self.held = held
+                return within
+            case ast.Try():
+                return self._try(node)
+            case _ if type(node).__name__ == "TryStar":  # from Python 3.11 on
+                return frozenset({_FUNCTION})
+            case ast.Return(value):
+                self.returned.append(self.value(value))
+                for call in self._escaping(self.returned[-1]):
+                    self.record(_GRADIENT, call)
+                return None
+            case ast.Expr(value):
+                self.unused = value
+                self.value(value)
+                self.unused = None
+            case ast.Raise():
+                return None
+            case ast.Continue() | ast.Break():
+                return None
+            case ast.Assert(test, message):
+                self._assert(test, message)
+            case ast.Match(subject, cases):
+                self._match(self.value(subject), subject, cases)
+            case ast.Assign(targets, value):
+                self.kept = value if any(self._is_own(target) for target in targets) else None
+                result = self.value(value)
+                for target in targets:
+                    self._bind(target, result, node)
+            case ast.AnnAssign(target, _, ast.expr() as value):
+                self._bind(target, self.value(value), node)
+            case ast.AugAssign(target, op, value):
+                loaded = ast.copy_location(_loaded(target), target)
+                result = self._arithmetic(node, self.value(loaded), op, self.value(value))
+                self._bind(target, result, node)
+            case ast.Delete(targets):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        self.names.pop(target.id, None)
+            case ast.ClassDef(name):
+                self.names.pop(name, None)
+                if self.where.key != MODULE_KEY:
+                    self.record(_CLASS, node)
+                    self.names[name] = Value("class")
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+                self.names.pop(name, None)
+        return nothing
+
+    def _escaping(self, value: Value) -> Iterator[ast.expr]:
+        """The calls that made something need a gradient which a compiled function returns."""
+        if self.reading.entered:
+            yield from value.made
+            for item in value.items or ():
+                yield from self._escaping(item)
+
+    def _branches(self, known: Truth, body: list[ast.stmt], orelse: list[ast.stmt]) -> frozenset[str] | None:
+        if known is not None and len(known) == 1:
+            return self.block(body if True in known else orelse)
+        path = self.path
+        self.path = path.after(Path(True, False) if known == BOTH else RARELY)
+        before = dict(self.names)
+        leaves = self.block(body)
+        after = self.names
+        self.names = before
+        others = self.block(orelse)
+        raised = _exit(body) if leaves is None else frozenset[str]()
+        raised |= _exit(orelse) if others is None else frozenset[str]()
+        self.path = path
+        if leaves is None and others is None:
+            return None
+        if leaves is not None:
+            self.names = after if others is None else merged(after, self.names, known == BOTH)
+        return (leaves or frozenset()) | (others or frozenset()) | raised
+
+    def _for(self, target: ast.expr, over: Value, body: list[ast.stmt]) -> frozenset[str]:
+        if over.kind in {"list", "tuple"} and over.items == ():
+            return frozenset()
+        self._bind(target, element(over), None)
+        return self._round(body, ALWAYS if repeats(over) else Path(False, True))
+
+    def _round(self, body: list[ast.stmt], path: Path) -> frozenset[str]:
+        """Run the body of a loop, what breaks in its first round breaks; and say what it may leave."""
+        outer, held, before = self.path, self.held, dict(self.names)
+        self.path, self.held = outer.after(path), True
+        leaves = self.block(body)
+        self.path, self.held = outer, held
+        self.names = merged(before, self.names)
+        return (_exit(body) if leaves is None else leaves) - {_LOOP}
+
+    def _try(self, node: ast.Try) -> frozenset[str] | None:
+        held = self.held
+        self.held = True
+        if any(_mentions(handler.type, ("ImportError", "ModuleNotFoundError")) for handler in node.handlers):
+            self._import(node.body)
+        leaves = self.block(node.body)
+        self.held = held
+        if leaves is not None and node.orelse:
+            leaves = self.block(node.orelse)
+        # A handler may run, and what it binds is not known then.
+        for handler in node.handlers:
+            for name in _bound(handler.body):
+                self.names[name] = join_unknown(self.names.get(name))
+        if node.finalbody and leaves is not None:
+            self.block(node.finalbody)
+        if leaves is None and any(_exit(handler.body) == frozenset() for handler in node.handlers):
+            return frozenset({_FUNCTION})
+        return leaves
+
+    def _import(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
+            if isinstance(statement, ast.ImportFrom) and not statement.level:
+                names = [statement.module or ""]
+            for name in names:
+                root = name.partition(".")[0]
+                if root not in {*sys.stdlib_module_names, "torch"} and not self.project.find_module(
+                    root, self.where.path
+                ):
+                    path = self.path
+                    self.path = RARELY
+                    self.record(_MISSING_PACKAGE, statement)
+                    self.path = path
+
+    def _enter(self, item: ast.withitem) -> bool:
+        """Enter a context manager; whether Dynamo cannot go on after a break inside of it."""
+        entered = item.context_expr
+        called = entered.func if isinstance(entered, ast.Call) else entered
+        dotted = self.symbol(called)
+        value = UNKNOWN if dotted in self.table.managers else self.value(entered)
+        row = self.table.managers.get(dotted or value.dotted)
+        if row is not None:
+            self.record(row, entered)
+        if item.optional_vars is not None:
+            self._bind(item.optional_vars, UNKNOWN, None)
+        return (dotted or value.dotted) not in self.table.traced
+
+    def _assert(self, test: ast.expr, message: ast.expr | None) -> None:
+        value = self.value(test)
+        if value.kind == "tensor" and message is not None and not isinstance(message, ast.Constant):
+            self.record(_BRANCH, test)
+
+    def _match(self, subject: Value, node: ast.expr, cases: list[ast.match_case]) -> None:
+        if subject.kind == "tensor":
+            self.record(_BRANCH, node)
+        path, before = self.path, dict(self.names)
+        for case in cases:
+            self.path, self.names = path.after(RARELY), dict(before)
+            self.block(case.body)
+        self.path = path
+        for case in cases:
+            for name in _bound(case.body):
+                self.names[name] = UNKNOWN
+
+    # --- binding ------------------------------------------------------------------------------------------
+
+    def _bind(self, target: ast.expr, value: Value, node: ast.stmt | None) -> None:
+        match target:
+            case ast.Name(name):
+                self.names[name] = value
+            case ast.Tuple(parts) | ast.List(parts):
+                items = value.items if value.items is not None and len(value.items) == len(parts) else None
+                each = element(value)
+                for number, part in enumerate(parts):
+                    inner = part.value if isinstance(part, ast.Starred) else part
+                    self._bind(inner, items[number] if items is not None else each, node)
+            case ast.Attribute(ast.Name(name), attribute) if name == self.own:
+                known = self.reading.stored.get(attribute)
+                self.reading.stored[attribute] = value if known is None else joined([known, value])
+            case ast.Attribute(owner, attribute):
+                self._set(self.value(owner), attribute, value, target)
+            case ast.Subscript(owner, index):
+                base = self.value(owner)
+                picked = self.value(index)
+                if base.kind == "tensor" and picked.scalar and picked.argument and picked.dtype != "bool":
+                    self.record(_INDEX, target)
+
+    def _is_own(self, target: ast.expr) -> bool:
+        return isinstance(target, ast.Attribute) and _mentions(target.value, (self.own or "",))
+
+    def _set(self, owner: Value, name: str, value: Value, target: ast.expr) -> None:
+        if owner.kind != "tensor":
+            return
+        if name == "requires_grad" and value.constant is not False:
+            self.record(_GRADIENT, target)
+        if name == "data" and value.cast:
+            self.record(_STORAGE, target)
+
+    # --- expressions --------------------------------------------------------------------------------------
+
+    def record(self, row: Row, node: ast.AST) -> None:
+        """Note that the graph breaks at a line."""
+        if not self.table.applies(row) or (self.naming and row.code in {"DYN402", "DYN409"}):
+            return
+        text = ast.unparse(node).split("\n")[0]
+        shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        self.reading.spots.append(Spot(row, position_of(node), shown, self.held, self.path))
+
+    def symbol(self, node: ast.expr) -> str:
+        """The dotted name of a symbol outside the project; empty for anything else."""
+        expr = expression(node)
+        root = expr
+        while isinstance(root, ir.Attribute):
+            root = root.value
+        if not isinstance(root, ir.Name):
+            return ""
+        held = self.names.get(root.id)
+        if held is not None and held.kind != "symbol":
+            return ""
+        return self.interpreter.symbol(expr, self.where)
+
+    def test(self, node: ast.expr) -> Truth:
+        """Run a test and say whether it holds; one on a tensor breaks the graph."""
+        known = truth_when_compiling(node, {})
+        if known is not None:
+            return frozenset({known})
+        match node:
+            case ast.UnaryOp(ast.Not(), operand):
+                inner = self.test(operand)
+                return inner and frozenset(not one for one in inner)
+            case ast.BoolOp(op, parts):
+                return self._joined(parts, isinstance(op, ast.Or))
+        value = self.value(node)
+        if value.kind == "tensor":
+            path = self.path
+            self.path = path.after(Path(True, not value.at_times))
+            self.record(_BRANCH, node)
+            self.path = path
+            return BOTH
+        self.reading.asked |= value.asked if not value.kind else frozenset()
+        return value.truth
+
+    def _joined(self, parts: list[ast.expr], settling: bool) -> Truth:
+        """`a or b` (settled by what holds) and `a and b`: the rest runs only where the first does not settle it."""
+        path = self.path
+        truths: list[Truth] = []
+        for part in parts:
+            truths.append(self.test(part))
+            if truths[-1] == frozenset({settling}):
+                break
+            if truths[-1] is None:
+                self.path = self.path.after(RARELY)
+            elif len(truths[-1]) > 1:
+                self.path = self.path.after(Path(True, False))
+        self.path = path
+        if frozenset({settling}) in truths:
+            return frozenset({settling})
+        if None in truths:
+            return None
+        some = any(settling in truth for truth in truths if truth is not None)
+        return frozenset({settling, not settling}) if some else frozenset({not settling})
+
+    def value(self, node: ast.expr | None) -> Value:
+        """Evaluate an expression as it runs."""
+        match node:
+            case None | ast.Lambda():
+                return UNKNOWN
+            case ast.Constant(constant):
+                return literal(constant)
+            case ast.Name(name):
+                return self._name(name)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Subscript():
+                return self._subscript(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.BinOp(left, op, right):
+                return self._arithmetic(node, self.value(left), op, self.value(right))
+            case ast.UnaryOp(ast.Not(), operand):
+                inner = self.value(operand)
+                if inner.kind == "tensor":
+                    self.record(replace(_BRANCH, effect="eager"), node)
+                known = inner.truth
+                return literal(True not in known) if known is not None and len(known) == 1 else Value("bool")
+            case ast.UnaryOp(op, operand):
+                inner = self.value(operand)
+                if isinstance(op, ast.USub) and isinstance(inner.constant, int | float):
+                    return literal(-inner.constant)
+                return computed([inner])
+            case ast.Compare(left, operators, others):
+                return self._compare(node, [self.value(one) for one in (left, *others)], operators)
+            case ast.BoolOp(op, parts):
+                return self._either(op, parts)
+            case ast.IfExp(test, body, orelse):
+                return self._choice(self.test(test), body, orelse)
+            case ast.JoinedStr(parts):
+                for part in parts:
+                    if isinstance(part, ast.FormattedValue):
+                        self._formatted(self.value(part.value), _TEXT, node)
+                return Value("str")
+            case ast.Tuple(items) | ast.List(items) | ast.Set(items):
+                kind = type(node).__name__.lower()
+                values = tuple(self.value(item) for item in items)
+                return Value(kind, items=None if any(isinstance(i, ast.Starred) for i in items) else values)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node)
+            case ast.NamedExpr(ast.Name(name), inner):
+                self.names[name] = self.value(inner)
+                return self.names[name]
+            case ast.Dict(keys, entries):
+                for entry in (*keys, *entries):
+                    self.value(entry)
+                return Value("dict")
+            case ast.Starred(inner) | ast.Await(inner) | ast.YieldFrom(inner):
+                self.value(inner)
+            case ast.Yield(inner):
+                self.value(inner)
+            case ast.Slice(lower, upper, step):
+                bounds = [self.value(part) for part in (lower, upper, step)]
+                return Value("slice", items=tuple(bounds), asked=asked(bounds))
+        return UNKNOWN
+
+    def _name(self, name: str) -> Value:
+        held = self.names.get(name)
+        if held is not None:
+            return held
+        if name == self.own and self.receiver is not None:
+            kind = "module" if self.project.is_module(self.receiver) else "object"
+            return Value(kind, ref=self.receiver)
+        symbols = self.project.symbols(ir.Name(name), self.where.path, self.where.key)
+        match symbols:
+            case (ExternalSymbol(dotted),):
+                return Value("symbol", dotted=dotted)
+            case (FunctionRef() as ref,):
+                return Value("function", ref=ref)
+            case (ClassRef() as ref,):
+                return Value("class", ref=ref)
+        if self.where.key == MODULE_KEY or self.project.home_of(name, self.where).key != MODULE_KEY:
+            return UNKNOWN
+        return self.interpreter.of_file(self.where.path, name)
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        self._run_unspelled(node)
+        dotted = self.symbol(node)
+        if dotted:
+            return Value("symbol", dotted=dotted)
+        return self._attribute_of(self.value(node.value), node)
+
+    def _attribute_of(self, base: Value, node: ast.Attribute) -> Value:
+        name = node.attr
+        if isinstance(node.value, ast.Name) and node.value.id == self.own and self.receiver is not None:
+            stored = self.reading.stored.get(name)
+            if stored is not None:
+                return stored
+            if name == "training":
+                return Value("bool", at_times=True)
+            return self._of_module(self.receiver, name)
+        if base.kind == "tensor":
+            return attribute_of_tensor(base, name)
+        if not base.kind and name in results.TENSOR_ONLY_ATTRIBUTES:
+            return attribute_of_tensor(TENSOR, name)
+        if base.kind == "object" and isinstance(base.ref, ClassRef):
+            if self._answers_itself(base.ref):
+                self.record(replace(_PROTOCOL, effect="eager"), node)
+            return self._of_module(base.ref, name)
+        match node.value:
+            case ast.Attribute(ast.Name(owner), attribute) if owner == self.own:
+                holder = ir.Attribute(ir.Name(owner), attribute)
+                return self.interpreter.configured(holder, name, Context(self.where, self.receiver))
+        return Value(asked=base.asked)
+
+    def _of_module(self, owner: ClassRef, name: str) -> Value:
+        """An attribute of an instance of a project class."""
+        found = self.interpreter.attribute(owner, name)
+        if found.kind:
+            return found
+        values = evaluate(
+            self.project, ir.Attribute(ir.Name(self.own or ""), name), Context(self.where, owner)
+        )
+        for value in values if self.own else ():
+            if isinstance(value, Instance) and self.project.is_module(value.ref):
+                return Value("module", ref=value.ref)
+            if getattr(value, "kind", "") in {"list", "each", "dict", "sequential"}:
+                return Value("modules")
+        return found
+
+    def _answers_itself(self, owner: ClassRef) -> bool:
+        """`__getattr__ = dict.__getitem__`: what looks an attribute up is no function of Python."""
+        _, given = self.project.member(owner, "__getattr__")
+        return any(isinstance(one, ir.Attribute | ir.Name) for one in given)
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        base, index = self.value(node.value), self.value(node.slice)
+        parts = index.items if index.kind == "tuple" and index.items is not None else (index,)
+        if base.kind == "tensor":
+            self.reading.asked |= asked(part for part in parts if not part.kind)
+            for part in parts:
+                bounds = part.items if part.kind == "slice" and part.items is not None else ()
+                if part.kind == "tensor" and part.dtype == "bool":
+                    self.record(_MASK, node)
+                elif part.kind == "tensor" and part.scalar and part.dtype in {"int", ""}:
+                    self.record(_INDEX if part.argument else _SCALAR, node)
+                elif any(one.kind == "tensor" and one.argument for one in bounds):
+                    self.record(_INDEX, node)
+                self.reading.asked |= asked(bounds) if part.kind == "slice" else frozenset()
+            return replace(TENSOR, dtype=base.dtype, made=base.made)
+        if index.kind == "tensor" and base.kind in {"list", "tuple", "modules"}:
+            self.record(_SCALAR, node)
+        if base.items is not None and isinstance(index.constant, int) and base.kind in {"list", "tuple"}:
+            if -len(base.items) <= index.constant < len(base.items):
+                return base.items[index.constant]
+        if base.kind == "sizes":
+            return Value("sizes") if index.kind == "slice" else Value("int")
+        return element(base) if base.kind in {"list", "tuple", "modules"} else Value(asked=base.asked)
+
+    def _arithmetic(self, node: ast.AST, left: Value, op: ast.operator, right: Value) -> Value:
+        if isinstance(op, ast.Mod) and left.kind == "str":
+            for one in right.items or (right,):
+                self._formatted(one, _TEXT, node)
+            return Value("str")
+        if isinstance(op, ast.Mult) and "list" in {left.kind, right.kind}:
+            for one in (left, right):
+                if one.kind == "tensor":
+                    self.record(_SCALAR, node)
+                self._counted(one)
+            return Value("list")
+        if left.kind == right.kind and left.kind in {"list", "tuple", "str", "sizes"}:
+            return Value(left.kind)
+        return arithmetic(left, op, right)
+
+    def _formatted(self, value: Value, row: Row, node: ast.AST) -> None:
+        if value.changes and value.kind in {"int", "float"}:
+            self.record(row, node)
+
+    def _counted(self, value: Value) -> None:
+        """A number out of a tensor says how often something happens: each one is compiled anew."""
+        for place in value.taken:
+            self.reading.spots = [
+                replace(spot, row=replace(spot.row, effect="storm"))
+                if spot.position == place and spot.row.code == "DYN402"
+                else spot
+                for spot in self.reading.spots
+            ]
+
+    def _compare(self, node: ast.Compare, values: list[Value], operators: list[ast.cmpop]) -> Value:
+        if isinstance(operators[0], ast.In | ast.NotIn) and values[-1].kind == "tensor":
+            self.record(replace(_SCALAR, effect="eager"), node)
+        return compared(values, operators)
+
+    def _either(self, op: ast.boolop, parts: list[ast.expr]) -> Value:
+        """`a or b` as a value: all but the last are tested."""
+        path = self.path
+        values: list[Value] = []
+        for number, part in enumerate(parts):
+            if number + 1 < len(parts):
+                known = truth_when_compiling(part, {})
+                value = self.value(part) if known is None else literal(known)
+                if value.kind == "tensor":
+                    self.record(_BRANCH, part)
+                truth = value.truth
+                if truth == frozenset({isinstance(op, ast.Or)}):
+                    self.path = path
+                    return joined([*values, value])
+                self.path = self.path.after(RARELY if truth is None or value.kind == "tensor" else ALWAYS)
+                if truth is None or len(truth) > 1:
+                    values.append(value)
+            else:
+                values.append(self.value(part))
+        self.path = path
+        return joined(values)
+
+    def _choice(self, known: Truth, body: ast.expr, orelse: ast.expr) -> Value:
+        if known is not None and len(known) == 1:
+            return self.value(body if True in known else orelse)
+        path = self.path
+        self.path = path.after(Path(True, False) if known == BOTH else RARELY)
+        found = joined([self.value(body), self.value(orelse)])
+        self.path = path
+        return found
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        path, held, names = self.path, self.held, dict(self.names)
+        for part in node.generators:
+            over = self.value(part.iter)
+            self._bind(part.target, element(over), None)
+            # Dynamo goes on after a break in a comprehension, unless it runs over modules.
+            self.held = self.held or over.kind == "modules" or isinstance(node, ast.GeneratorExp)
+            certain = repeats(over) and not part.ifs
+            self.path = self.path.after(ALWAYS if certain else Path(False, not part.ifs))
+            for condition in part.ifs:
+                self.test(condition)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        values = [self.value(one) for one in parts]
+        self.path, self.held, self.names = path, held, names
+        kind = "dict" if isinstance(node, ast.DictComp) else "list"
+        return Value(kind, items=None, dtype="tensor" if values[-1].kind == "tensor" else "")
+
+    # --- calls --------------------------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call) -> Value:
+        self._run_unspelled(node)
+        naming = self.naming
+        self.naming = naming or (callee_name(node.func) in _LOOKUPS and isinstance(node.func, ast.Name))
+        values = [self.value(argument) for argument in node.args]
+        self.naming = naming
+        words = {keyword.arg or "**": self.value(keyword.value) for keyword in node.keywords}
+        place = node.lineno, callee_name(node.func)
+        if self.path.certain:
+            self.reading.calls[place] = self.reading.calls.get(place, False) or self.held
+        if not any(isinstance(argument, ast.Starred) for argument in node.args) and "**" not in words:
+            self.reading.passed[place] = tuple(values), words
+        dotted = self.symbol(node.func)
+        found = self._external(node, dotted, values, words) if dotted else self._on_value(node, values, words)
+        targets = self.direct.get(place, [])
+        if not targets:
+            return found
+        return joined(self._follow(node, call, values, words) for call in targets)
+
+    def _run_unspelled(self, node: ast.Attribute | ast.Call) -> None:
+        """Run what an expression calls without spelling it: a property by its name, others by their line."""
+        for call in tuple(self.unspelled):
+            function, name = self.project.function(call.target.function), call.target.function.key
+            if isinstance(node, ast.Attribute):
+                runs = node.attr == name.rpartition(".")[2]
+            else:
+                runs = call.line == node.lineno
+            if not runs:
+                continue
+            self.unspelled.remove(call)
+            if any(self._is(one, _LAZY, call.target.function) for one in function.decorators):
+                if not self._is_touched(node.attr if isinstance(node, ast.Attribute) else name):
+                    self.record(_CACHED, node)
+            self.follow(call, self.path)
+
+    def follow(self, call: Call, path: Path) -> None:
+        """Go on into a function of whose arguments nothing is known."""
+        if not call.disabled:
+            self.reading.followed.append((self.interpreter.read(call.target, ()), path))
+
+    def _is(self, decorator: ir.Expr, dotted: str, where: FunctionRef) -> bool:
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
+        outer = self.project.function(where).outer or MODULE_KEY
+        return self.interpreter.symbol(callee, FunctionRef(where.path, outer)) == dotted
+
+    def _is_touched(self, name: str) -> bool:
+        """Some code that is not compiled asks for the property, which is then in place."""
+        return any(
+            load.name == name
+            for ref in self.project.functions()
+            if ref not in self.interpreter.hot
+            for load in self.project.function(ref).loads
+        )
+
+    def _follow(self, node: ast.Call, call: Call, values: list[Value], words: Mapping[str, Value]) -> Value:
+        target = call.target
+        if call.disabled:
+            if not self.interpreter.is_documented(target.function):
+                self.record(_ISLAND, node)
+            return UNKNOWN
+        function = self.project.function(target.function)
+        for one in function.decorators:
+            if self._decorates_by_manager(one, target.function):
+                self.record(_MANAGER, node)
+        reading = self.interpreter.read(target, self._given(node, function, target, values, words))
+        self.reading.followed.append((reading, self.path))
+        # A constructor gives the object, whatever its code returns.
+        if is_constructor(target.function) and target.receiver is not None:
+            return Value(
+                "module" if self.project.is_module(target.receiver) else "object", ref=target.receiver
+            )
+        return reading.returned
+
+    def _decorates_by_manager(self, decorator: ir.Expr, where: FunctionRef) -> bool:
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
+        outer = self.project.function(where).outer or MODULE_KEY
+        return any(
+            isinstance(one, ClassRef) and "contextlib.ContextDecorator" in self.project.external_bases(one)
+            for one in self.project.symbols(callee, where.path, outer)
+        )
+
+    def _given(
+        self,
+        node: ast.Call,
+        function: ir.Function,
+        target: Node,
+        values: list[Value],
+        words: Mapping[str, Value],
+    ) -> Given:
+        """The values of the parameters, where the call tells them."""
+        if any(isinstance(one, ast.Starred) for one in node.args) or "**" in words:
+            return ()
+        return bound(self.project, function, target, values, words)
+
+    def _on_value(self, node: ast.Call, values: list[Value], words: Mapping[str, Value]) -> Value:
+        """A call of something that is held: a module, a method of an object or a tensor."""
+        if isinstance(node.func, ast.Call) and self.symbol(node.func.func) in DISABLERS:
+            self.record(_ISLAND, node)
+            return UNKNOWN
+        if isinstance(node.func, ast.Attribute):
+            if node.func.attr in {"register_buffer", "register_parameter"} and len(node.args) > 1:
+                self._register(node.args[0], values[1])
+            receiver = self.value(node.func.value)
+            if receiver.kind in {"module", "object"} and isinstance(receiver.ref, ClassRef):
+                held = self._attribute_of(receiver, node.func)
+                if held.kind == "module":
+                    return self._module(node, held)
+            return self._method(node, receiver, node.func.attr, values, words)
+        callee = self.value(node.func)
+        if callee.kind == "class" and isinstance(callee.ref, ClassRef):
+            return self._constructed(node, callee.ref)
+        return self._module(node, callee) if callee.kind == "module" else UNKNOWN
+
+    def _register(self, name: ast.expr, value: Value) -> None:
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            tensor = TENSOR if not value.kind else value
+            self.reading.stored[name.value] = tensor
+
+    def _module(self, node: ast.Call, callee: Value) -> Value:
+        row = self.table.modules.get(callee.dotted)
+        if row is not None:
+            self.record(row, node)
+        name = callee.dotted.rpartition(".")[2]
+        plain = callee.dotted.startswith("torch.nn.") and name not in results.TUPLE_MODULES
+        return TENSOR if plain else UNKNOWN
+
+    def _constructed(self, node: ast.Call, ref: ClassRef) -> Value:
+        kind = "module" if self.project.is_module(ref) else "object"
+        if kind == "object" and self.project.method(ref, "__getattribute__") is not None:
+            self.record(_PROTOCOL, node)
+        return Value(kind, ref=ref)
+
+    def _method(
+        self, node: ast.Call, receiver: Value, name: str, values: list[Value], words: Mapping[str, Value]
+    ) -> Value:
+        tensor = receiver.kind == "tensor"
+        if not receiver.kind and not self.direct.get((node.lineno, name)):
+            # A method that hardly anything but a tensor has.
+            tensor = (name in _ASKING and not node.args) or name in results.TENSOR_METHODS
+            if not tensor and name in results.INT_METHODS:
+                return Value("sizes" if name in {"size", "stride"} and not values else "int")
+        if tensor:
+            return self._of_tensor(node, receiver if receiver.kind else TENSOR, name, values, words)
+        if receiver.kind in {"module", "modules"}:
+            row = self.table.method("module", name)
+            if row is not None:
+                self.record(row, node)
+            if receiver.dotted and name in {"forward", "__call__"}:
+                return self._module(node, receiver)
+            return receiver if name in results.MOVES | {"eval", "train", "requires_grad_"} else UNKNOWN
+        if receiver.kind == "str" and name == "format":
+            for value in (*values, *words.values()):
+                self._formatted(value, _STRING, node)
+            return Value("str")
+        if isinstance(receiver.ref, FunctionRef) and self._is_cached(receiver.ref):
+            receiver = replace(receiver, dotted="functools.lru_cache")
+        if isinstance(receiver.ref, ClassRef) and receiver.kind == "class" and name == "apply":
+            if self.project.method(receiver.ref, "jvp") is not None:
+                self.record(_KERNEL, node)
+            return TENSOR
+        row = self.table.method(receiver.dotted, name) if receiver.dotted else None
+        if row is not None:
+            self.record(row, node)
+        return Value(asked=receiver.asked)
+
+    def _is_cached(self, ref: FunctionRef) -> bool:
+        return any(
+            self._is(one, dotted, ref) for one in self.project.function(ref).decorators for dotted in _CACHES
+        )
+
+    def _of_tensor(
+        self, node: ast.Call, receiver: Value, name: str, values: list[Value], words: Mapping[str, Value]
+    ) -> Value:
+        row = self.table.method("tensor", name)
+        if name == "repeat_interleave":
+            self.reading.asked |= asked(values)
+        if row is not None:
+            self.record(row, node)
+            if name in _ASKING:
+                kind = "list" if name == "tolist" else "float" if receiver.dtype == "float" else "int"
+                return Value(kind, taken=(position_of(node),))
+        if (
+            name == "repeat_interleave"
+            and any(v.kind == "tensor" for v in values)
+            and "output_size" not in words
+        ):
+            self.record(_GIVEN, node)
+        if name == "data_ptr":
+            if node is not self.unused:
+                self.record(_ADDRESS, node)
+            return Value("int")
+        if name == "requires_grad_":
+            return replace(receiver, made=(*receiver.made, node))
+        if name in {"size", "stride"}:
+            return Value("int" if values else "sizes")
+        if name in results.INT_METHODS:
+            return Value("int")
+        if name in {"numpy", "cpu", "detach"}:
+            return replace(receiver, argument=False, made=() if name == "detach" else receiver.made)
+        if name in {"split", "chunk", "unbind", "tensor_split"}:
+            return Value("tuple", items=None, dtype="tensor")
+        if name in results.TENSOR_METHODS | results.SHARED_METHODS | results.PAIRS | results.WHOLE:
+            # What a method is given besides the tensor are its dimensions, more often than not.
+            others = [value for value in values if value.kind != "None"]
+            return of_torch(name, [receiver, *others], words)
+        if name in results.NOT_TENSOR_METHODS or name.startswith("is_"):
+            return UNKNOWN
+        return replace(TENSOR, made=receiver.made)
+
+    def _external(
+        self, node: ast.Call, dotted: str, values: list[Value], words: Mapping[str, Value]
+    ) -> Value:
+        package, _, name = dotted.rpartition(".")
+        if package == "builtins":
+            found = self._builtin(node, name, values, words)
+            if found is not None:
+                return found
+        tensors = any(value.kind == "tensor" for value in (*values, *words.values()))
+        if package == "math" and tensors:
+            self.record(_SCALAR, node)
+            return Value("float")
+        if dotted == "copy.deepcopy":
+            if values and values[0].kind in {"tensor", "module", "modules"}:
+                self.record(_COPY, node)
+            return values[0] if values else UNKNOWN
+        row = self.table.function(dotted)
+        if row is not None:
+            self.record(row, node)
+        if package.startswith("torch.nn") and name in self.table.built and not _is_plain(words):
+            if node is not self.kept:
+                self.record(self.table.built[name], node)
+        if dotted.startswith(_COLLECTIVES) and _is_true(words.get("async_op")):
+            self.record(_ASYNC, node)
+        if words.get("generator", NONE).kind not in {"None", ""} and package.startswith(
+            ("torch", "builtins")
+        ):
+            self.record(_NUMBERS_SOURCE, node)
+        if dotted.startswith("torch.") and _is_true(words.get("requires_grad")):
+            self.record(_GRADIENT, node)
+        return self._result(node, dotted, values, words, tensors)
+
+    def _result(
+        self, node: ast.Call, dotted: str, values: list[Value], words: Mapping[str, Value], tensors: bool
+    ) -> Value:
+        package, _, name = dotted.rpartition(".")
+        if dotted == "torch.where" and len(values) == 1 and not words:
+            self.record(_GIVEN, node)
+            return Value("tuple", items=None, dtype="tensor")
+        if dotted == "torch.repeat_interleave" and "output_size" not in words:
+            if len(values) == 1 or values[1].kind == "tensor":
+                self.record(_GIVEN, node)
+        if dotted == "torch.nn.functional.one_hot" and len(values) < 2:
+            if words.get("num_classes", literal(-1)).constant == -1:
+                self.record(_GIVEN, node)
+        if dotted in {"torch.tensor", "torch.as_tensor", "torch.scalar_tensor"}:
+            return of_literals(node.args[0] if node.args else None)
+        if dotted in {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"}:
+            return TENSOR
+        if dotted in {"torch.chunk", "torch.split", "torch.unbind", "torch.tensor_split", "torch.meshgrid"}:
+            return Value("tuple", items=None, dtype="tensor")
+        if results.gives_tensor(dotted):
+            return of_torch(name, values, words)
+        if package.startswith("torch.nn") and name[:1].isupper():
+            kind = "modules" if name in {"ModuleList", "ModuleDict", "ParameterList"} else "module"
+            return Value(kind, dotted=f"torch.nn.{name}")
+        if package.startswith("numpy") and tensors:
+            return TENSOR
+        made = _MADE.get(dotted) or (dotted if name[:1].isupper() or dotted in self._makers() else "")
+        if made == "torch.jit.ScriptModule":
+            return Value("module", dotted=made)
+        return Value("object", dotted=made) if made else UNKNOWN
+
+    def _makers(self) -> frozenset[str]:
+        return frozenset(kind for kind, _ in self.table.methods)
+
+    def _builtin(
+        self, node: ast.Call, name: str, values: list[Value], words: Mapping[str, Value]
+    ) -> Value | None:
+        first = values[0] if values else UNKNOWN
+        match name:
+            case _ if name in _CONVERSIONS:
+                return self._converted(node, name, values)
+            case "any" | "all" if first.kind == "list":
+                inside = first.dtype == "tensor" or any(item.kind == "tensor" for item in first.items or ())
+                if inside:
+                    self.record(_BRANCH, node)
+                return Value("bool")
+            case "sorted" | "min" | "max" if first.kind in {"list", "tuple"} and len(values) == 1:
+                inside = any(item.kind == "tensor" for item in first.items or ())
+                if name == "sorted" and inside:
+                    self.record(_BRANCH, node)
+                    return Value("list")
+                return TENSOR if inside else UNKNOWN
+            case "sum" if values:
+                return computed([element(first), literal(0)]) if first.kind in {"list", "tuple"} else UNKNOWN
+            case "min" | "max" | "abs" | "round" | "pow":
+                return computed(values)
+            case "len":
+                return Value("int") if first.items is None else literal(len(first.items))
+            case "isinstance" if len(node.args) == 2:
+                return self._is_instance(first, node.args[1])
+            case "next" | "__next__":
+                if first.kind == "iterator" and isinstance(node.args[0], ast.Attribute):
+                    self.record(_ITERATOR, node)
+                return UNKNOWN
+            case "iter" if first.kind:
+                return replace(first, kind="iterator")
+            case "list" | "tuple" if values:
+                return first if first.kind in {"list", "tuple", "modules"} else Value(name)
+            case _ if name in _AROUND:
+                return first if name == "reversed" else Value(name, items=tuple(values))
+            case "list" | "dict" | "set":
+                return Value(name)
+            case "hasattr" | "callable" | "issubclass":
+                return Value("bool")
+        return None
+
+    def _converted(self, node: ast.Call, name: str, values: list[Value]) -> Value:
+        kind = {"range": "range", "repr": "str", "complex": "float"}.get(name, name)
+        for value in values:
+            if value.kind == "tensor":
+                self.record(_SCALAR if name != "range" else replace(_SCALAR, effect="storm"), node)
+                return Value(kind, taken=(position_of(node),))
+            if name == "range":
+                self._counted(value)
+        self.reading.asked |= asked(value for value in values if not value.kind)
+        if name in {"str", "repr"} and values:
+            self._formatted(values[0], _STRING, node)
+        first = values[0] if values else UNKNOWN
+        constant = first.constant
+        if name in {"int", "float", "bool"} and type(constant) in {int, float, bool}:
+            return literal({"int": int, "float": float, "bool": bool}[name](constant))
+        if name == "range":
+            limits = tuple(values)
+            return Value("range", items=limits)
+        return Value(kind, changes=first.changes, taken=first.taken)
+
+    def _is_instance(self, value: Value, types: ast.expr) -> Value:
+        names = {self.symbol(one) for one in (types.elts if isinstance(types, ast.Tuple) else [types])}
+        if value.kind == "tensor" and names & {"torch.Tensor", "torch.nn.Parameter"}:
+            return literal("torch.Tensor" in names) if "torch.Tensor" in names else Value("bool")
+        plain = {name.removeprefix("builtins.") for name in names}
+        if value.kind == "tensor" and plain <= _PLAIN_TYPES:
+            return literal(False)
+        if value.kind in _PLAIN_TYPES and (plain <= _PLAIN_TYPES or plain == {"torch.Tensor"}):
+            if value.kind == "bool" and "int" in plain:
+                return literal(True)
+            return literal(value.kind in plain)
+        if value.kind == "None" and "" not in names:
+            return literal(False)
+        return Value("bool")
+
+
+def bound(
+    project: Project, function: ir.Function, target: Node, values: Iterable[Value], words: Mapping[str, Value]
+) -> Given:
+    """The values of a function's parameters in a call: those passed, and the literal defaults of others."""
+    positional = [one for one in function.parameters if one.kind == "positional"]
+    if positional and positional[0].name == project.self_name(target.function):
+        positional = positional[1:]
+    found = {one.name: value for one, value in zip(positional, values, strict=False)}
+    names = {one.name for one in function.parameters if one.kind in {"positional", "keyword"}}
+    found |= {name: value for name, value in words.items() if name in names}
+    for one in function.parameters:
+        if one.name not in found and isinstance(one.default, ir.Constant):
+            found[one.name] = literal(one.default.value)
+    return tuple(sorted(found.items(), key=lambda item: item[0]))
+
+
+def element(over: Value) -> Value:
+    """The value of what iterating over something gives."""
+    if over.kind == "tensor":
+        return replace(over, scalar=False, argument=False, cast=False)
+    if over.kind == "range":
+        return Value("int", counts=True)
+    if over.kind == "modules":
+        return Value("module")
+    if over.kind == "enumerate" and over.items:
+        return Value("tuple", items=(Value("int", counts=True), element(over.items[0])))
+    if over.kind == "zip" and over.items:
+        return Value("tuple", items=tuple(element(one) for one in over.items))
+    if over.kind == "sizes":
+        return Value("int")
+    if over.dtype == "tensor":
+        return TENSOR
+    if over.kind in {"list", "tuple", "set", "iterator"} and over.items:
+        return replace(joined(over.items), constant=UNKNOWN.constant)
+    return UNKNOWN
+
+
+def repeats(over: Value) -> bool:
+    """Whether a loop over something certainly has a first round."""
+    if over.kind == "range" and over.items:
+        stop = over.items[0 if len(over.items) == 1 else 1].constant
+        return isinstance(stop, int) and stop > 0
+    if over.kind in {"enumerate", "zip"} and over.items:
+        return all(repeats(one) for one in over.items)
+    return over.kind == "modules" or bool(over.items and over.kind in {"list", "tuple"})
+
+
+def join_unknown(value: Value | None) -> Value:
+    """A value, or one that is not known."""
+    return UNKNOWN if value is None else replace(UNKNOWN, asked=value.asked)
+
+
+def expression(node: ast.expr) -> ir.Expr:
+    """A dotted name in the index's own language."""
+    match node:
+        case ast.Name(name):
+            return ir.Name(name)
+        case ast.Attribute(value, name):
+            inner = expression(value)
+            return ir.UNKNOWN if inner == ir.UNKNOWN else ir.Attribute(inner, name)
+    return ir.UNKNOWN
+
+
+def callee_name(function: ast.expr) -> str:
+    """The last part of what a call calls, empty if it is no name."""
+    match function:
+        case ast.Name(name) | ast.Attribute(_, name):
+            return name
+    return ""
+
+
+def position_of(node: ast.AST) -> Position:
+    """The place of a node in its file."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    end = getattr(node, "end_lineno", None) or line
+    return Position(line, column + 1, end, (getattr(node, "end_col_offset", None) or column) + 1)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name(name):
+            return ast.Name(name, ast.Load())
+        case ast.Attribute(value, name):
+            return ast.copy_location(ast.Attribute(value, name, ast.Load()), target)
+        case ast.Subscript(value, index):
+            return ast.copy_location(ast.Subscript(value, index, ast.Load()), target)
+    return target
+
+
+def _exit(body: list[ast.stmt]) -> frozenset[str]:
+    """How control leaves a block that never gets to its end."""
+    match body[-1] if body else None:
+        case ast.Raise():
+            return frozenset({_RAISE})
+        case ast.Continue() | ast.Break():
+            return frozenset({_LOOP})
+        case ast.Return() | ast.If() | ast.With() | ast.Try():
+            return frozenset({_FUNCTION})
+    return frozenset()
+
+
+def _bound(body: list[ast.stmt]) -> Iterator[str]:
+    """The names that statements bind."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+
+
+def is_generator(body: list[ast.stmt]) -> bool:
+    """Whether statements make a generator of their function."""
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            pending += ast.iter_child_nodes(node)
+    return False
+
+
+def _mentions(node: ast.expr | None, names: tuple[str, ...]) -> bool:
+    return node is not None and any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
+
+
+def _is_true(value: Value | None) -> bool:
+    return value is not None and value.constant is True
+
+
+def _is_plain(words: Mapping[str, Value]) -> bool:
+    """A normalisation that is built without parameters."""
+    return any(words.get(name, UNKNOWN).constant is False for name in ("elementwise_affine", "affine"))

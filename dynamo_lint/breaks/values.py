@@ -1,0 +1,268 @@
+"""Abstract values of expressions in code that may break the graph: their kind, and their value where it is known."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+from dynamo_lint.models import tensor_results as results
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
+
+MISSING = object()
+"""In place of a constant that is not known."""
+Truth = frozenset[bool] | None
+"""Whether a test holds; both, if it does at times; None where that is not known."""
+BOTH: Truth = frozenset({True, False})
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value, as far as it decides whether the graph breaks."""
+
+    kind: str = ""
+    """`tensor`, `int`, `float`, `bool`, `str`, `None`, `tuple`, `list`, `set`, `dict`, `sizes`, `module`, `modules`,
+    `iterator`, `class`, `function`, `object`, or `symbol` for something of a library; empty if unknown."""
+    constant: object = MISSING
+    dotted: str = ""
+    """The symbol, or the class of the instance, outside the project."""
+    ref: ClassRef | FunctionRef | None = None
+    """The definition in the project."""
+    dtype: str = ""
+    """Of a tensor: `bool`, `int` or `float`."""
+    scalar: bool = False
+    """Of a tensor: it has no dimensions."""
+    argument: bool = False
+    """Of a tensor: the compiled function was given it."""
+    cast: bool = False
+    """Of a tensor: it has just been given another dtype."""
+    items: tuple[Value, ...] | None = None
+    at_times: bool = False
+    """Of a bool: it holds in some rounds of a loop, or in training or evaluation alone. Of a tensor: it is one
+    then alone."""
+    counts: bool = False
+    """It counts the rounds of a loop."""
+    changes: bool = False
+    """It is another number in each call."""
+    made: tuple[ast.expr, ...] = ()
+    """The calls that made it need a gradient."""
+    taken: tuple[Position, ...] = ()
+    """Where it was taken out of a tensor."""
+    asked: frozenset[str] = frozenset()
+    """The parameters of unknown kind that it comes from."""
+
+    @property
+    def truth(self) -> Truth:
+        """Whether it holds as a test."""
+        if self.at_times:
+            return BOTH
+        if self.constant is not MISSING:
+            return frozenset({bool(self.constant)})
+        if self.kind == "None":
+            return frozenset({False})
+        if self.kind in {"module", "class", "function"}:
+            return frozenset({True})
+        return None
+
+
+UNKNOWN = Value()
+TENSOR = Value("tensor")
+NONE = Value("None", None)
+_OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda one, others: one in others,
+    ast.NotIn: lambda one, others: one not in others,
+}
+_ELEMENTWISE = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_NUMBERS = frozenset({"int", "float", "bool"})
+_OF_TENSORS = {
+    "shape": "sizes",
+    "ndim": "int",
+    "itemsize": "int",
+    "nbytes": "int",
+    "is_cuda": "bool",
+} | dict.fromkeys(("T", "mT", "H", "data", "grad", "real", "imag"), "tensor")
+_LARGEST = 10**6
+
+
+def literal(value: object) -> Value:
+    """The value of a literal."""
+    if value is None:
+        return NONE
+    kind = type(value).__name__
+    return Value(kind if kind in {"int", "float", "bool", "str"} else "object", value)
+
+
+def join(first: Value, second: Value) -> Value:
+    """Either of two values."""
+    if first == second:
+        return first
+    asked = first.asked | second.asked
+    if first.kind != second.kind:
+        return Value(asked=asked)
+    return replace(
+        first,
+        constant=MISSING,
+        at_times=first.kind == "tensor" and first.at_times and second.at_times,
+        dotted=first.dotted if first.dotted == second.dotted else "",
+        ref=first.ref if first.ref == second.ref else None,
+        dtype=first.dtype if first.dtype == second.dtype else "",
+        scalar=first.scalar and second.scalar,
+        argument=first.argument and second.argument,
+        cast=first.cast and second.cast,
+        items=None,
+        changes=first.changes or second.changes,
+        made=tuple(dict.fromkeys(first.made + second.made)),
+        taken=tuple(dict.fromkeys(first.taken + second.taken)),
+        asked=asked,
+    )
+
+
+def joined(values: Iterable[Value]) -> Value:
+    """Any of some values; unknown if there are none."""
+    found = list(values)
+    return reduce(join, found) if found else UNKNOWN
+
+
+def merged(
+    first: Mapping[str, Value], second: Mapping[str, Value], at_times: bool = False
+) -> dict[str, Value]:
+    """The names after two ways that meet; one that is bound on one way alone is that wherever it is used.
+
+    With `at_times` each way is taken in some calls: what is a tensor on one of them is one at times.
+    """
+    found = {**first, **second}
+    for name in first.keys() & second.keys():
+        one, other = first[name], second[name]
+        tensors = [value for value in (one, other) if value.kind == "tensor"]
+        if at_times and len(tensors) == 1:
+            found[name] = replace(tensors[0], at_times=True)
+        else:
+            found[name] = join(one, other)
+    return found
+
+
+def compared(values: list[Value], operators: list[ast.cmpop]) -> Value:
+    """The outcome of a chain of comparisons."""
+    if any(one.kind == "tensor" for one in values) and all(isinstance(op, _ELEMENTWISE) for op in operators):
+        return replace(computed(values), dtype="bool")
+    if len(operators) != 1:
+        return Value("bool", asked=asked(values))
+    left, right = values
+    match operators[0]:
+        case ast.Is() | ast.IsNot() as identity if NONE in values:
+            other = left if right == NONE else right
+            if other == NONE or other.kind:
+                return Value("bool", (other == NONE) is isinstance(identity, ast.Is))
+            return Value("bool")
+    if (left.counts and right.constant is not MISSING) or (right.counts and left.constant is not MISSING):
+        return Value("bool", at_times=True)
+    if MISSING in (left.constant, right.constant):
+        return Value("bool", changes=left.changes or right.changes, asked=asked(values))
+    try:
+        return Value("bool", bool(_OPERATORS[type(operators[0])](left.constant, right.constant)))
+    except TypeError:
+        return Value("bool")
+
+
+def asked(values: Iterable[Value]) -> frozenset[str]:
+    """The parameters that some values come from."""
+    return frozenset[str]().union(*(value.asked for value in values))
+
+
+def computed(values: list[Value]) -> Value:
+    """The outcome of arithmetic: a tensor if any operand is one, else a number if all are."""
+    changes = any(value.changes for value in values)
+    taken = tuple(dict.fromkeys(place for value in values for place in value.taken))
+    tensors = [value for value in values if value.kind == "tensor"]
+    if tensors:
+        made = tuple(dict.fromkeys(place for value in tensors for place in value.made))
+        dtypes = {value.dtype for value in tensors}
+        whole = all(value.scalar for value in tensors)
+        # A list or an unknown operand may have dimensions.
+        scalar = whole and all(value.kind in {"tensor", *_NUMBERS} for value in values)
+        dtype = dtypes.pop() if len(dtypes) == 1 else ""
+        return Value("tensor", scalar=scalar, made=made, dtype=dtype)
+    kinds = {value.kind for value in values}
+    if kinds <= _NUMBERS:
+        kind = "float" if "float" in kinds else "int"
+        return Value(kind, changes=changes, taken=taken)
+    if len(kinds) == 1 and "" not in kinds:
+        return Value(kinds.pop(), changes=changes)
+    return Value(changes=changes, taken=taken, asked=asked(values))
+
+
+def arithmetic(left: Value, op: ast.operator, right: Value) -> Value:
+    """`left op right`, a constant if both are small numbers."""
+    known = MISSING not in (left.constant, right.constant)
+    if (
+        known
+        and {left.kind, right.kind} <= _NUMBERS
+        and isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.Mod)
+    ):
+        apply = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod}
+        try:
+            found = apply[type(op)](left.constant, right.constant)
+        except (ArithmeticError, TypeError):
+            return computed([left, right])
+        return literal(found) if abs(found) < _LARGEST else computed([left, right])
+    found = computed([left, right])
+    return replace(found, kind="float") if isinstance(op, ast.Div) and found.kind == "int" else found
+
+
+def attribute_of_tensor(base: Value, name: str) -> Value:
+    """An attribute of a tensor."""
+    kind = _OF_TENSORS.get(name, "object")
+    if kind == "tensor":
+        return replace(base, made=() if name == "data" else base.made, argument=False, cast=False)
+    return Value(kind)
+
+
+def of_torch(name: str, values: list[Value], words: Mapping[str, Value]) -> Value:
+    """The tensor that a function or method of torch gives, or the values that it gives."""
+    tensors = [value for value in values if value.kind == "tensor"]
+    alone = len(values) <= 1 and not {"dim", "axis", "keepdim"} & words.keys()
+    if name in results.PAIRS or (name in results.WHOLE and not alone and len(tensors) < 2):
+        return Value("tuple", items=(TENSOR, replace(TENSOR, dtype="int")))
+    first = tensors[0] if tensors else TENSOR
+    dtype = "bool" if name in results.BOOLEAN else "int" if name in results.INTEGER else ""
+    if name in results.REDUCTIONS and alone and tensors:
+        return Value("tensor", dtype=dtype or first.dtype, scalar=True, made=first.made)
+    if name in {"detach", "detach_"}:
+        return replace(first, made=(), argument=False)
+    same = (
+        len(tensors) == 1
+        and len(values) == 1
+        and name in results.MOVES | {"clone", "contiguous", "abs", "neg"}
+    )
+    return Value(
+        "tensor",
+        dtype=dtype or (first.dtype if same and name not in results.CASTS else ""),
+        scalar=first.scalar and same,
+        made=tuple(dict.fromkeys(place for value in tensors for place in value.made)),
+        cast=name in results.CASTS,
+    )
+
+
+def of_literals(node: ast.expr | None) -> Value:
+    """The tensor that `torch.tensor` makes of something."""
+    match node:
+        case ast.Constant(value):
+            return Value("tensor", scalar=True, dtype=type(value).__name__)
+        case ast.UnaryOp(_, ast.Constant(value)):
+            return Value("tensor", scalar=True, dtype=type(value).__name__)
+        case ast.BinOp() | ast.Name() | ast.Call():
+            return Value("tensor", scalar=isinstance(node, ast.BinOp))
+        case ast.List([first, *_]) | ast.Tuple([first, *_]):
+            return replace(of_literals(first), scalar=False)
+    return TENSOR

@@ -1,0 +1,123 @@
+"""The table of what breaks a graph, by torch version and by the settings of Dynamo that turn it off."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+SWITCHES = {
+    "messages": ("reorderable_logging_functions", "ignore_logging_functions", "ignore_logger_methods"),
+    "scalars": ("capture_scalar_outputs",),
+    "shapes": ("capture_dynamic_output_shape_ops",),
+    "autograd": ("trace_autograd_ops",),
+    "recurrent": ("allow_rnn",),
+}
+"""The settings in torch._dynamo.config behind each switch (torch/_dynamo/config.py, 2.13)."""
+NESTED = "nested_graph_breaks"
+"""With this setting a break in a function does not break the functions that call it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One kind of call that breaks a graph."""
+
+    code: str
+    does: str
+    """What the call does, as the rest of a sentence about it."""
+    switch: str = ""
+    """The key in `SWITCHES` that turns it off."""
+    effect: str = "break"
+    until: tuple[int, int] | None = None
+    """The first torch version in which it does not break."""
+    fullgraph: bool = True
+    """It raises under `fullgraph=True`; else Dynamo captures it there."""
+
+
+@dataclass(frozen=True, slots=True)
+class BreakTable:
+    """What breaks under one torch version, by name."""
+
+    torch_version: tuple[int, int]
+    switched_off: frozenset[str]
+    """The keys in `SWITCHES` that are on, so that what they capture does not break."""
+    functions: Mapping[str, Row]
+    """By dotted name."""
+    packages: Mapping[str, Row]
+    """By the dotted name of the module, for all that is in it."""
+    methods: Mapping[tuple[str, str], Row]
+    """By the type of the receiver and the name of the method; `*` for all methods."""
+    managers: Mapping[str, Row]
+    modules: Mapping[str, Row]
+    built: Mapping[str, Row]
+    traced: frozenset[str]
+    """Context managers that Dynamo goes on in after a break."""
+
+    def applies(self, row: Row) -> bool:
+        """Whether a row holds under this version and these settings."""
+        return row.switch not in self.switched_off and (row.until is None or self.torch_version < row.until)
+
+    def function(self, dotted: str) -> Row | None:
+        """The row of a function outside the project."""
+        return self.functions.get(dotted) or self.packages.get(dotted.rpartition(".")[0])
+
+    def method(self, kind: str, name: str) -> Row | None:
+        """The row of a method of `kind`, "tensor" or the dotted name of a class."""
+        return self.methods.get((kind, name)) or self.methods.get((kind, "*"))
+
+
+def break_table(torch_version: tuple[int, int], switched_off: Collection[str] = ()) -> BreakTable:
+    """The table for a torch version, less what the switches named turn off."""
+    return _table(torch_version, frozenset(switched_off))
+
+
+@cache
+def _table(torch_version: tuple[int, int], off: frozenset[str]) -> BreakTable:
+    data = _data()
+    rows = [(_row(raw), raw) for raw in data["row"]]
+
+    def of(key: str) -> dict[str, Row]:
+        return {name: row for row, raw in rows for name in raw.get(key, ())}
+
+    functions = of("functions")
+    return BreakTable(
+        torch_version,
+        off,
+        {name: row for name, row in functions.items() if not name.endswith(".*")},
+        {name.removesuffix(".*"): row for name, row in functions.items() if name.endswith(".*")},
+        {(kind, name): row for row, raw in rows for kind, name in _methods(raw)},
+        of("managers"),
+        of("modules"),
+        of("built"),
+        frozenset(data["managers"]["traced"]),
+    )
+
+
+@cache
+def _data() -> dict[str, Any]:
+    from dynamo_lint.toml import tomllib
+
+    return tomllib.loads((files("dynamo_lint.models") / "graph_breaks.toml").read_text("utf-8"))
+
+
+def _row(raw: Mapping[str, Any]) -> Row:
+    until = raw.get("until")
+    return Row(
+        raw["code"],
+        raw["does"],
+        raw.get("switch", ""),
+        raw.get("effect", "break"),
+        _version(until) if until else None,
+        raw.get("fullgraph", True),
+    )
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")
+    return int(major), int(minor)
+
+
+def _methods(raw: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    return ((kind, name) for kind, names in raw.get("methods", {}).items() for name in names)

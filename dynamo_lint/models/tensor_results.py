@@ -1,0 +1,98 @@
+"""The table of what functions, methods and modules of torch give: a tensor, several, a Python number."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from dynamo_lint.index import ir
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.toml import tomllib
+
+_WORDS = tomllib.loads((files("dynamo_lint.models") / "tensor_results.toml").read_text("utf-8"))
+
+
+def _names(key: str) -> frozenset[str]:
+    return frozenset(_WORDS[key].split())
+
+
+MOVES = _names("moves")
+"""Methods that give a tensor back on another device or with another dtype, or the tensor itself."""
+TENSOR_METHODS = _names("tensor_methods")
+"""Methods whose receiver can hardly be anything but a tensor."""
+SHARED_METHODS = _names("shared_methods")
+"""Other methods that give a tensor of a tensor: containers, NumPy and strings have some of these too."""
+NOT_TENSOR_METHODS = _names("not_tensor_methods")
+"""Methods of tensors that give something else, or several tensors."""
+PAIRS = _names("pairs")
+"""Methods and functions that give a tuple of tensors."""
+WHOLE = _names("whole")
+"""Methods and functions that give one tensor if they are asked for no dimension, and else a pair."""
+REDUCTIONS = _names("reductions")
+"""Methods and functions that give a tensor without dimensions if they are asked for none."""
+BOOLEAN = _names("boolean")
+"""Methods and functions that give a tensor of bools."""
+INTEGER = _names("integer")
+"""Methods and functions that give a tensor of ints, mostly."""
+CASTS = _names("casts")
+"""Methods that give a tensor of another dtype."""
+INT_METHODS = _names("int_methods")
+"""Methods of tensors that give sizes."""
+TENSOR_ONLY_ATTRIBUTES = _names("tensor_only_attributes")
+"""Attributes that hardly anything but a tensor has."""
+NOT_TENSOR_FUNCTIONS = _names("not_tensor_functions")
+"""Functions of torch that give no tensor, or several."""
+JOINS = frozenset(f"torch.{name}" for name in _names("joins"))
+"""Functions of torch that take several tensors, most of them in a list."""
+BOOL_FUNCTIONS = _names("bool_functions")
+"""Functions of torch that give a Python bool."""
+TUPLE_MODULES = _names("tuple_modules")
+"""Modules of torch.nn that give several tensors, or whatever is in them."""
+TENSOR_ANNOTATIONS = _names("tensor_annotations")
+"""Classes whose instances are tensors, without their module."""
+_PACKAGES = frozenset({"torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"})
+
+
+def gives_tensor(dotted: str) -> bool:
+    """Whether a function outside the project gives one tensor, by its dotted name."""
+    package, _, name = dotted.rpartition(".")
+    return (
+        package in _PACKAGES
+        and name not in NOT_TENSOR_FUNCTIONS
+        and not name[:1].isupper()
+        and not name.startswith(("is_", "get_", "set_", "use_"))
+    )
+
+
+def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | None) -> frozenset[str]:
+    """The parameters that can hardly be anything but tensors: those declared to be, what `forward` of a module
+    gets first, and whatever is used through methods and attributes that only tensors have.
+    """
+    function = project.function(ref)
+    found: set[str] = set()
+    plain = [one for one in function.parameters if one.annotation is None and one.kind == "positional"]
+    if receiver is not None and function.qualname.endswith(".forward") and project.is_module(receiver):
+        found.update(one.name for one in function.parameters[1:2] if one in plain)
+    for load in function.loads:
+        if isinstance(load.value, ir.Name) and load.name in TENSOR_ONLY_ATTRIBUTES:
+            found.add(load.value.id)
+    for site in function.calls:
+        match site.call.function:
+            case ir.Attribute(ir.Name(name), method) if method in TENSOR_METHODS or method in INT_METHODS:
+                found.add(name)
+    declared = {
+        one.name
+        for one in function.parameters
+        if one.default is None and is_tensor_annotation(one.annotation)
+    }
+    return frozenset(declared | (found & {one.name for one in plain}))
+
+
+def is_tensor_annotation(annotation: ir.Expr | None) -> bool:
+    """Whether an annotation names a class of tensors, and nothing else."""
+    match annotation:
+        case ir.Name(name) | ir.Attribute(_, name):
+            return name in TENSOR_ANNOTATIONS
+        case ir.Constant(str() as text):
+            return text.rpartition(".")[2] in TENSOR_ANNOTATIONS
+    return False

@@ -1,0 +1,2804 @@
+"""What cuts the graph or sends the frame to the interpreter, and the near twins that do neither."""
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import itertools
+import json
+import logging
+import os
+import random
+import re
+import sys
+import threading
+import time
+import warnings
+from collections import Counter, OrderedDict, defaultdict, deque
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+warnings.simplefilter("ignore")
+logger = logging.getLogger("quiet")
+logger.setLevel(logging.CRITICAL)
+X = torch.linspace(0.1, 1.0, 8).reshape(2, 4)
+IDS = torch.tensor([[1, 2, 0, 2], [0, 1, 1, 3]])
+
+
+# %% a shape that is printed between two layers
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(4, 8)
+        self.down = nn.Linear(8, 4)
+
+    def forward(self, x):
+        x = self.up(x)
+        print("hidden", x.shape, end="", file=sys.stderr)  # expect: DYN401 break
+        return self.down(x)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print in the loop over the rounds
+class Model(nn.Module):
+    def forward(self, x):
+        for number in range(3):
+            x = x * 2 + number
+            print(end="")  # expect: DYN401 eager
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print after the loop over the rounds
+class Model(nn.Module):
+    def forward(self, x):
+        for number in range(3):
+            x = x * 2 + number
+        print(end="")  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print in a list comprehension over modules
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = nn.ModuleList(nn.Linear(4, 4) for _ in range(2))
+
+    def forward(self, x):
+        x = x * 2
+        [print(end="") for _ in self.heads]  # expect: DYN401 eager
+        return self.heads[0](x) + self.heads[1](x)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print that only happens outside the compiler
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if not torch.compiler.is_compiling():
+            print(end="")
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print in the evaluation branch of a model that only trains
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if not self.training:
+            print(end="")  # expect: DYN401 break note
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model().train())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print in the evaluation branch of a model that is evaluated
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if not self.training:
+            print(end="")  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model().eval())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print while the model is built
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        print(end="")
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print that a switch of Dynamo moves behind the graph
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        print("halfway")
+        return x + 1
+
+
+def drive():
+    with contextlib.redirect_stdout(None), torch._dynamo.config.patch(reorderable_logging_functions={print}):
+        run = torch.compile(Model())
+        for _ in range(12):
+            yield run(X)
+
+
+# %% a print three calls deep in another file
+from tools import normalise
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return normalise(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# file: tools.py
+from checks import checked
+
+
+def normalise(x):
+    return checked(x) / 2
+
+
+# file: checks.py
+def report(x):
+    print(end="")  # expect: DYN401 break
+    return x
+
+
+def checked(x):
+    return report(x * 3)
+
+
+# %% a print under fullgraph, an error there, after which the caller does without
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        print(end="")  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model, fullgraph=True)
+    try:
+        run(X)
+    except Exception:
+        run = torch.compile(model)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a log line between two operations
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        logger.info("hidden %s", x.shape)  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a log line that is dropped while compiled
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        logger.info("hidden %s", x.shape)
+        return x + 1
+
+
+def drive():
+    with torch._dynamo.config.patch(ignore_logging_functions={logger.info}):
+        run = torch.compile(Model())
+        for _ in range(12):
+            yield run(X)
+
+
+# %% a log that is asked whether it is on
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if logger.isEnabledFor(logging.DEBUG):  # expect: DYN401 break
+            logger.debug("hidden %s", x.shape)
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a log line behind a flag that is off
+class Model(nn.Module):
+    def __init__(self, verbose=False):
+        super().__init__()
+        self.verbose = verbose
+
+    def forward(self, x):
+        x = x * 2
+        if self.verbose:
+            logger.info("hidden %s", x.shape)
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a warning about a short input
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if x.shape[-1] < 8:
+            warnings.warn("short input", stacklevel=2)  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a warning about a long input that never comes
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if x.shape[-1] > 8:
+            warnings.warn("long input", stacklevel=2)  # expect: DYN401 break note
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a sleep between two operations
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        time.sleep(0)  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% the time taken around the compiled call
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2 + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    spent = 0.0
+    for _ in range(12):
+        began = time.perf_counter()
+        out = run(X)
+        spent += time.perf_counter() - began
+        yield out
+
+
+# %% a layer that a Python coin skips
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if random.random() < 2.0:  # expect: DYN401 break
+            x = x + 1
+        return x * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a layer that a coin in the graph skips
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        keep = (torch.rand(()) < 2.0).to(x.dtype)
+        return (x + keep) * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% noise from numpy's global generator
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        noise = np.random.rand()  # expect: DYN401 break
+        return x + noise
+
+
+def drive():
+    np.random.seed(0)
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a file that is asked for before a branch
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if os.path.exists("no-such-file"):  # expect: DYN401 break
+            x = x * 3
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a path that is put together
+class Model(nn.Module):
+    def forward(self, x, stats):
+        name = os.path.join("block", "mlp")
+        stats[name] = x.mean()
+        return x * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        stats = {}
+        yield run(X, stats), stats["block/mlp"]
+
+
+# %% a file that is opened in the region
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        out = open(os.devnull, "w")  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a breakpoint that was left in
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        breakpoint()  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    sys.breakpointhook = lambda *args, **kwargs: None
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+    sys.breakpointhook = sys.__breakpointhook__
+
+
+# %% a loss that is asked for its value
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        scale = loss.item()  # expect: DYN402 break
+        return x * 2 if scale >= 0 else x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a loss that is asked for its value with scalars captured
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+def drive():
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        run = torch.compile(Model())
+        for _ in range(12):
+            yield run(X)
+
+
+# %% a loss that is kept as a tensor
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean().detach()
+        return x * loss
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a length that a tensor tells
+class Model(nn.Module):
+    def forward(self, x, lengths):
+        longest = int(lengths.max())  # expect: DYN402 break
+        return x[:, :longest] * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor([2, 3]))
+
+
+# %% a length that a shape tells
+class Model(nn.Module):
+    def forward(self, x):
+        half = int(x.shape[-1] / 2)
+        return x[:, :half] * float(x.size(0))
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% split sizes that come as a tensor
+class Model(nn.Module):
+    def forward(self, x, sizes):
+        x = x * 2
+        left, right = x.split(sizes.tolist(), dim=-1)  # expect: DYN402 break
+        return left.sum() - right.sum()
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor([1, 3]))
+
+
+# %% split sizes that come as a list
+class Model(nn.Module):
+    def forward(self, x, sizes):
+        x = x * 2
+        left, right = x.split(sizes, dim=-1)
+        return left.sum() - right.sum()
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, [1, 3])
+
+
+# %% numpy between two operations
+class Model(nn.Module):
+    def forward(self, x):
+        table = (x * 2).numpy()
+        return torch.from_numpy(np.tanh(table)) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a number out of numpy
+class Model(nn.Module):
+    def forward(self, x):
+        peak = (x * 2).max().numpy().item()  # expect: DYN402 break
+        return x + 1 if peak >= 0 else x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a row that a tensor picks
+class Model(nn.Module):
+    def forward(self, x, where):
+        x = x * 2
+        return x[where] + 1  # expect: DYN402 eager
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor(1))
+
+
+# %% a row that an index operation picks
+class Model(nn.Module):
+    def forward(self, x, where):
+        x = x * 2
+        return x.index_select(0, where) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor([1]))
+
+
+# %% a slice up to a tensor
+class Model(nn.Module):
+    def forward(self, x, end):
+        x = x * 2
+        return x[:, :end] + 1  # expect: DYN402 eager
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor(2))
+
+
+# %% an expert that a tensor picks out of a list
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scales = [1.0, 2.0, 3.0]
+
+    def forward(self, x):
+        best = (x * 2).sum(0).argmax()
+        return x * self.scales[best % 3]  # expect: DYN402 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% two tensors that are compared as a whole
+class Model(nn.Module):
+    def forward(self, x, other):
+        x = x * 2
+        same = torch.equal(x, other)  # expect: DYN402 break
+        return x + 1 if same else x - 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, X)
+
+
+# %% a number made of a tensor of a constant
+class Model(nn.Module):
+    def forward(self, x):
+        steps = torch.tensor(3).item()  # expect: DYN402 break
+        return x * steps
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a branch on the sign of a sum
+class Model(nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:  # expect: DYN403 break
+            return x * 2
+        return x * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a choice by where
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.where(x.sum() > 0, x * 2, x * 3)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a choice by cond
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda t: t * 2, lambda t: t * 3, (x,))
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a branch on shape, type and device
+class Model(nn.Module):
+    def forward(self, x, mask=None):
+        if mask is not None:
+            x = x * mask
+        if x.dim() == 2 and x.is_floating_point() and not x.is_cuda:
+            x = x + 1
+        return x * 2 if x.dtype == torch.float32 and x.numel() > 4 else x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.ones(2, 4))
+
+
+# %% a search for values that are not finite
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if torch.isnan(x).any() or torch.isinf(x).any():  # expect: DYN403 break
+            x = torch.nan_to_num(x)
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% values that are not finite made so without a question
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        x = torch.nan_to_num(x)
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a loop until the values are small
+class Model(nn.Module):
+    def forward(self, x):
+        while x.abs().max() > 0.5:  # expect: DYN403 break
+            x = x / 2
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an assertion about values with its text put together
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        assert (x > 0).all(), f"negative values in {tuple(x.shape)}"  # expect: DYN403 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an assertion about values with a fixed text
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        assert (x > 0).all(), "negative values"
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an assertion about a shape with its text put together
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        assert x.shape[-1] == 4, f"expected 4 channels, got {x.shape[-1]}"
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% the larger of two losses
+class Model(nn.Module):
+    def forward(self, x):
+        return x * max((x * x).mean(), x.abs().mean())
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% losses that are sorted
+class Model(nn.Module):
+    def forward(self, x):
+        least, most = sorted([(x * x).mean(), x.abs().mean()])  # expect: DYN403 break
+        return x * (most - least)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% tokens that a mask picks
+class Model(nn.Module):
+    def forward(self, x, mask):
+        x = x * 2
+        return x[mask].mean() + 1  # expect: DYN404 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, X > 0.5)
+
+
+# %% tokens that a mask picks with shapes captured
+class Model(nn.Module):
+    def forward(self, x, mask):
+        x = x * 2
+        return x[mask].mean() + 1
+
+
+def drive():
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        run = torch.compile(Model())
+        for _ in range(12):
+            yield run(X, X > 0.5)
+
+
+# %% tokens that a mask weighs
+class Model(nn.Module):
+    def forward(self, x, mask):
+        x = x * 2
+        return (x * mask).sum() / mask.sum() + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, X > 0.5)
+
+
+# %% values that are stored where a mask says
+class Model(nn.Module):
+    def forward(self, x, mask):
+        x = x * 2
+        x[mask] = -1.0
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, X > 0.5)
+
+
+# %% tokens of each expert by where with one argument
+class Model(nn.Module):
+    def forward(self, x, ids):
+        rows, columns = torch.where(ids == 1)  # expect: DYN404 break
+        return x[rows, columns].sum() * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, IDS)
+
+
+# %% tokens repeated as a tensor says
+class Model(nn.Module):
+    def forward(self, x, counts):
+        x = x * 2
+        return x.repeat_interleave(counts, dim=0) + 1  # expect: DYN404 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor([1, 2]))
+
+
+# %% tokens repeated as a tensor says to a known length
+class Model(nn.Module):
+    def forward(self, x, counts):
+        x = x * 2
+        return x.repeat_interleave(counts, dim=0, output_size=3) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor([1, 2]))
+
+
+# %% classes that nobody counted
+class Model(nn.Module):
+    def forward(self, ids):
+        return F.one_hot(ids).float() * 2  # expect: DYN404 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(IDS)
+
+
+# %% classes that are counted
+class Model(nn.Module):
+    def forward(self, ids):
+        return F.one_hot(ids, num_classes=4).float() * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(IDS)
+
+
+# %% a launcher that hands an address to a library
+LIBRARY = ctypes.CDLL(None)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        LIBRARY.memset(ctypes.c_void_p(x.data_ptr()), 0, 0)  # expect: DYN405 eager
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a launcher behind a custom operator
+LIBRARY = ctypes.CDLL(None)
+
+
+@torch.library.custom_op("graph_breaks::clear", mutates_args=())
+def clear(x: torch.Tensor) -> torch.Tensor:
+    out = x.clone()
+    LIBRARY.memset(ctypes.c_void_p(out.data_ptr()), 0, 0)
+    return out
+
+
+@clear.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return clear(x * 2) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an alignment that is computed from an address
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        aligned = x.data_ptr() % 16 == 0  # expect: DYN405 eager
+        return x * 2 if aligned in (True, False) else x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return Scale.apply(x + 1) * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a function with a backward of its own
+class Swish(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, beta):
+        ctx.save_for_backward(x)
+        ctx.beta = beta
+        return x * torch.sigmoid(beta * x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        gate = torch.sigmoid(ctx.beta * x)
+        return grad * (gate + x * gate * (1 - gate)), None
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return Swish.apply(self.linear(x), 1.0)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a helper that is disabled
+@torch.compiler.disable
+def clip(x):
+    return x.clamp(max=0.5)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return clip(x * 2) + 1  # expect: DYN406 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a helper that is disabled for a reason that stands beside it
+@torch.compiler.disable(reason="clamps through a library that cannot be traced")
+def clip(x):
+    return x.clamp(max=0.5)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return clip(x * 2) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a disabled method in a loop
+class Model(nn.Module):
+    @torch.compiler.disable
+    def record(self, x):
+        return x
+
+    def forward(self, x):
+        for number in range(2):
+            x = self.record(x * 2 + number)  # expect: DYN406 eager
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a disabled method that only the loop outside calls
+class Model(nn.Module):
+    @torch.compiler.disable
+    def record(self, x):
+        print(end="")
+        return x.mean().item()
+
+    def forward(self, x):
+        return x * 2
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for _ in range(12):
+        out = run(X)
+        model.record(out)
+        yield out
+
+
+# %% a break by hand
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        torch._dynamo.graph_break()  # expect: DYN406 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a setting of Dynamo patched in the region
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        with torch._dynamo.config.patch(capture_scalar_outputs=True):  # expect: DYN406 break
+            x = x + 1
+        return x * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a layer that is built in forward
+class Model(nn.Module):
+    def forward(self, x):
+        norm = nn.LayerNorm(x.shape[-1])  # expect: DYN407 break
+        return norm(x * 2) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% layers without weights that are built in forward
+class Model(nn.Module):
+    def forward(self, x, target):
+        gate = nn.Softmax(dim=-1)
+        return nn.MSELoss()(nn.ReLU()(gate(x)), target) + nn.Identity()(x).sum()
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, X)
+
+
+# %% a weight that forward makes a parameter
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        shift = nn.Parameter(torch.ones(4))  # expect: DYN407 break
+        return x + shift
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an input that is made to need a gradient
+class Model(nn.Module):
+    def forward(self, x):
+        x = x.detach().clone()
+        x.requires_grad = True  # expect: DYN408 break
+        return (x * x).sum()
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an input made to need a gradient before the call
+class Model(nn.Module):
+    def forward(self, x):
+        if x.requires_grad:
+            x = x * 3
+        return (x * x).sum()
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X.clone().requires_grad_())
+
+
+# %% a copy that needs a gradient and goes out
+class Model(nn.Module):
+    def forward(self, x):
+        probe = (x * 2).detach().requires_grad_()  # expect: DYN408 break
+        return probe, probe * probe
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a copy that needs a gradient and stays in
+class Model(nn.Module):
+    def forward(self, x):
+        probe = (x * 2).detach().requires_grad_()
+        return (probe * probe).detach()
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a name made of the step
+class Model(nn.Module):
+    def forward(self, x, step, stats):
+        stats[f"loss/{step}"] = x.mean()  # expect: DYN409 eager
+        return x * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for step in range(2, 14):
+        yield run(X, step, {})
+
+
+# %% a name made of what stays the same
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.index = 3
+
+    def forward(self, x, stats):
+        stats[f"loss/{self.index}/{type(self).__name__}/{x.shape[-1]}"] = x.mean()
+        return x * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, {})
+
+
+# %% a changing step that is formatted for an error that never comes
+class Model(nn.Module):
+    def forward(self, x, step):
+        if x.dim() != 2:
+            raise ValueError(f"bad input at step {step}")
+        return x * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for step in range(2, 14):
+        yield run(X, step)
+
+
+# %% a cached property that forward touches first
+class Model(nn.Module):
+    @functools.cached_property
+    def scale(self):
+        return 2.0
+
+    def forward(self, x):
+        return x * self.scale  # expect: DYN410 eager
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a cached property that the constructor touched
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale
+
+    @functools.cached_property
+    def scale(self):
+        return 2.0
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a plain property
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.width = 4
+
+    @property
+    def scale(self):
+        return self.width**-0.5
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a function that remembers its results
+@functools.lru_cache(maxsize=None)
+def table(length):  # expect: DYN304 stale note
+    return [number / length for number in range(length)]
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * table(x.shape[-1])[1]
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a cache that is emptied in the region
+@functools.lru_cache(maxsize=None)
+def table(length):
+    return [number / length for number in range(length)]
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        table.cache_clear()  # expect: DYN411 eager
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a key that is written as JSON
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        key = json.dumps({"rows": 2})  # expect: DYN411 break
+        return x + len(key)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a name that is matched with an expression
+PATTERN = re.compile(r"layer\.(\d+)")
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        number = int(PATTERN.match("layer.3").group(1))
+        return x * number
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a digest of the configuration
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        digest = hashlib.sha256(b"config")  # expect: DYN411 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a digest that the constructor took
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.digest = hashlib.sha256(b"config").hexdigest()
+        self.note = json.dumps({"rows": 2})
+
+    def forward(self, x):
+        return x * 2 + len(self.note)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a list that is copied by the copy module
+import copy
+
+
+class Model(nn.Module):
+    def forward(self, x, states):
+        x = x * 2
+        states = copy.copy(states)  # expect: DYN411 break
+        states.append(x)
+        return sum(states)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, [X])
+
+
+# %% a list that is copied by itself
+class Model(nn.Module):
+    def forward(self, x, states):
+        x = x * 2
+        states = states.copy()
+        states.append(x)
+        return sum(states)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, [X])
+
+
+# %% a tensor that is copied deeply
+import copy
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        before = copy.deepcopy(x)  # expect: DYN411 break
+        return x.add_(1) - before
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% numbers that are copied deeply
+import copy
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        weights = copy.deepcopy({"a": [1, 2]})
+        weights["a"].append(3)
+        return x * sum(weights["a"])
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a frame that is looked at
+import inspect
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        frame = sys._getframe()  # expect: DYN411 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% the interpreter that is asked for its version
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if sys.version_info >= (3, 8) and "torch" in sys.modules and sys.platform:
+            x = x + 1
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% garbage that is collected in the region
+import gc
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        gc.collect()  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a priority queue of numbers
+import heapq
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        queue = [3, 1, 2]
+        heapq.heapify(queue)  # expect: DYN411 break
+        return x + queue[0]
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% the tools of itertools, functools and collections
+class Model(nn.Module):
+    def forward(self, x):
+        pairs = list(itertools.product([1, 2], [3])) + list(itertools.pairwise([1, 2, 3]))
+        last = deque([x], maxlen=2)
+        last.append(x * 2)
+        groups = defaultdict(list)
+        for number, pair in enumerate(itertools.chain(pairs, [(5, 6)])):
+            groups[pair[0]].append(number)
+        counts = Counter(groups)
+        order = OrderedDict(a=x, b=x + 1)
+        order.move_to_end("a")
+        return functools.reduce(torch.add, last) * len(counts) + next(iter(order.values()))
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% results in a simple namespace
+import types
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        out = types.SimpleNamespace(hidden=x)  # expect: DYN411 break
+        return out.hidden + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% results in a dataclass, a tuple with names and a dict
+from typing import NamedTuple
+
+
+@dataclass
+class Output:
+    hidden: torch.Tensor
+    parts: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.parts.append(self.hidden)
+
+
+class Pair(NamedTuple):
+    one: torch.Tensor
+    other: torch.Tensor
+
+
+class Kind(Enum):
+    WIDE = 1
+    DEEP = 2
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        out = replace(Output(x * 2), hidden=x * 3)
+        pair = Pair(out.hidden, out.parts[0])._replace(other=x)
+        return pair.one + pair.other if Kind(1) is Kind["WIDE"] else x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% the fields of a dataclass that are listed
+from dataclasses import fields
+
+
+@dataclass
+class Output:
+    hidden: object
+    gate: object
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        names = [one.name for one in fields(Output)]  # expect: DYN411 break
+        return x + len(names)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a class that is written in the region
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+
+        class Holder:  # expect: DYN416 storm
+            value = 3
+
+        return x + Holder.value
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% functions that are written in the region
+class Model(nn.Module):
+    def forward(self, x):
+        shift = 3
+
+        def moved(y, *rest, scale=2):
+            return y * scale + shift + len(rest)
+
+        return (lambda y: moved(y, 1, scale=5))(x)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a lock around an update
+LOCK = threading.Lock()
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        with LOCK:  # expect: DYN413 eager
+            x = x + 1
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% managers that Dynamo knows
+@contextlib.contextmanager
+def scaled(by):
+    yield by
+
+
+class Span:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        return False
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        with torch.no_grad(), torch.autocast("cpu", enabled=False), contextlib.nullcontext():
+            x = x * 2
+        with torch.profiler.record_function("block"), torch.enable_grad(), scaled(3) as by:
+            x = x * by
+        with Span(), contextlib.suppress(ValueError), torch.inference_mode():
+            return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print under a manager of torch
+class Model(nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            x = x * 2
+            print(end="")  # expect: DYN401 break
+            x = x + 1
+        return x * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print under a manager of the project
+@contextlib.contextmanager
+def timed():
+    yield
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        with timed():
+            x = x * 2
+            print(end="")  # expect: DYN401 eager
+            x = x + 1
+        return x * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a device that is set for a block
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        with torch.device("cpu"):  # expect: DYN413 eager
+            x = x + torch.ones(4)
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a device that is named where the tensor is made
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        return x + torch.ones(4, device=x.device)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a seed that is kept for a block
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        with torch.random.fork_rng(devices=[]):  # expect: DYN414 break
+            x = x + 1
+        return x * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a seed that is set in the region
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        torch.manual_seed(0)  # expect: DYN414 break
+        return x + torch.rand(4) * 0
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a seed that is set before the call
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2 + torch.rand(4) * 0 + F.dropout(x, 0.5) * 0
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        torch.manual_seed(0)
+        yield run(X)
+
+
+# %% a generator of random numbers that is handed in
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.source = torch.Generator()
+
+    def forward(self, x):
+        x = x * 2
+        return x + 0 * torch.rand(4, generator=self.source)  # expect: DYN414 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print under try
+class Model(nn.Module):
+    def forward(self, x):
+        try:
+            x = x * 2
+            print(end="")  # expect: DYN401 eager
+        finally:
+            x = x + 1
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print in a handler that is never reached
+class Model(nn.Module):
+    def forward(self, x):
+        try:
+            x = x * 2
+        except RuntimeError:
+            print("failed")
+            raise
+        finally:
+            x = x + 1
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% errors that are raised and caught
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = {"a": 1}
+
+    def forward(self, x):
+        try:
+            x = x * self.table["b"]
+        except KeyError:
+            x = x * 2
+        try:
+            raise ValueError("no")
+        except ValueError as error:
+            x = x + len(error.args)
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an error that leaves the region
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if x.shape[-1] == 4:
+            raise ValueError("four")  # expect: DYN418 eager
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        try:
+            out = run(X)
+        except ValueError:
+            out = X
+        yield out
+
+
+# %% a package that is not there
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        try:
+            import no_such_package  # expect: DYN418 eager
+        except ImportError:
+            x = x + 1
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a package that is imported in the region
+class Model(nn.Module):
+    def forward(self, x):
+        import math
+        from operator import mul
+
+        return mul(x, math.sqrt(4.0))
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a generator that is compiled
+@torch.compile
+def halves(x):  # expect: DYN411 eager
+    yield x * 2
+    yield x * 3
+
+
+def drive():
+    for _ in range(12):
+        yield list(halves(X))
+
+
+# %% a generator that the region uses up
+def halves(x):
+    yield x * 2
+    yield from (x * number for number in range(2))
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        first, *rest = halves(x)
+        return first + sum(rest) + next(halves(x))
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% names that are put together of constants
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer_0 = nn.Linear(4, 4)
+        self.layer_1 = nn.Linear(4, 4)
+        self.scale = 2.0
+
+    def forward(self, x):
+        for number in range(2):
+            x = getattr(self, f"layer_{number}")(x)
+        if hasattr(self, "scale"):
+            x = x * getattr(self, "scale", 1.0)
+        del number
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% calls to the parent in every form
+class Base(nn.Module):
+    gain = 2.0
+
+    def forward(self, x):
+        return x * self.gain
+
+    def extra_scale(self):
+        return 3.0
+
+
+class Model(Base):
+    def forward(self, x):
+        x = super().forward(x) + super(Model, self).extra_scale()
+        return Base.forward(self, x) * super().gain
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a module that intercepts every attribute
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def __getattribute__(self, name):
+        return super().__getattribute__(name)
+
+    def forward(self, x):
+        return self.linear(x * 2)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a module that answers for attributes of another
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("inner"), name)
+
+    def forward(self, x):
+        return self.inner(x) * self.in_features
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a backward in the region
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        loss = self.linear(x).sum()
+        loss.backward()  # expect: DYN412 break
+        return loss.detach() * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a backward after the region
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x).sum()
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for _ in range(12):
+        loss = run(X)
+        loss.backward()
+        model.zero_grad(set_to_none=False)
+        yield loss.detach()
+
+
+# %% a penalty on gradients taken in the region
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        loss = self.linear(x).square().sum()
+        (grad,) = torch.autograd.grad(loss, self.linear.weight, create_graph=True)  # expect: DYN412 break
+        return grad.norm() * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a penalty on gradients by the functional interface
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.func.grad(lambda t: t.square().sum())(x).norm() * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% storage that is swapped for another dtype
+class Model(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        y.data = y.data.half()  # expect: DYN415 break
+        return y + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% values of a parameter that are replaced in place
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        self.weight.data.mul_(1.0)
+        self.weight.data.copy_(torch.ones(4))
+        return x * self.weight
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a sparse matrix
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        return x.to_sparse().to_dense() + 1  # expect: DYN417 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a recurrent layer
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(4, 4, batch_first=True)
+
+    def forward(self, x):
+        x = x[None] * 2
+        out, _ = self.rnn(x)  # expect: DYN417 break
+        return out + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a recurrent layer that Dynamo is allowed to take
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(4, 4, batch_first=True)
+
+    def forward(self, x):
+        x = x[None] * 2
+        out, _ = self.rnn(x)
+        return out + 1
+
+
+def drive():
+    with torch.no_grad(), torch._dynamo.config.patch(allow_rnn=True):
+        run = torch.compile(Model())
+        for _ in range(12):
+            yield run(X)
+
+
+# %% a layer in a list that prints, under a loop in the whole model
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(4))
+
+    def forward(self, x):
+        x = x * self.scale
+        print(end="")  # expect: DYN401 break
+        return x + 1
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer() for _ in range(3))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% layers in a list that print, compiled one by one
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(4))
+
+    def forward(self, x):
+        x = x * self.scale
+        print(end="")  # expect: DYN401 break
+        return x + 1
+
+
+def drive():
+    layers = nn.ModuleList(Layer() for _ in range(3))
+    for layer in layers:
+        layer.compile()
+    for _ in range(12):
+        x = X
+        for layer in layers:
+            x = layer(x)
+        yield x
+
+
+# %% a print in a function with a backward of its own
+class Swish(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        print(end="")  # expect: DYN401 break
+        return x * torch.sigmoid(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * torch.sigmoid(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return Swish.apply(self.linear(x)) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a function with a backward and a forward derivative
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent * 2
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return Double.apply(self.linear(x)) + 1  # expect: DYN405 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a module that TorchScript compiled before
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.jit.script(nn.Linear(4, 4))
+
+    def forward(self, x):
+        return self.inner(x * 2) + 1  # expect: DYN405 eager
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% classes of every common kind that the region uses
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Tagged(type):
+    def __getitem__(cls, key):
+        return key
+
+
+class Made(metaclass=Tagged):
+    def __new__(cls, value):
+        made = super().__new__(cls)
+        made.value = value
+        return made
+
+
+class Answering:
+    def __getattr__(self, name):
+        return 3
+
+
+class Described:
+    def __get__(self, owner, kind=None):
+        return 2
+
+
+class Holder:
+    described = Described()
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * Slotted(2).value + Made(3).value * Made[2]
+        return x + Answering().anything + Holder().described
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an object that intercepts every attribute
+class Guarded:
+    def __init__(self):
+        self.value = 3
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        guarded = Guarded()  # expect: DYN411 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a configuration that is a dict with attributes
+class Config(dict):
+    __getattr__ = dict.__getitem__
+
+
+CONFIG = Config(scale=2.0)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * CONFIG.scale  # expect: DYN411 eager
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a configuration that is a dict with a method for attributes
+class Config(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+
+CONFIG = Config(scale=2.0)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * CONFIG.scale
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a tensor class with its own way of calling
+class Named(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+class Wrapped:
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        args = [one.tensor if isinstance(one, Wrapped) else one for one in args]
+        return func(*args, **(kwargs or {}))
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.add(Wrapped(x), Wrapped(x * 2))
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% sets and dicts that are filled and emptied within the call
+class Model(nn.Module):
+    def forward(self, x):
+        seen = {"a", "b"}
+        seen.discard("a")
+        seen |= {"c"}
+        parts = {"one": x, "other": x * 2}
+        parts.setdefault("third", x * 3)
+        parts.update(fourth=x)
+        del parts["one"]
+        both = {**parts, "fifth": x} | {"sixth": x}
+        return sum(both.values()) * len(seen) + both.pop("fifth")
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a queue that is turned
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.queue = deque([1.0, 1.0])
+
+    def forward(self, x):
+        x = x * 2
+        self.queue.rotate(1)  # expect: DYN411 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an iterator that outlives the call
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.order = iter([2.0] * 100)
+
+    def forward(self, x):
+        x = x * 2
+        rate = next(self.order)  # expect: DYN411 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a decorator that enters a manager
+class Span(contextlib.ContextDecorator):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        return False
+
+
+@Span()
+def scaled(x):
+    return x * 3
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        return scaled(x) + 1  # expect: DYN413 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% decorators of torch that enter a manager
+@torch.no_grad()
+def frozen(x):
+    return x * 3
+
+
+@torch.autocast("cpu", enabled=False)
+def full(x):
+    return x * 2
+
+
+class Model(nn.Module):
+    @torch.inference_mode()
+    def forward(self, x):
+        return frozen(full(x)) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a hook that was registered at set-up and prints
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.linear.register_forward_hook(self.note)
+
+    def note(self, module, args, out):
+        print(end="")  # expect: DYN401 break
+
+    def forward(self, x):
+        return self.linear(x * 2) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a checkpointed block that prints
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def inner(self, x):
+        x = self.linear(x)
+        print(end="")  # expect: DYN401 break
+        return x + 1
+
+    def forward(self, x):
+        return checkpoint(self.inner, x * 2, use_reentrant=False) * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a checkpointed block that says nothing
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def inner(self, x):
+        return self.linear(x) + 1
+
+    def forward(self, x):
+        return checkpoint(self.inner, x * 2, use_reentrant=False) * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a penalty on gradients with a switch that lets Dynamo trace it
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        loss = self.linear(x).square().sum()
+        (grad,) = torch.autograd.grad(loss, self.linear.weight)
+        return grad.norm() * 2
+
+
+def drive():
+    with torch._dynamo.config.patch(trace_autograd_ops=True):
+        run = torch.compile(Model())
+        for _ in range(12):
+            yield run(X)
+
+
+# %% the square root of a tensor by the math module
+import math
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        root = math.sqrt(x.sum())  # expect: DYN402 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% the square root of a size by the math module
+import math
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        return x / math.sqrt(x.size(-1)) + x.sum().sqrt()
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% whether gradients are recorded and whether inference mode is on
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        if torch.is_grad_enabled() and not torch.is_autocast_enabled():
+            x = x + 1
+        if torch.is_inference_mode_enabled():  # expect: DYN411 break
+            x = x + 1
+        return x * 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a source of random numbers that the model keeps
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.source = random.Random(0)
+
+    def forward(self, x):
+        return x * 2 + self.source.random()  # expect: DYN306 stale
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a source of random numbers that is asked outside
+class Model(nn.Module):
+    def forward(self, x, shift):
+        return x * 2 + shift
+
+
+def drive():
+    source = random.Random(0)
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor(source.random()))
+
+
+# %% a loss that changes and is asked for its value
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        scale = loss.item()  # expect: DYN402 break
+        return x * scale
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X * (number + 1))
+
+
+# %% a number of rounds that a tensor tells
+class Model(nn.Module):
+    def forward(self, x, rounds):
+        x = x * 2
+        count = int(rounds)  # expect: DYN402 storm
+        for _ in range(count):
+            x = x + 1
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X, torch.tensor(number + 2))
