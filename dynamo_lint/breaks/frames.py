@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 
-from dynamo_lint.breaks.interpret import RARELY, Arguments, Interpreter, Place, Spot
+from dynamo_lint.breaks.interpret import RARELY, Arguments, Interpreter, Place, Spot, is_constructor
 from dynamo_lint.index import ir
 from dynamo_lint.models.graph_breaks import NESTED, SWITCHES, Row, break_table
 from dynamo_lint.program.function_bodies import Bodies
@@ -185,7 +185,7 @@ def breaks(interpreter: Interpreter, regions: Regions) -> tuple[Break, ...]:
                 if fullgraph and not spot.row.fullgraph:
                     continue
                 usual = spot.path.after(reached).usual
-                effect = _effect(project, hot, spot)
+                effect = _effect(interpreter, hot, spot)
                 one = Break(hot, spot.position, spot.text, spot.row, effect, usual, fullgraph)
                 key = hot.function.path, spot.position.line, spot.row.code
                 known = found.get(key)
@@ -198,15 +198,30 @@ def _rank(one: Break) -> tuple[bool, bool, bool]:
     return one.usual, one.effect in {"eager", "storm", "stale"}, one.hot.compiled
 
 
-def _effect(project: Project, hot: CompiledFunction, spot: Spot) -> str:
-    """The cost of a break: the frame that is compiled itself runs eagerly if Dynamo cannot go on in it."""
+def _effect(interpreter: Interpreter, hot: CompiledFunction, spot: Spot) -> str:
+    """The cost of a break: the frame that is compiled itself runs eagerly if Dynamo cannot go on in it.
+
+    The functions that it calls are compiled by themselves then, so that a graph still runs.
+    """
     if spot.row.effect in {"stale", "storm"}:
         return spot.row.effect
-    owner = project.owner(hot.function)
-    whole = owner is not None and "torch.autograd.Function" in project.external_bases(owner)
-    if spot.row.effect == "eager":
-        return "eager" if hot.compiled or whole else "break"
-    return "eager" if spot.held and hot.compiled else "break"
+    owner = interpreter.project.owner(hot.function)
+    if owner is not None and "torch.autograd.Function" in interpreter.project.external_bases(owner):
+        return spot.row.effect  # Dynamo takes the whole of it, or nothing
+    lost = hot.compiled and (spot.held or spot.row.effect == "eager")
+    return "eager" if lost and not _calls_others(interpreter, hot) else "break"
+
+
+def _calls_others(interpreter: Interpreter, hot: CompiledFunction) -> bool:
+    """Whether a function hands others what may be tensors: they are compiled by themselves where it is not."""
+    calls = interpreter.calls.get(Node(hot.function, hot.receiver), ())
+    return any(
+        value.kind in {"tensor", ""}
+        for call in calls
+        if not call.disabled and call.callee is not None and not is_constructor(call.target.function)
+        for reading in interpreter.of(call.target)
+        for _, value in reading.given
+    )
 
 
 def _switched_off(project: Project, hot: Collection[FunctionRef]) -> frozenset[str]:

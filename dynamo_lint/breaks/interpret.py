@@ -94,6 +94,7 @@ _PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", 
 _ASKING = frozenset({"item", "tolist"})
 _REASONS = ("eager", "compil", "dynamo", "graph", "trace")
 """Words of a docstring that speaks of why its function is not compiled."""
+_OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "pop", "update"})
 _COLLECTIVES = "torch.distributed."
 
 
@@ -259,7 +260,7 @@ class Interpreter:
         body = self.bodies.of(reading.node.function)
         if body is None:
             return
-        walk = _Walk(self, reading)
+        walk = _Walk(self, reading, body)
         if reading.entered and is_generator(body):
             line = self.project.function(reading.node.function).line
             name = reading.node.function.key.rpartition(".")[2]
@@ -353,7 +354,7 @@ def is_constructor(where: FunctionRef) -> bool:
 class _Walk:
     """One walk over the statements of a function."""
 
-    def __init__(self, interpreter: Interpreter, reading: Reading) -> None:
+    def __init__(self, interpreter: Interpreter, reading: Reading, body: Sequence[ast.stmt]) -> None:
         self.interpreter, self.reading = interpreter, reading
         self.project, self.table = interpreter.project, interpreter.table
         self.where, self.receiver = reading.node
@@ -367,7 +368,7 @@ class _Walk:
         """The expression of a statement whose value nobody gets."""
         self.returned: list[Value] = []
         function = self.project.function(self.where)
-        self.names = self._parameters(function)
+        self.names = self._parameters(function, body)
         self.direct: dict[Place, list[Call]] = defaultdict(list)
         self.unspelled = [call for call in interpreter.calls.get(reading.node, ()) if call.callee is None]
         """Calls that no expression spells: properties, operators, callbacks."""
@@ -375,19 +376,19 @@ class _Walk:
             if call.callee is not None:
                 self.direct[call.line, call.callee].append(call)
 
-    def _parameters(self, function: ir.Function) -> dict[str, Value]:
+    def _parameters(self, function: ir.Function, body: Sequence[ast.stmt]) -> dict[str, Value]:
         given = dict(self.reading.given)
-        tensors = results.tensor_parameters(self.project, self.where, self.receiver)
+        tensors = results.tensor_parameters(self.project, self.where, self.receiver) - set(_containers(body))
         found = {}
         for parameter in function.parameters:
             name = parameter.name
             if name == self.own:
                 continue
-            if name in tensors:
-                known = given.get(name, UNKNOWN)
-                found[name] = known if known.kind == "tensor" else TENSOR
+            known = given.get(name, UNKNOWN)
+            if known.kind and (name not in tensors or known != NONE):
+                found[name] = known  # whatever an annotation says
             else:
-                found[name] = given.get(name) or Value(asked=frozenset({name}))
+                found[name] = TENSOR if name in tensors else Value(asked=frozenset({name}))
         return found
 
     # --- statements ---------------------------------------------------------------------------------------
@@ -858,7 +859,12 @@ class _Walk:
             ]
 
     def _compare(self, node: ast.Compare, values: list[Value], operators: list[ast.cmpop]) -> Value:
-        if isinstance(operators[0], ast.In | ast.NotIn) and values[-1].kind == "tensor":
+        numbers = {"int", "float", "tensor"}
+        if (
+            isinstance(operators[0], ast.In | ast.NotIn)
+            and values[-1].kind == "tensor"
+            and values[0].kind in numbers
+        ):
             self.record(replace(_SCALAR, effect="eager"), node)
         return compared(values, operators)
 
@@ -1260,6 +1266,8 @@ class _Walk:
             if value.kind == "bool" and "int" in plain:
                 return literal(True)
             return literal(value.kind in plain)
+        if value.kind == "sizes":
+            return literal("tuple" in plain or "torch.Size" in names)
         if value.kind == "None" and "" not in names:
             return literal(False)
         return Value("bool")
@@ -1384,6 +1392,19 @@ def is_generator(body: list[ast.stmt]) -> bool:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             pending += ast.iter_child_nodes(node)
     return False
+
+
+def _containers(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """The names that are used as dictionaries or lists are."""
+    for statement in body:
+        for node in ast.walk(statement):
+            match node:
+                case ast.Subscript(ast.Name(name), ast.Constant(str())):
+                    yield name
+                case ast.Compare(ast.Constant(str()), [ast.In() | ast.NotIn()], [ast.Name(name)]):
+                    yield name
+                case ast.Call(ast.Attribute(ast.Name(name), method)) if method in _OF_CONTAINERS:
+                    yield name
 
 
 def _mentions(node: ast.expr | None, names: tuple[str, ...]) -> bool:

@@ -69,10 +69,10 @@ def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | N
     gets first, and whatever is used through methods and attributes that only tensors have.
     """
     function = project.function(ref)
+    plain = [one.name for one in function.parameters if one.annotation is None and one.kind == "positional"]
     found: set[str] = set()
-    plain = [one for one in function.parameters if one.annotation is None and one.kind == "positional"]
     if receiver is not None and function.qualname.endswith(".forward") and project.is_module(receiver):
-        found.update(one.name for one in function.parameters[1:2] if one in plain)
+        found.update(one.name for one in function.parameters[1:2])
     for load in function.loads:
         if isinstance(load.value, ir.Name) and load.name in TENSOR_ONLY_ATTRIBUTES:
             found.add(load.value.id)
@@ -85,7 +85,7 @@ def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | N
         for one in function.parameters
         if one.default is None and is_tensor_annotation(one.annotation)
     }
-    return frozenset(declared | (found & {one.name for one in plain}))
+    return frozenset(declared | found.intersection(plain))
 
 
 def is_tensor_annotation(annotation: ir.Expr | None) -> bool:

@@ -35,7 +35,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            print(end="")  # expect: DYN401 eager
+            print(end="")  # expect: DYN401 break
             x = layer(x)
         return x
 
@@ -120,7 +120,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            logger.info("layer")  # expect: DYN401 eager
+            logger.info("layer")  # expect: DYN401 break
             x = layer(x)
         return x
 
@@ -148,7 +148,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            warnings.warn("layer", stacklevel=2)  # expect: DYN401 eager
+            warnings.warn("layer", stacklevel=2)  # expect: DYN401 break
             x = layer(x)
         return x
 
@@ -176,7 +176,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            began = time.time()  # expect: DYN401 eager
+            began = time.time()  # expect: DYN401 break
             x = layer(x)
         return x
 
@@ -204,7 +204,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            x = layer(by_hand(x))  # expect: DYN406 eager
+            x = layer(by_hand(x))  # expect: DYN406 break
         return x
 
 
@@ -260,7 +260,7 @@ class Model(nn.Module):
     def forward(self, x):
         for layer in self.layers:
             coin = torch.rand([])
-            if coin < 0.0:  # expect: DYN403 eager
+            if coin < 0.0:  # expect: DYN403 break
                 continue
             x = layer(x)
         return x
@@ -293,7 +293,7 @@ class Model(nn.Module):
             if self.training:
                 coin = torch.rand([])
                 drop = coin < 0.0
-            if not drop:  # expect: DYN403 eager note
+            if not drop:  # expect: DYN403 break note
                 x = layer(x)
         return x
 
@@ -326,7 +326,7 @@ class Model(nn.Module):
             if self.training and self.rate > 0.0:
                 coin = torch.rand([])
                 skip = coin < -1.0
-            if not skip:  # expect: DYN403 eager note
+            if not skip:  # expect: DYN403 break note
                 x = layer(x)
         return x
 
@@ -397,7 +397,7 @@ class Model(nn.Module):
             if self.training and self.config.rate > 0.0:
                 coin = torch.rand([])
                 skip = coin < -1.0
-            if not skip:  # expect: DYN403 eager note
+            if not skip:  # expect: DYN403 break note
                 x = layer(x)
         return x
 
@@ -463,7 +463,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            coin = torch.rand([]).item()  # expect: DYN402 eager
+            coin = torch.rand([]).item()  # expect: DYN402 break
             if coin < 0.0:
                 continue
             x = layer(x)
@@ -524,7 +524,7 @@ class Model(nn.Module):
     def forward(self, x):
         for layer in self.layers:
             if x.shape[0] > 100:
-                print("layer")  # expect: DYN401 eager note
+                print("layer")  # expect: DYN401 break note
             x = layer(x)
         return x
 
@@ -860,7 +860,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         try:
-            print(end="")  # expect: DYN401 eager
+            print(end="")  # expect: DYN401 break
             for layer in self.layers:
                 x = layer(x)
         finally:
