@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 
-from dynamo_lint.breaks.interpret import RARELY, Arguments, Interpreter, Place, Spot, is_constructor
+from dynamo_lint.breaks import walk
+from dynamo_lint.breaks.interpreter import RARELY, Arguments, Interpreter, Place, Spot, is_constructor
 from dynamo_lint.index import ir
 from dynamo_lint.models.graph_breaks import NESTED, SWITCHES, Row, break_table
 from dynamo_lint.program.function_bodies import Bodies
@@ -158,7 +159,7 @@ def interpreted(
     """The compiled code, read from where it is entered; `given` says what eager code hands it."""
     hot = frozenset(one.function for one in regions.hot)
     table = break_table(torch_version, _switched_off(project, hot))
-    interpreter = Interpreter(project, bodies, regions.calls, table, hot)
+    interpreter = Interpreter(project, bodies, regions.calls, table, hot, walk.run)
     for one in regions.hot:
         if one.compiled and one.confidence < Confidence.POSSIBLE:
             interpreter.enter(Node(one.function, one.receiver), given)

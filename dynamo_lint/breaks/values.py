@@ -266,3 +266,39 @@ def of_literals(node: ast.expr | None) -> Value:
         case ast.List([first, *_]) | ast.Tuple([first, *_]):
             return replace(of_literals(first), scalar=False)
     return TENSOR
+
+
+def element(over: Value) -> Value:
+    """The value of what iterating over something gives."""
+    if over.kind == "tensor":
+        return replace(over, scalar=False, argument=False, cast=False)
+    if over.kind == "range":
+        return Value("int", counts=True)
+    if over.kind == "modules":
+        return Value("module")
+    if over.kind == "enumerate" and over.items:
+        return Value("tuple", items=(Value("int", counts=True), element(over.items[0])))
+    if over.kind == "zip" and over.items:
+        return Value("tuple", items=tuple(element(one) for one in over.items))
+    if over.kind == "sizes":
+        return Value("int")
+    if over.dtype == "tensor":
+        return TENSOR
+    if over.kind in {"list", "tuple", "set", "iterator"} and over.items:
+        return replace(joined(over.items), constant=UNKNOWN.constant)
+    return UNKNOWN
+
+
+def repeats(over: Value) -> bool:
+    """Whether a loop over something certainly has a first round."""
+    if over.kind == "range" and over.items:
+        stop = over.items[0 if len(over.items) == 1 else 1].constant
+        return isinstance(stop, int) and stop > 0
+    if over.kind in {"enumerate", "zip"} and over.items:
+        return all(repeats(one) for one in over.items)
+    return over.kind == "modules" or bool(over.items and over.kind in {"list", "tuple"})
+
+
+def join_unknown(value: Value | None) -> Value:
+    """A value, or one that is not known."""
+    return UNKNOWN if value is None else replace(UNKNOWN, asked=value.asked)

@@ -52,6 +52,8 @@ class BreakTable:
     managers: Mapping[str, Row]
     modules: Mapping[str, Row]
     built: Mapping[str, Row]
+    named: Mapping[str, Row]
+    """The rows that more than a name decides about."""
     traced: frozenset[str]
     """Context managers that Dynamo goes on in after a break."""
 
@@ -91,6 +93,7 @@ def _table(torch_version: tuple[int, int], off: frozenset[str]) -> BreakTable:
         of("managers"),
         of("modules"),
         of("built"),
+        {name: _row(raw) for name, raw in data["named"].items()},
         frozenset(data["managers"]["traced"]),
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dynamo_lint.breaks.frames import breaks, frames, interpreted
-from dynamo_lint.breaks.interpret import Interpreter
+from dynamo_lint.breaks.interpreter import Interpreter
 from dynamo_lint.breaks.values import Value
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function

@@ -1,7 +1,7 @@
-"""Abstract interpretation of compiled functions, called with what their callers pass: where the graph breaks.
+"""One walk over the statements of a function: the values of its names, and the lines at which the graph ends.
 
-A function is read as Dynamo traces it: calls of project functions are followed with the values of their arguments,
-a branch that a constant rules out is not, and what stands after one that may have left no longer certainly runs.
+A branch that a constant rules out is not run, and what stands behind one that may have left no longer certainly
+runs.
 """
 
 from __future__ import annotations
@@ -10,9 +10,20 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import replace
 
+from dynamo_lint.breaks.interpreter import (
+    ALWAYS,
+    RARELY,
+    Given,
+    Interpreter,
+    Path,
+    Place,
+    Reading,
+    Spot,
+    bound,
+    is_constructor,
+)
 from dynamo_lint.breaks.values import (
     BOTH,
     NONE,
@@ -25,54 +36,30 @@ from dynamo_lint.breaks.values import (
     attribute_of_tensor,
     compared,
     computed,
+    element,
+    join_unknown,
     joined,
     literal,
     merged,
     of_literals,
     of_torch,
+    repeats,
 )
 from dynamo_lint.index import ir
 from dynamo_lint.index.conditions import truth_when_compiling
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.models import tensor_results as results
-from dynamo_lint.models.graph_breaks import BreakTable, Row
-from dynamo_lint.program.function_bodies import Bodies
-from dynamo_lint.program.project import Project
+from dynamo_lint.models.graph_breaks import Row
 from dynamo_lint.program.refs import DISABLERS, ClassRef, ExternalSymbol, FunctionRef, Node, Position
 from dynamo_lint.regions.model import Call
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
 
 _LONGEST = 60
-_MOST_CONTEXTS = 3
-"""Ways a function is called that are told apart."""
-_DEEPEST = 25
+
+
 _FUNCTION, _LOOP, _RAISE = "function", "loop", "raise"
-_SCALAR = Row("DYN402", "takes a Python value out of a tensor", "scalars", fullgraph=False)
-_INDEX = Row("DYN402", "indexes with a number in a tensor, which the backend cannot compile", effect="eager")
-_BRANCH = Row("DYN403", "decides on a value in a tensor")
-_MASK = Row(
-    "DYN404", "picks by a mask, so that the size of the result depends on values", "shapes", fullgraph=False
-)
-_GIVEN = Row("DYN404", "gives a result whose size depends on values", "shapes", fullgraph=False)
-_ADDRESS = Row("DYN405", "computes with the address of a tensor", effect="eager")
-_KERNEL = Row("DYN405", "calls an `autograd.Function` with a derivative that Dynamo does not trace")
-_ISLAND = Row("DYN406", "runs eagerly, and nothing beside it says why")
-_GRADIENT = Row("DYN408", "makes a tensor need a gradient")
-_TEXT = Row("DYN409", "makes a text of a number that changes from call to call", effect="eager")
-_STRING = Row("DYN409", "makes a text of a number that changes from call to call")
-_CACHED = Row("DYN410", "runs a cached property for the first time", effect="eager")
-_PROTOCOL = Row("DYN411", "uses a class that answers for attributes in a way that Dynamo does not trace")
-_ITERATOR = Row("DYN411", "takes from an iterator that an earlier call left where it is")
-_GENERATOR = Row("DYN411", "is a generator, of which Dynamo compiles nothing", effect="eager")
-_ASYNC = Row("DYN411", "starts a collective and keeps the handle of its work")
-_COPY = Row("DYN411", "copies a tensor or module deeply")
-_MANAGER = Row("DYN413", "enters a context manager that Dynamo does not trace")
-_NUMBERS_SOURCE = Row("DYN414", "uses a random number generator of its own")
-_STORAGE = Row("DYN415", "replaces the storage of a tensor by one of another dtype")
-_CLASS = Row("DYN416", "writes a class, which is another class in each call", effect="storm")
-_MISSING_PACKAGE = Row("DYN418", "imports a package that may be missing", effect="eager")
+
 
 _MADE = {
     "logging.getLogger": "logging.Logger",
@@ -85,274 +72,47 @@ _MADE = {
     "datetime.datetime": "datetime.datetime",
 }
 """The classes that functions of libraries give instances of; a class gives one of itself."""
+
+
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
+
+
 _LAZY = "functools.cached_property"
+
+
 _CACHES = frozenset({"functools.lru_cache", "functools.cache"})
+
+
 _CONVERSIONS = frozenset({"int", "float", "bool", "str", "repr", "range", "complex"})
+
+
 _AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple", "iter", "sorted"})
+
+
 _PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", "tuple"})
+
+
 _ASKING = frozenset({"item", "tolist"})
-_REASONS = ("eager", "compil", "dynamo", "graph", "trace")
-"""Words of a docstring that speaks of why its function is not compiled."""
+
+
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "pop", "update"})
+
+
 _COLLECTIVES = "torch.distributed."
 
 
-class Path(NamedTuple):
-    """How surely a line runs in a call of its function."""
-
-    certain: bool = True
-    """In every call, in training or in evaluation."""
-    usual: bool = True
-    """In every call, as far as nothing that is not known decides about it."""
-
-    def after(self, other: Path) -> Path:
-        """Where both have to happen."""
-        return Path(self.certain and other.certain, self.usual and other.usual)
-
-
-ALWAYS, RARELY = Path(), Path(False, False)
-Place = tuple[int, str]
-"""The line of a call, and the last part of what it calls, empty for `layers[0](x)`."""
-Given = tuple[tuple[str, Value], ...]
-"""The values of some parameters."""
-
-
-Arguments = Mapping[Node, Sequence[tuple[str, Value]]]
-"""The values that eager code passes to functions that are compiled themselves."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A line at which the graph breaks, in one function."""
-
-    row: Row
-    position: Position
-    text: str
-    held: bool
-    """It stands in a loop, a `try` or a context manager, where Dynamo cannot go on after a break."""
-    path: Path
-
-
-@dataclass(slots=True)
-class Reading:
-    """One function as one way of calling it runs it."""
-
-    node: Node
-    given: Given
-    spots: list[Spot] = field(default_factory=list)
-    calls: dict[Place, bool] = field(default_factory=dict)
-    """The calls that certainly run, and whether Dynamo cannot go on after a break there."""
-    followed: list[tuple[Reading, Path]] = field(default_factory=list)
-    returned: Value = UNKNOWN
-    stored: dict[str, Value] = field(default_factory=dict)
-    """The attributes of `self` that it sets."""
-    passed: dict[Place, tuple[tuple[Value, ...], Mapping[str, Value]]] = field(default_factory=dict)
-    """The arguments of each call."""
-    entered: bool = False
-    """Eager code calls it: it is what was handed to the compiler."""
-    asked: set[str] = field(default_factory=set)
-    """Parameters whose kind would decide whether the graph breaks."""
-    names: dict[str, Value] = field(default_factory=dict)
-    """The names at its end."""
-
-
-@dataclass(slots=True)
-class Interpreter:
-    """Reads functions, each once for every way of calling it that is told apart."""
-
-    project: Project
-    bodies: Bodies
-    calls: Mapping[Node, tuple[Call, ...]]
-    table: BreakTable
-    hot: frozenset[FunctionRef]
-    readings: dict[Node, dict[Given, Reading]] = field(default_factory=lambda: defaultdict(dict))
-    files: dict[str, Mapping[str, Value]] = field(default_factory=dict)
-    attributes: dict[tuple[ClassRef, str], Value] = field(default_factory=dict)
-    others: dict[FunctionRef, Reading] = field(default_factory=dict)
-    symbols: dict[tuple[FunctionRef, ir.Expr], str] = field(default_factory=dict)
-    depth: int = 0
-
-    def read(self, node: Node, given: Given, entered: bool = False) -> Reading:
-        """The reading of a function for the values of its parameters."""
-        known = self.readings[node]
-        if given not in known and len(known) >= _MOST_CONTEXTS:
-            given = ()
-        if given in known:
-            return known[given]
-        reading = known[given] = Reading(node, given, entered=entered)
-        if self.depth < _DEEPEST:
-            self.depth += 1
-            self._run(reading)
-            self.depth -= 1
-        return reading
-
-    def enter(self, node: Node, given: Arguments) -> None:
-        """Read a function that is compiled itself, with what eager code hands it."""
-        self.read(node, tuple(sorted(given.get(node, ()), key=lambda item: item[0])), entered=True)
-
-    def asked(self) -> frozenset[Node]:
-        """The functions that are compiled themselves and hang on the kind of a parameter that nothing tells."""
-        return frozenset(
-            node
-            for node, readings in self.readings.items()
-            if any(reading.entered and reading.asked for reading in readings.values())
-        )
-
-    def handed(
-        self, calls: Iterable[tuple[FunctionRef, ir.Call, Node]]
-    ) -> dict[Node, list[tuple[str, Value]]]:
-        """The tensors that calls of compiled functions hand over, by parameter."""
-        found: dict[Node, dict[str, list[Value]]] = defaultdict(lambda: defaultdict(list))
-        for ref, call, node in calls:
-            function = self.project.function(node.function)
-            name = terminal_name(call.function) or ""
-            passed = self.aside(ref, self.project.owner(ref)).passed.get((call.line, name))
-            for key, value in bound(self.project, function, node, *passed) if passed is not None else ():
-                found[node][key].append(value)
-        return {
-            node: [
-                (name, replace(value, argument=value.kind == "tensor"))
-                for name, values in by_name.items()
-                if (value := joined(values)).kind in {"tensor", "list", "tuple"}
-            ]
-            for node, by_name in found.items()
-        }
-
-    def of(self, node: Node) -> list[Reading]:
-        """The readings of a function, if it was reached."""
-        return list(self.readings[node].values()) if node in self.readings else []
-
-    def paths(self, entered: Iterable[Node]) -> dict[int, Path]:
-        """How surely each reading, by its identity, is made: from the functions that are compiled themselves."""
-        found: dict[int, Path] = {}
-        pending = [(reading, ALWAYS) for node in entered for reading in self.of(node)]
-        while pending:
-            reading, path = pending.pop()
-            known = found.get(id(reading))
-            if known is None or (path.usual and not known.usual):
-                found[id(reading)] = path
-                pending += [(other, path.after(inner)) for other, inner in reading.followed]
-        return found
-
-    def is_documented(self, ref: FunctionRef) -> bool:
-        """Whether a reason stands beside what keeps a function out of the graph."""
-        function = self.project.function(ref)
-        for decorator in function.decorators:
-            if isinstance(decorator, ir.Call) and any(name == "reason" for name, _ in decorator.keywords):
-                return True
-        lines = self.bodies.read_source(ref.path).splitlines()
-        if any("#" in line for line in lines[max(function.first_line - 2, 0) : function.line]):
-            return True
-        match self.bodies.of(ref):
-            case [ast.Expr(ast.Constant(str() as text)), *_]:
-                return any(word in text.lower() for word in _REASONS)
-        return False
-
-    def aside(self, ref: FunctionRef, receiver: ClassRef | None = None) -> Reading:
-        """The reading of a function that is not compiled: a constructor, a driver, a file."""
-        if ref not in self.others:
-            reading = self.others[ref] = Reading(Node(ref, receiver), ())
-            self._run(reading)
-        return self.others[ref]
-
-    def _run(self, reading: Reading) -> None:
-        body = self.bodies.of(reading.node.function)
-        if body is None:
-            return
-        walk = _Walk(self, reading, body)
-        if reading.entered and is_generator(body):
-            line = self.project.function(reading.node.function).line
-            name = reading.node.function.key.rpartition(".")[2]
-            reading.spots.append(Spot(_GENERATOR, Position(line, 1, line, 1), name, False, ALWAYS))
-        try:
-            walk.block(body)
-            for call in walk.unspelled:
-                walk.follow(call, RARELY)
-        except RecursionError:
-            reading.spots.clear()  # nested too deeply to be sure of anything
-            reading.calls.clear()
-        reading.returned = joined(walk.returned) if walk.returned else UNKNOWN
-        reading.names = walk.names
-
-    def symbol(self, expr: ir.Expr, where: FunctionRef) -> str:
-        """The dotted name of what is defined outside the project; empty for anything else."""
-        key = where, expr
-        if key not in self.symbols:
-            found = self.project.symbols(expr, where.path, where.key)
-            outside = found[0].dotted if len(found) == 1 and isinstance(found[0], ExternalSymbol) else ""
-            self.symbols[key] = outside
-        return self.symbols[key]
-
-    def of_file(self, path: str, name: str) -> Value:
-        """The value of a global name of a file."""
-        if path not in self.files:
-            self.files[path] = {}
-            self.files[path] = self.aside(FunctionRef(path, MODULE_KEY)).names
-        return self.files[path].get(name, UNKNOWN)
-
-    def attribute(self, owner: ClassRef, name: str) -> Value:
-        """The value of an attribute of an instance."""
-        key = owner, name
-        if key not in self.attributes:
-            self.attributes[key] = UNKNOWN  # while it is being looked for
-            self.attributes[key] = self._attribute(owner, name)
-        return self.attributes[key]
-
-    def _attribute(self, owner: ClassRef, name: str) -> Value:
-        stores = [
-            (where, store)
-            for part in self.project.mro(owner)
-            for where, store in self.project.own_stores(part).get(name, ())
-        ]
-        if any(where in self.hot and not is_constructor(where) for where, _ in stores):
-            return UNKNOWN
-        if not stores:
-            return self._registered(owner, name) or self._in_class(owner, name)
-        if len(stores) > 1 or not is_constructor(stores[0][0]) or stores[0][1].augmented:
-            values = [self.aside(where, owner).stored.get(name, UNKNOWN) for where, _ in stores]
-            return replace(joined(values), constant=UNKNOWN.constant, at_times=False, items=None)
-        where, store = stores[0]
-        match store.value:
-            case ir.Attribute(ir.Name() as holder, attribute) if holder.id != self.project.self_name(where):
-                configured = self.configured(holder, attribute, Context(where, owner))
-                if configured.kind:
-                    return configured
-        return self.aside(where, owner).stored.get(name, UNKNOWN)
-
-    def _registered(self, owner: ClassRef, name: str) -> Value | None:
-        for part in self.project.mro(owner):
-            init = self.project.method(part, "__init__")
-            if (
-                init is not None
-                and init not in self.hot
-                and name in (stored := self.aside(init, part).stored)
-            ):
-                return stored[name]
-        return None
-
-    def configured(self, holder: ir.Expr, name: str, context: Context) -> Value:
-        """The value that the class of a configuration gives a field."""
-        found = [*evaluate(self.project, holder, context)]
-        classes = [one.ref for one in found if isinstance(one, Instance)]
-        known = {repr(value.constant): value for value in (self._in_class(ref, name) for ref in classes)}
-        return next(iter(known.values())) if len(known) == 1 and len(classes) == len(found) else UNKNOWN
-
-    def _in_class(self, owner: ClassRef, name: str) -> Value:
-        _, given = self.project.member(owner, name)
-        match given:
-            case [ir.Constant(value)]:
-                return literal(value)
-        return UNKNOWN
-
-
-def is_constructor(where: FunctionRef) -> bool:
-    """Whether a function runs while an object is made."""
-    return where.key.rpartition(".")[2].split("#")[0] in {"__init__", "__post_init__", "__new__"}
+def run(interpreter: Interpreter, reading: Reading, body: Sequence[ast.stmt]) -> None:
+    """Run the statements of a function, and fill in its reading."""
+    walk = _Walk(interpreter, reading, body)
+    walk.block(body)
+    for call in walk.unspelled:
+        walk.follow(call, RARELY)
+    reading.returned = joined(walk.returned)
+    reading.names = walk.names
 
 
 class _Walk:
-    """One walk over the statements of a function."""
+    """The state of one walk."""
 
     def __init__(self, interpreter: Interpreter, reading: Reading, body: Sequence[ast.stmt]) -> None:
         self.interpreter, self.reading = interpreter, reading
@@ -434,7 +194,7 @@ class _Walk:
             case ast.Return(value):
                 self.returned.append(self.value(value))
                 for call in self._escaping(self.returned[-1]):
-                    self.record(_GRADIENT, call)
+                    self.note("gradient", call)
                 return None
             case ast.Expr(value):
                 self.unused = value
@@ -466,7 +226,7 @@ class _Walk:
             case ast.ClassDef(name):
                 self.names.pop(name, None)
                 if self.where.key != MODULE_KEY:
-                    self.record(_CLASS, node)
+                    self.note("class", node)
                     self.names[name] = Value("class")
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
                 self.names.pop(name, None)
@@ -544,7 +304,7 @@ class _Walk:
                 ):
                     path = self.path
                     self.path = RARELY
-                    self.record(_MISSING_PACKAGE, statement)
+                    self.note("package", statement)
                     self.path = path
 
     def _enter(self, item: ast.withitem) -> bool:
@@ -563,11 +323,11 @@ class _Walk:
     def _assert(self, test: ast.expr, message: ast.expr | None) -> None:
         value = self.value(test)
         if value.kind == "tensor" and message is not None and not isinstance(message, ast.Constant):
-            self.record(_BRANCH, test)
+            self.note("branch", test)
 
     def _match(self, subject: Value, node: ast.expr, cases: list[ast.match_case]) -> None:
         if subject.kind == "tensor":
-            self.record(_BRANCH, node)
+            self.note("branch", node)
         path, before = self.path, dict(self.names)
         for case in cases:
             self.path, self.names = path.after(RARELY), dict(before)
@@ -598,7 +358,7 @@ class _Walk:
                 base = self.value(owner)
                 picked = self.value(index)
                 if base.kind == "tensor" and picked.scalar and picked.argument and picked.dtype != "bool":
-                    self.record(_INDEX, target)
+                    self.note("index", target)
 
     def _is_own(self, target: ast.expr) -> bool:
         return isinstance(target, ast.Attribute) and _mentions(target.value, (self.own or "",))
@@ -607,9 +367,9 @@ class _Walk:
         if owner.kind != "tensor":
             return
         if name == "requires_grad" and value.constant is not False:
-            self.record(_GRADIENT, target)
+            self.note("gradient", target)
         if name == "data" and value.cast:
-            self.record(_STORAGE, target)
+            self.note("storage", target)
 
     # --- expressions --------------------------------------------------------------------------------------
 
@@ -620,6 +380,11 @@ class _Walk:
         text = ast.unparse(node).split("\n")[0]
         shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         self.reading.spots.append(Spot(row, position_of(node), shown, self.held, self.path))
+
+    def note(self, kind: str, node: ast.AST, effect: str | None = None) -> None:
+        """Note a break of one of the kinds that the table names."""
+        row = self.table.named[kind]
+        self.record(row if effect is None else replace(row, effect=effect), node)
 
     def symbol(self, node: ast.expr) -> str:
         """The dotted name of a symbol outside the project; empty for anything else."""
@@ -649,7 +414,7 @@ class _Walk:
         if value.kind == "tensor":
             path = self.path
             self.path = path.after(Path(True, not value.at_times))
-            self.record(_BRANCH, node)
+            self.note("branch", node)
             self.path = path
             return BOTH
         self.reading.asked |= value.asked if not value.kind else frozenset()
@@ -695,7 +460,7 @@ class _Walk:
             case ast.UnaryOp(ast.Not(), operand):
                 inner = self.value(operand)
                 if inner.kind == "tensor":
-                    self.record(replace(_BRANCH, effect="eager"), node)
+                    self.note("branch", node, "eager")
                 known = inner.truth
                 return literal(True not in known) if known is not None and len(known) == 1 else Value("bool")
             case ast.UnaryOp(op, operand):
@@ -712,7 +477,7 @@ class _Walk:
             case ast.JoinedStr(parts):
                 for part in parts:
                     if isinstance(part, ast.FormattedValue):
-                        self._formatted(self.value(part.value), _TEXT, node)
+                        self._formatted(self.value(part.value), "text", node)
                 return Value("str")
             case ast.Tuple(items) | ast.List(items) | ast.Set(items):
                 kind = type(node).__name__.lower()
@@ -777,7 +542,7 @@ class _Walk:
             return attribute_of_tensor(TENSOR, name)
         if base.kind == "object" and isinstance(base.ref, ClassRef):
             if self._answers_itself(base.ref):
-                self.record(replace(_PROTOCOL, effect="eager"), node)
+                self.note("protocol", node, "eager")
             return self._of_module(base.ref, name)
         match node.value:
             case ast.Attribute(ast.Name(owner), attribute) if owner == self.own:
@@ -813,15 +578,15 @@ class _Walk:
             for part in parts:
                 bounds = part.items if part.kind == "slice" and part.items is not None else ()
                 if part.kind == "tensor" and part.dtype == "bool":
-                    self.record(_MASK, node)
+                    self.note("mask", node)
                 elif part.kind == "tensor" and part.scalar and part.dtype in {"int", ""}:
-                    self.record(_INDEX if part.argument else _SCALAR, node)
+                    self.note("index" if part.argument else "scalar", node)
                 elif any(one.kind == "tensor" and one.argument for one in bounds):
-                    self.record(_INDEX, node)
+                    self.note("index", node)
                 self.reading.asked |= asked(bounds) if part.kind == "slice" else frozenset()
             return replace(TENSOR, dtype=base.dtype, made=base.made)
         if index.kind == "tensor" and base.kind in {"list", "tuple", "modules"}:
-            self.record(_SCALAR, node)
+            self.note("scalar", node)
         if base.items is not None and isinstance(index.constant, int) and base.kind in {"list", "tuple"}:
             if -len(base.items) <= index.constant < len(base.items):
                 return base.items[index.constant]
@@ -832,21 +597,21 @@ class _Walk:
     def _arithmetic(self, node: ast.AST, left: Value, op: ast.operator, right: Value) -> Value:
         if isinstance(op, ast.Mod) and left.kind == "str":
             for one in right.items or (right,):
-                self._formatted(one, _TEXT, node)
+                self._formatted(one, "text", node)
             return Value("str")
         if isinstance(op, ast.Mult) and "list" in {left.kind, right.kind}:
             for one in (left, right):
                 if one.kind == "tensor":
-                    self.record(_SCALAR, node)
+                    self.note("scalar", node)
                 self._counted(one)
             return Value("list")
         if left.kind == right.kind and left.kind in {"list", "tuple", "str", "sizes"}:
             return Value(left.kind)
         return arithmetic(left, op, right)
 
-    def _formatted(self, value: Value, row: Row, node: ast.AST) -> None:
+    def _formatted(self, value: Value, kind: str, node: ast.AST) -> None:
         if value.changes and value.kind in {"int", "float"}:
-            self.record(row, node)
+            self.note(kind, node)
 
     def _counted(self, value: Value) -> None:
         """A number out of a tensor says how often something happens: each one is compiled anew."""
@@ -865,7 +630,7 @@ class _Walk:
             and values[-1].kind == "tensor"
             and values[0].kind in numbers
         ):
-            self.record(replace(_SCALAR, effect="eager"), node)
+            self.note("scalar", node, "eager")
         return compared(values, operators)
 
     def _either(self, op: ast.boolop, parts: list[ast.expr]) -> Value:
@@ -877,7 +642,7 @@ class _Walk:
                 known = truth_when_compiling(part, {})
                 value = self.value(part) if known is None else literal(known)
                 if value.kind == "tensor":
-                    self.record(_BRANCH, part)
+                    self.note("branch", part)
                 truth = value.truth
                 if truth == frozenset({isinstance(op, ast.Or)}):
                     self.path = path
@@ -950,7 +715,7 @@ class _Walk:
             self.unspelled.remove(call)
             if any(self._is(one, _LAZY, call.target.function) for one in function.decorators):
                 if not self._is_touched(node.attr if isinstance(node, ast.Attribute) else name):
-                    self.record(_CACHED, node)
+                    self.note("cached", node)
             self.follow(call, self.path)
 
     def follow(self, call: Call, path: Path) -> None:
@@ -976,12 +741,12 @@ class _Walk:
         target = call.target
         if call.disabled:
             if not self.interpreter.is_documented(target.function):
-                self.record(_ISLAND, node)
+                self.note("island", node)
             return UNKNOWN
         function = self.project.function(target.function)
         for one in function.decorators:
             if self._decorates_by_manager(one, target.function):
-                self.record(_MANAGER, node)
+                self.note("manager", node)
         reading = self.interpreter.read(target, self._given(node, function, target, values, words))
         self.reading.followed.append((reading, self.path))
         # A constructor gives the object, whatever its code returns.
@@ -1015,7 +780,7 @@ class _Walk:
     def _on_value(self, node: ast.Call, values: list[Value], words: Mapping[str, Value]) -> Value:
         """A call of something that is held: a module, a method of an object or a tensor."""
         if isinstance(node.func, ast.Call) and self.symbol(node.func.func) in DISABLERS:
-            self.record(_ISLAND, node)
+            self.note("island", node)
             return UNKNOWN
         if isinstance(node.func, ast.Attribute):
             if node.func.attr in {"register_buffer", "register_parameter"} and len(node.args) > 1:
@@ -1047,7 +812,7 @@ class _Walk:
     def _constructed(self, node: ast.Call, ref: ClassRef) -> Value:
         kind = "module" if self.project.is_module(ref) else "object"
         if kind == "object" and self.project.method(ref, "__getattribute__") is not None:
-            self.record(_PROTOCOL, node)
+            self.note("protocol", node)
         return Value(kind, ref=ref)
 
     def _method(
@@ -1070,13 +835,13 @@ class _Walk:
             return receiver if name in results.MOVES | {"eval", "train", "requires_grad_"} else UNKNOWN
         if receiver.kind == "str" and name == "format":
             for value in (*values, *words.values()):
-                self._formatted(value, _STRING, node)
+                self._formatted(value, "string", node)
             return Value("str")
         if isinstance(receiver.ref, FunctionRef) and self._is_cached(receiver.ref):
             receiver = replace(receiver, dotted="functools.lru_cache")
         if isinstance(receiver.ref, ClassRef) and receiver.kind == "class" and name == "apply":
             if self.project.method(receiver.ref, "jvp") is not None:
-                self.record(_KERNEL, node)
+                self.note("kernel", node)
             return TENSOR
         row = self.table.method(receiver.dotted, name) if receiver.dotted else None
         if row is not None:
@@ -1104,10 +869,10 @@ class _Walk:
             and any(v.kind == "tensor" for v in values)
             and "output_size" not in words
         ):
-            self.record(_GIVEN, node)
+            self.note("size", node)
         if name == "data_ptr":
             if node is not self.unused:
-                self.record(_ADDRESS, node)
+                self.note("address", node)
             return Value("int")
         if name == "requires_grad_":
             return replace(receiver, made=(*receiver.made, node))
@@ -1137,11 +902,11 @@ class _Walk:
                 return found
         tensors = any(value.kind == "tensor" for value in (*values, *words.values()))
         if package == "math" and tensors:
-            self.record(_SCALAR, node)
+            self.note("scalar", node)
             return Value("float")
         if dotted == "copy.deepcopy":
             if values and values[0].kind in {"tensor", "module", "modules"}:
-                self.record(_COPY, node)
+                self.note("copy", node)
             return values[0] if values else UNKNOWN
         row = self.table.function(dotted)
         if row is not None:
@@ -1150,13 +915,13 @@ class _Walk:
             if node is not self.kept:
                 self.record(self.table.built[name], node)
         if dotted.startswith(_COLLECTIVES) and _is_true(words.get("async_op")):
-            self.record(_ASYNC, node)
+            self.note("collective", node)
         if words.get("generator", NONE).kind not in {"None", ""} and package.startswith(
             ("torch", "builtins")
         ):
-            self.record(_NUMBERS_SOURCE, node)
+            self.note("source", node)
         if dotted.startswith("torch.") and _is_true(words.get("requires_grad")):
-            self.record(_GRADIENT, node)
+            self.note("gradient", node)
         return self._result(node, dotted, values, words, tensors)
 
     def _result(
@@ -1164,14 +929,14 @@ class _Walk:
     ) -> Value:
         package, _, name = dotted.rpartition(".")
         if dotted == "torch.where" and len(values) == 1 and not words:
-            self.record(_GIVEN, node)
+            self.note("size", node)
             return Value("tuple", items=None, dtype="tensor")
         if dotted == "torch.repeat_interleave" and "output_size" not in words:
             if len(values) == 1 or values[1].kind == "tensor":
-                self.record(_GIVEN, node)
+                self.note("size", node)
         if dotted == "torch.nn.functional.one_hot" and len(values) < 2:
             if words.get("num_classes", literal(-1)).constant == -1:
-                self.record(_GIVEN, node)
+                self.note("size", node)
         if dotted in {"torch.tensor", "torch.as_tensor", "torch.scalar_tensor"}:
             return of_literals(node.args[0] if node.args else None)
         if dotted in {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"}:
@@ -1203,12 +968,12 @@ class _Walk:
             case "any" | "all" if first.kind == "list":
                 inside = first.dtype == "tensor" or any(item.kind == "tensor" for item in first.items or ())
                 if inside:
-                    self.record(_BRANCH, node)
+                    self.note("branch", node)
                 return Value("bool")
             case "sorted" | "min" | "max" if first.kind in {"list", "tuple"} and len(values) == 1:
                 inside = any(item.kind == "tensor" for item in first.items or ())
                 if name == "sorted" and inside:
-                    self.record(_BRANCH, node)
+                    self.note("branch", node)
                     return Value("list")
                 return TENSOR if inside else UNKNOWN
             case "sum" if values:
@@ -1221,7 +986,7 @@ class _Walk:
                 return self._is_instance(first, node.args[1])
             case "next" | "__next__":
                 if first.kind == "iterator" and isinstance(node.args[0], ast.Attribute):
-                    self.record(_ITERATOR, node)
+                    self.note("iterator", node)
                 return UNKNOWN
             case "iter" if first.kind:
                 return replace(first, kind="iterator")
@@ -1239,13 +1004,13 @@ class _Walk:
         kind = {"range": "range", "repr": "str", "complex": "float"}.get(name, name)
         for value in values:
             if value.kind == "tensor":
-                self.record(_SCALAR if name != "range" else replace(_SCALAR, effect="storm"), node)
+                self.note("scalar", node, "storm" if name == "range" else None)
                 return Value(kind, taken=(position_of(node),))
             if name == "range":
                 self._counted(value)
         self.reading.asked |= asked(value for value in values if not value.kind)
         if name in {"str", "repr"} and values:
-            self._formatted(values[0], _STRING, node)
+            self._formatted(values[0], "string", node)
         first = values[0] if values else UNKNOWN
         constant = first.constant
         if name in {"int", "float", "bool"} and type(constant) in {int, float, bool}:
@@ -1271,58 +1036,6 @@ class _Walk:
         if value.kind == "None" and "" not in names:
             return literal(False)
         return Value("bool")
-
-
-def bound(
-    project: Project, function: ir.Function, target: Node, values: Iterable[Value], words: Mapping[str, Value]
-) -> Given:
-    """The values of a function's parameters in a call: those passed, and the literal defaults of others."""
-    positional = [one for one in function.parameters if one.kind == "positional"]
-    if positional and positional[0].name == project.self_name(target.function):
-        positional = positional[1:]
-    found = {one.name: value for one, value in zip(positional, values, strict=False)}
-    names = {one.name for one in function.parameters if one.kind in {"positional", "keyword"}}
-    found |= {name: value for name, value in words.items() if name in names}
-    for one in function.parameters:
-        if one.name not in found and isinstance(one.default, ir.Constant):
-            found[one.name] = literal(one.default.value)
-    return tuple(sorted(found.items(), key=lambda item: item[0]))
-
-
-def element(over: Value) -> Value:
-    """The value of what iterating over something gives."""
-    if over.kind == "tensor":
-        return replace(over, scalar=False, argument=False, cast=False)
-    if over.kind == "range":
-        return Value("int", counts=True)
-    if over.kind == "modules":
-        return Value("module")
-    if over.kind == "enumerate" and over.items:
-        return Value("tuple", items=(Value("int", counts=True), element(over.items[0])))
-    if over.kind == "zip" and over.items:
-        return Value("tuple", items=tuple(element(one) for one in over.items))
-    if over.kind == "sizes":
-        return Value("int")
-    if over.dtype == "tensor":
-        return TENSOR
-    if over.kind in {"list", "tuple", "set", "iterator"} and over.items:
-        return replace(joined(over.items), constant=UNKNOWN.constant)
-    return UNKNOWN
-
-
-def repeats(over: Value) -> bool:
-    """Whether a loop over something certainly has a first round."""
-    if over.kind == "range" and over.items:
-        stop = over.items[0 if len(over.items) == 1 else 1].constant
-        return isinstance(stop, int) and stop > 0
-    if over.kind in {"enumerate", "zip"} and over.items:
-        return all(repeats(one) for one in over.items)
-    return over.kind == "modules" or bool(over.items and over.kind in {"list", "tuple"})
-
-
-def join_unknown(value: Value | None) -> Value:
-    """A value, or one that is not known."""
-    return UNKNOWN if value is None else replace(UNKNOWN, asked=value.asked)
 
 
 def expression(node: ast.expr) -> ir.Expr:
@@ -1380,18 +1093,6 @@ def _bound(body: list[ast.stmt]) -> Iterator[str]:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.id
-
-
-def is_generator(body: list[ast.stmt]) -> bool:
-    """Whether statements make a generator of their function."""
-    pending: list[ast.AST] = list(body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            pending += ast.iter_child_nodes(node)
-    return False
 
 
 def _containers(body: Sequence[ast.stmt]) -> Iterator[str]:
