@@ -12,8 +12,10 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.lintrules import lint_finding
@@ -54,13 +56,34 @@ class Suppression:
     first: int
     last: int
 
-    def covers(self, finding: Finding) -> bool:
-        """The finding is of a named rule and stands on a covered line."""
-        return (
-            finding.span.path == self.directive.span.path
-            and finding.code in self.codes
-            and self.first <= finding.span.line <= self.last
-        )
+
+Lines = Mapping[tuple[str, str], list[int]]
+"""By file and rule, the lines of the findings, in order."""
+
+
+def lines_of(findings: Iterable[Finding]) -> Lines:
+    """The lines of findings, to be asked for what stands on some of them."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for finding in sorted(findings, key=lambda one: one.span.line):
+        found.setdefault((finding.span.path, finding.code), []).append(finding.span.line)
+    return found
+
+
+def covered(findings: Iterable[Finding], suppressions: Iterable[Suppression]) -> list[Finding]:
+    """Those findings that are of a rule which a suppression names, and stand on a line that it covers."""
+    reach: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for one in sorted(suppressions, key=lambda one: one.first):
+        for code in one.codes:
+            known = reach.setdefault((one.directive.span.path, code), [])
+            # The last line that this one or one above it covers.
+            known.append((one.first, max(one.last, known[-1][1] if known else 0)))
+
+    def is_covered(finding: Finding) -> bool:
+        line, here = finding.span.line, reach.get((finding.span.path, finding.code), [])
+        above = bisect_right(here, line, key=itemgetter(0))
+        return above > 0 and line <= here[above - 1][1]
+
+    return [one for one in findings if is_covered(one)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +97,13 @@ class Layout:
 
     def reach(self, line: int, alone: bool) -> tuple[int, int]:
         """The lines that a comment on `line` covers."""
-        for first, last in self.logical:
-            if first <= line <= last:
-                return (first, last) if alone or line in (first, last) else (line, line)
-            if first > line:
-                return first, self.bodies.get(first, last)
-        return line, line
+        at = bisect_left(self.logical, line, key=itemgetter(1))  # the first that does not end above the line
+        if at == len(self.logical):
+            return line, line
+        first, last = self.logical[at]
+        if first > line:
+            return first, self.bodies.get(first, last)
+        return (first, last) if alone or line in (first, last) else (line, line)
 
 
 def read(
@@ -111,13 +135,12 @@ def read(
     return tuple(suppressions), tuple(unknown)
 
 
-def unused(
-    suppressions: Iterable[Suppression], findings: Collection[Finding], enabled: frozenset[str]
-) -> Iterator[Finding]:
-    """A finding for each of our selectors that covers none of `findings` although its rules are enabled."""
+def unused(suppressions: Iterable[Suppression], lines: Lines, enabled: frozenset[str]) -> Iterator[Finding]:
+    """A finding for each of our selectors that covers no line of a finding although its rules are enabled."""
     for suppression in suppressions:
         directive = suppression.directive
-        idle = not any(map(suppression.covers, findings))
+        path = directive.span.path
+        idle = not any(_has(lines.get((path, code), []), suppression) for code in suppression.codes)
         if idle and directive.verb != "noqa" and suppression.codes <= enabled:
             yield lint_finding(
                 "DYN903",
@@ -127,6 +150,11 @@ def unused(
                 "none now, but it would hide the next finding on this line",
                 _removal(directive, suppression.selector, f"remove {suppression.selector} from the comment"),
             )
+
+
+def _has(lines: list[int], suppression: Suppression) -> bool:
+    at = bisect_left(lines, suppression.first)
+    return at < len(lines) and lines[at] <= suppression.last
 
 
 def _directives(path: str, lines: Sequence[str], tokens: Iterable[tokenize.TokenInfo]) -> Iterator[Directive]:

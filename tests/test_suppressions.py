@@ -37,7 +37,7 @@ def silenced(source: str, code: str = "DYN101") -> list[int]:
     text = dedent(source)
     comments, _ = suppressions.read("a.py", text, CATALOGUE)
     lines = range(1, text.count("\n") + 1)
-    return [line for line in lines if any(comment.covers(finding(line, code)) for comment in comments)]
+    return [one.span.line for one in suppressions.covered((finding(line, code) for line in lines), comments)]
 
 
 def unknown(source: str) -> list[str]:
@@ -134,6 +134,17 @@ def test_comment_between_decorator_and_def_covers_the_body() -> None:
 
 def test_comment_above_a_class_covers_its_methods() -> None:
     source = "# dynamo-lint: ignore[DYN101]\nclass A:\n    def f(self):\n        self.n += 1\ny = 1\n"
+    assert silenced(source) == [2, 3, 4]
+
+
+def test_what_a_comment_covers_goes_on_behind_a_shorter_one_inside() -> None:
+    source = """\
+        # dynamo-lint: ignore[DYN101]
+        def f(x):
+            a = 1  # dynamo-lint: ignore[DYN101]
+            return x
+        b = 2
+    """
     assert silenced(source) == [2, 3, 4]
 
 

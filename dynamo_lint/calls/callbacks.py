@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from dynamo_lint.calls.contexts import depends_on
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import Call, CallSite, Expr, Function
+from dynamo_lint.index.ir import Call, CallSite, Expr
 from dynamo_lint.index.walking import parts
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.values.arguments import argument_for, is_bound, is_settled
 from dynamo_lint.values.model import Arguments, Context, FunctionValue, Value, ValueSet, freeze, union
@@ -33,11 +34,13 @@ def callback_arguments(pts: PointsTo, callee: FunctionRef, call: Call, context: 
     return tuple(found)
 
 
-def using(function: Function, given: Arguments) -> list[CallSite]:
+def using(project: Project, where: FunctionRef, given: Arguments) -> list[CallSite]:
     """The calls in a function that run what it was handed, or hand it on."""
     names = [name for name, _ in given]
     return [
-        site for site in function.calls if not site.eager and depends_on(parts(site.call), function, names)
+        site
+        for site in project.function(where).calls
+        if not site.eager and depends_on(project, parts(site.call), where, names)
     ]
 
 
@@ -52,7 +55,7 @@ def _called(pts: PointsTo, callee: FunctionRef) -> frozenset[str]:
         parameter.name
         for parameter in open_ones
         if parameter.name in handed_on
-        or any(depends_on((_root(call.function),), function, (parameter.name,)) for call in calls)
+        or any(depends_on(pts.project, (_root(call.function),), callee, (parameter.name,)) for call in calls)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from dynamo_lint.calls.sites import sites_passing
@@ -191,11 +191,13 @@ def comes_back(project: Project, where: FunctionRef, compiled: Expr, value: Valu
     local = project.locals_of(home).get(compiled.id)
     if local is None or any(isinstance(p, ir.Definition) for value in local.bound for p in walk(value)):
         return False  # `f = (lambda x: x, lambda x: -x)[i]` names closures of its own
-    function = project.function(home)
-    return depends_on((compiled,), function, {parameter.name for parameter in function.parameters})
+    given = {parameter.name for parameter in project.function(home).parameters}
+    return depends_on(project, (compiled,), home, given)
 
 
-def depends_on(asked: Iterable[Expr], function: Function, names: Iterable[str | None]) -> bool:
+def depends_on(
+    project: Project, asked: Iterable[Expr], where: FunctionRef, names: Container[str | None]
+) -> bool:
     """Whether what expressions name comes from some names, through the local variables of a function."""
     pending = list(asked)
     seen: set[str] = set()
@@ -205,7 +207,7 @@ def depends_on(asked: Iterable[Expr], function: Function, names: Iterable[str | 
                 return True
             case ir.Name(name) if name not in seen:
                 seen.add(name)
-                pending += [binding.value for binding in function.bindings if binding.name == name]
+                pending += [binding.value for binding in project.bindings_of(where).get(name, ())]
             case expr:
                 pending += parts(expr)
     return False

@@ -82,7 +82,7 @@ def _apart(project: Project, name: str, where: FunctionRef, call: Call) -> list[
     after it, or before
     it is bound anew."""
     function, line = project.function(where), call.line
-    bound = [binding for binding in function.bindings if binding.name == name]
+    bound = project.bindings_of(where).get(name, [])
     anew = [b.line for b in bound if _comes_first(function, b, call)]
     reaching = (b for b in bound if not anew or anew[-1] <= b.line <= line)
     seen = [

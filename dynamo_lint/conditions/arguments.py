@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
-from dynamo_lint.index.ir import Attribute, Call, CallSite, Choice, Constant, Display, Element, Expr, Name
+from dynamo_lint.index.ir import (
+    Attribute,
+    Call,
+    CallSite,
+    Choice,
+    Constant,
+    Display,
+    Element,
+    Expr,
+    Function,
+    Name,
+)
 from dynamo_lint.index.walking import untested
 from dynamo_lint.program.compile_values import carries
 from dynamo_lint.program.files import is_kept, is_own_use
@@ -299,6 +311,9 @@ def enabled(call: Call) -> Call:
     return replace(call, keywords=tuple(one for one in call.keywords if one != _DISABLING))
 
 
+NamedCalls = tuple[dict[Expr, list[str]], dict[str, list[Call]]]
+
+
 def off_with(project: Project, where: FunctionRef, call: Call, target: FunctionRef) -> frozenset[str]:
     """The switches that calls of what is compiled leave off, because that is what disables compiling.
 
@@ -308,12 +323,29 @@ def off_with(project: Project, where: FunctionRef, call: Call, target: FunctionR
     disabling = next((value for word, value in call.keywords if word == "disable"), None)
     options = disabling.options if isinstance(disabling, Choice) else (disabling,)
     flags = [one for one in options if isinstance(one, Name)]
-    function = project.function(where)
-    names = [Name(one.name) for one in function.bindings if one.value == call]
-    calls = [site.call for site in function.calls if site.call.function in names] if flags else []
+    if not flags:
+        return frozenset()
+    key = ("named calls", where)
+    if key not in project.memo:
+        project.memo[key] = _named_calls(project.function(where))
+    names, by_name = cast(NamedCalls, project.memo[key])
+    calls = [one for name in dict.fromkeys(names.get(call, ())) for one in by_name.get(name, ())]
     parameters = project.function(target).parameters if calls else ()
     passed = {one.name: [argument_for(one, project.function(target), c) for c in calls] for one in parameters}
     return frozenset(name for name, given in passed.items() if all(value in flags for value in given))
+
+
+def _named_calls(function: Function) -> NamedCalls:
+    """The names that each call in a function is bound to, and the calls of each name."""
+    names: dict[Expr, list[str]] = {}
+    calls: dict[str, list[Call]] = {}
+    for one in function.bindings:
+        if isinstance(one.value, Call):
+            names.setdefault(one.value, []).append(one.name)
+    for site in function.calls:
+        if isinstance(site.call.function, Name):
+            calls.setdefault(site.call.function.id, []).append(site.call)
+    return names, calls
 
 
 def varies(pts: PointsTo, where: FunctionRef, line: int) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.index.ir import Expr
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, Instance, SuperProxy
+from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, Instance, SuperProxy, Value
 from dynamo_lint.values.points_to import evaluate
 
 REFLECTION = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "register_buffer"})
@@ -63,39 +63,71 @@ def family_of(
     bases = frozenset(base for ref in members for base in project.mro(ref)) - members
     for ref in members | bases:
         _check_class(bench, ref, name)
-    found: list[Mention] = []
-    for path in bench.files_naming(name):
-        file = bench.file(path)
-        if file is None:
-            raise Unclear(f"{path} mentions it and cannot be read")
-        spoken = _spoken(bench, file, name)
-        own = (one for ref in members | bases for one in spoken.own.get(ref, ()))
-        for one in sorted((*own, *spoken.others), key=lambda one: one.number):
-            if one.node is except_for:
-                continue
-            ours = _belongs(bench, one, name, members, bases)
-            if isinstance(one.node, ast.Call):
-                if ours != "no":
-                    raise Unclear(f"it is looked up by name at {path}:{one.node.lineno}")
-                continue
-            called = isinstance(outer := file.parents[one.node], ast.Call) and outer.func is one.node
-            # A number or a tensor is never called, but many objects have a method of that name.
-            if ours == "yes" or (ours == "likely" and not called):
-                eager = project.function(one.where).runs_eagerly(one.node.lineno)
-                traced = one.where in bench.hot and not eager
-                found.append(Mention(file, one.node, one.where, traced, ours == "likely"))
-    return Family(declared_in, name, members, tuple(found))
+    spoken = _spoken(bench, name)
+    if spoken.unread is not None:
+        raise Unclear(f"{spoken.unread} mentions it and cannot be read")
+    ours = members | bases
+    if any(_node(bench, one, name) is not except_for for one in spoken.unknown[:2]):
+        _refuse_other_owners(bench, name, ours)
+    said = [one for ref in ours for table in (spoken.own, spoken.of) for one in table.get(ref, ())]
+    # An object may be of several of the classes.
+    found = (
+        _mention(bench, one, name, members, bases)
+        for one in sorted({one.place: one for one in (*said, *spoken.unknown)}.values(), key=_place)
+        if _node(bench, one, name) is not except_for
+    )
+    return Family(declared_in, name, members, tuple(one for one in found if one is not None))
 
 
 def computed_reader(bench: Workbench, family: Family) -> str | None:
     """Where an object that may be of the family has an attribute looked up that no text names; or None."""
+    readers = bench.memo.get("readers")
+    if not isinstance(readers, _Readers):
+        readers = bench.memo["readers"] = _readers(bench)
+    project = bench.tables.project
+    found = [readers.of[member] for member in family.members if member in readers.of]
+    above = {base for member in family.members for base in project.mro(member)}
+    found += [readers.own[base] for base in above if base in readers.own]
+    first = min((*found, *readers.anyone), default=None)
+    return first[1] if first is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Readers:
+    """Where objects have attributes looked up that no text names: the first place, with its number."""
+
+    own: dict[ClassRef, tuple[int, str]]
+    """By the class around it, of `self`."""
+    of: dict[ClassRef, tuple[int, str]]
+    """By what the object is known to be."""
+    anyone: list[tuple[int, str]]
+    """Of an object that may be anything: what comes behind such a place does not matter."""
+
+
+def _readers(bench: Workbench) -> _Readers:
+    project, found, number = bench.tables.project, _Readers({}, {}, []), 0
     for path in bench.files_reflecting():
         file = bench.file(path)
         for node in file.reflecting if file is not None else ():
             owner = _reflected(node)
-            if file is not None and owner is not None and _may_be_of(bench, file, owner, family):
-                return f"{path}:{_line(node)}"
-    return None
+            if file is None or owner is None:
+                continue
+            number += 1
+            place = number, f"{path}:{_line(node)}"
+            expr, where = as_fact(owner), file.reference(owner)
+            holder = project.owner(where)
+            if getattr(owner, "id", getattr(owner, "attr", "")) == "attrgetter":
+                return replace(found, anyone=[place])
+            if holder is not None and project.is_self(expr, where):
+                found.own.setdefault(holder, place)
+                continue
+            values = evaluate(project, expr, Context(where, holder))
+            if not values and not _is_import(bench, expr, where):
+                return replace(found, anyone=[place])
+            for value in values:
+                if isinstance(value, Instance):
+                    found.of.setdefault(value.ref, place)
+    return found
 
 
 def _reflected(node: ast.AST) -> ast.expr | None:
@@ -112,27 +144,14 @@ def _reflected(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def _may_be_of(bench: Workbench, file: OpenFile, owner: ast.expr, family: Family) -> bool:
-    """Whether an object may be an instance of the family: it is, or nothing is known of it."""
-    project, where = bench.tables.project, file.reference(owner)
-    if getattr(owner, "id", getattr(owner, "attr", "")) == "attrgetter":
-        return True
-    expr, holder = as_fact(owner), project.owner(where)
-    if holder is not None and project.is_self(expr, where):
-        return any(holder in project.mro(member) for member in family.members)
-    values = evaluate(project, expr, Context(where, holder))
-    if any(isinstance(value, Instance) and value.ref in family.members for value in values):
-        return True
-    return not values and not _is_import(bench, expr, where)
-
-
 @dataclass(frozen=True, slots=True)
-class _Mention:
-    """One place that names an attribute."""
+class _Said:
+    """One place that names an attribute; it holds nothing of the file's tree."""
 
-    number: int
-    """Its place among those of the file."""
-    node: ast.Attribute | ast.Call
+    place: tuple[int, int]
+    """Numbers of the file, and of the node among those of its file that speak of the name."""
+    path: str
+    line: int
     where: FunctionRef
     owner: Expr
     """The object it belongs to."""
@@ -140,37 +159,63 @@ class _Mention:
 
 @dataclass(frozen=True, slots=True)
 class _Spoken:
-    """All that one file says of attributes of one name."""
+    """All that the project says of attributes of one name, but for those of things that are no instances."""
 
-    own: dict[ClassRef, list[_Mention]]
+    own: dict[ClassRef, list[_Said]]
     """`self.name` and `getattr(self, "name")`, by the class around it."""
-    others: list[_Mention]
+    of: dict[ClassRef, list[_Said]]
+    """By the classes that the object is known to be of, or to be."""
+    unknown: list[_Said]
+    unread: str | None
+    """A file that mentions the name and cannot be read."""
 
 
-def _spoken(bench: Workbench, file: OpenFile, name: str) -> _Spoken:
+def _spoken(bench: Workbench, name: str) -> _Spoken:
     """Worked out once: many classes may have an attribute of that name."""
-    known = bench.spoken.get((file.path, name))
+    known = bench.memo.get(("spoken", name))
     if isinstance(known, _Spoken):
         return known
+    paths = bench.files_naming(name)
+    unread = next((path for path in paths if bench.file(path) is None), None)
+    spoken = _Spoken(defaultdict(list), defaultdict(list), [], unread)
     project = bench.tables.project
-    spoken = _Spoken(defaultdict(list), [])
-    for number, node in enumerate(file.speaking.get(name, ())):
-        match node:
-            case ast.Attribute(value=owner):
-                pass
-            case ast.Call(args=[owner, *rest]) if _reflects(node, name):
-                owner = owner if rest else node.func
-            case _:
-                continue
-        where = file.reference(node)
-        holder = project.owner(where)
-        said = _Mention(number, node, where, as_fact(owner))
-        if holder is not None and project.is_self(said.owner, where):
-            spoken.own[holder].append(said)
-        else:
-            spoken.others.append(said)
-    bench.spoken[file.path, name] = spoken
+    for number, file in enumerate(one for path in paths if (one := bench.file(path)) is not None):
+        for place, node in enumerate(file.speaking.get(name, ())):
+            match node:
+                case ast.Attribute(value=owner):
+                    pass
+                case ast.Call(args=[owner, *rest]) if _reflects(node, name):
+                    owner = owner if rest else node.func
+                case _:
+                    continue
+            where = file.reference(node)
+            said = _Said((number, place), file.path, node.lineno, where, as_fact(owner))
+            holder = project.owner(where)
+            if holder is not None and project.is_self(said.owner, where):
+                spoken.own[holder].append(said)
+            elif known := _known(bench, said):
+                for ref in dict.fromkeys(one.ref for one in known if isinstance(one, Instance | ClassValue)):
+                    spoken.of[ref].append(said)
+            elif not _is_import(bench, said.owner, where):
+                spoken.unknown.append(said)
+    bench.memo["spoken", name] = spoken
     return spoken
+
+
+def _known(bench: Workbench, said: _Said) -> list[Value]:
+    """The objects that an attribute may belong to."""
+    project = bench.tables.project
+    values = evaluate(project, said.owner, Context(said.where, project.owner(said.where)))
+    return [v for v in values if isinstance(v, Instance | ClassValue | ExternalInstance | SuperProxy)]
+
+
+def _place(said: _Said) -> tuple[int, int]:
+    return said.place
+
+
+def _node(bench: Workbench, said: _Said, name: str) -> ast.AST | None:
+    file = bench.file(said.path)
+    return file.speaking[name][said.place[1]] if file is not None else None
 
 
 def _reflects(node: ast.Call, name: str) -> bool:
@@ -184,59 +229,75 @@ def _reflects(node: ast.Call, name: str) -> bool:
 
 def _check_class(bench: Workbench, ref: ClassRef, name: str) -> None:
     """Refuse a class that can reach its attributes without naming them."""
-    class_ = bench.tables.project.class_(ref)
-    for binding in class_.bindings:
-        if binding.name in OPAQUE_METHODS or binding.name == "__slots__":
-            raise Unclear(f"`{ref.name}` defines `{binding.name}`")
-        if binding.name == name:
-            raise Unclear(f"`{ref.name}` has it as a class attribute")
-    file = bench.file(ref.path)
+    if ("opaque", ref) not in bench.memo:
+        bench.memo["opaque", ref] = _opaque(bench, ref)
+    if bench.memo["opaque", ref] is not None:
+        raise Unclear(str(bench.memo["opaque", ref]))
+    if name in bench.tables.project.class_bindings(ref):
+        raise Unclear(f"`{ref.name}` has it as a class attribute")
+
+
+def _opaque(bench: Workbench, ref: ClassRef) -> str | None:
+    """How a class reaches its attributes without naming them; None if it does not."""
+    project = bench.tables.project
+    for method in sorted(OPAQUE_METHODS | {"__slots__"}):
+        if method in project.class_bindings(ref):
+            return f"`{ref.name}` defines `{method}`"
+    file, class_ = bench.file(ref.path), project.class_(ref)
     if file is None:
-        raise Unclear(f"{ref.path} cannot be read")
+        return f"{ref.path} cannot be read"
     first = bisect_left(file.reflecting, class_.line, key=_line)
     for node in file.reflecting[first : bisect_right(file.reflecting, class_.end_line, key=_line)]:
         match node:
             case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name(id="vars")):
-                raise Unclear(f"`{ref.name}` reads its `__dict__`")
+                return f"`{ref.name}` reads its `__dict__`"
             case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id="self"), key, *_]):
                 if not isinstance(key, ast.Constant):
-                    raise Unclear(f"`{ref.name}` sets attributes by computed names")
+                    return f"`{ref.name}` sets attributes by computed names"
+    return None
 
 
 def _line(node: ast.AST) -> int:
     return getattr(node, "lineno", 0)
 
 
-def _belongs(
-    bench: Workbench, said: _Mention, name: str, members: frozenset[ClassRef], bases: frozenset[ClassRef]
-) -> str:
-    """Whether this is the family's attribute: `yes`, `likely` or `no`; raises Unclear if it may be."""
-    project, where, expr = bench.tables.project, said.where, said.owner
+def _mention(
+    bench: Workbench, said: _Said, name: str, members: frozenset[ClassRef], bases: frozenset[ClassRef]
+) -> Mention | None:
+    """The family's attribute at a place, None if it is not its own; raises Unclear if it may be."""
+    node, file = _node(bench, said, name), bench.file(said.path)
+    ours = _belongs(bench, said, members, bases)
+    if isinstance(node, ast.Call):
+        raise Unclear(f"it is looked up by name at {said.path}:{said.line}")
+    if not isinstance(node, ast.Attribute) or file is None:
+        return None
+    called = isinstance(outer := file.parents[node], ast.Call) and outer.func is node
+    # A number or a tensor is never called, but many objects have a method of that name.
+    if ours == "likely" and called:
+        return None
+    eager = bench.tables.project.function(said.where).runs_eagerly(node.lineno)
+    return Mention(file, node, said.where, said.where in bench.hot and not eager, ours == "likely")
+
+
+def _belongs(bench: Workbench, said: _Said, members: frozenset[ClassRef], bases: frozenset[ClassRef]) -> str:
+    """Whether this is the family's attribute: `yes`, or `likely` where only the name says so.
+
+    Raises Unclear if it may be another's.
+    """
+    project, where = bench.tables.project, said.where
     holder = project.owner(where)
-    if holder is not None and project.is_self(expr, where):
-        if holder in members:
-            return "yes"
+    if holder is not None and project.is_self(said.owner, where):
         if holder in bases:
             outsiders = [ref for ref in bench.below.get(holder, ()) if ref not in members]
             if outsiders != [holder]:
                 raise Unclear(f"`{holder.name}` uses it too and has other subclasses")
-            return "yes"
-        return "no"
-    values = evaluate(project, expr, Context(where, holder))
-    known = [v for v in values if isinstance(v, Instance | ClassValue | ExternalInstance | SuperProxy)]
-    refs = {v.ref for v in known if isinstance(v, Instance | ClassValue)}
-    if any(isinstance(v, ClassValue) and v.ref in members for v in known):
-        raise Unclear(f"it is used through the class at {where.path}:{said.node.lineno}")
-    if refs & (members | bases):
-        if refs - members:
-            raise Unclear(f"several classes are possible at {where.path}:{said.node.lineno}")
         return "yes"
-    if known or _is_import(bench, expr, where):
-        return "no"
-    if _owners_elsewhere(bench, name, members | bases):
-        raise Unclear(f"the owner of `{name}` at {where.path}:{said.node.lineno} is unknown")
-    # Nothing else in the project has an attribute of this name.
-    return "likely"
+    known = _known(bench, said)
+    if any(isinstance(v, ClassValue) and v.ref in members for v in known):
+        raise Unclear(f"it is used through the class at {where.path}:{said.line}")
+    if any(isinstance(v, Instance | ClassValue) and v.ref not in members for v in known):
+        raise Unclear(f"several classes are possible at {where.path}:{said.line}")
+    return "yes" if known else "likely"
 
 
 def _is_import(bench: Workbench, expr: Expr, where: FunctionRef) -> bool:
@@ -244,10 +305,16 @@ def _is_import(bench: Workbench, expr: Expr, where: FunctionRef) -> bool:
     return bool(bench.tables.project.symbols(expr, where.path, where.key))
 
 
-def _owners_elsewhere(bench: Workbench, name: str, ours: frozenset[ClassRef]) -> bool:
+def _refuse_other_owners(bench: Workbench, name: str, ours: frozenset[ClassRef]) -> None:
+    """Refuse an attribute that is spoken of where its owner is unknown, if others have one of that name."""
     project = bench.tables.project
-    for where, store in project.stores_of(name):
-        holder = project.owner(where)
-        if holder not in ours and project.is_self(store.owner, where):
-            return True
-    return any(name in project.class_bindings(ref) for ref in project.classes() if ref not in ours)
+    owners = bench.memo.get(("owners", name))
+    if not isinstance(owners, frozenset):
+        stores = project.stores_of(name)
+        holders = (project.owner(where) for where, store in stores if project.is_self(store.owner, where))
+        holding = {ref for ref in project.classes() if name in project.class_bindings(ref)}
+        owners = bench.memo["owners", name] = frozenset(
+            holding.union(ref for ref in holders if ref is not None)
+        )
+    if not owners <= ours:
+        raise Unclear(f"the owner of `{name}` is unknown somewhere, and several have one")

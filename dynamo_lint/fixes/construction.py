@@ -52,7 +52,7 @@ def declaration_of(init: Init, family: Family) -> Declaration:
         statement
         for mention in family.mentions
         if mention.file is init.file and isinstance(mention.node.ctx, ast.Store)
-        if (statement := mention.file.statement(mention.node)) in init.node.body
+        if mention.file.parents[statement := mention.file.statement(mention.node)] is init.node
     ]
     if len(stores) != 1:
         raise Unclear("`__init__` does not set it exactly once")
@@ -75,16 +75,8 @@ def calls_parent(statement: ast.stmt) -> bool:
 
 def _unshadowed(file: OpenFile, name: str) -> str:
     """A name that nothing but the import binds anywhere in the file; raises Unclear for any other."""
-    for node in file.nodes:
-        match node:
-            case ast.arg(arg=bound) | ast.FunctionDef(name=bound) | ast.ClassDef(name=bound):
-                pass
-            case ast.Name(id=bound, ctx=ast.Store() | ast.Del()):
-                pass
-            case _:
-                continue
-        if bound == name:
-            raise Unclear(f"{file.path} gives the name `{name}` to something else")
+    if name in file.bound:
+        raise Unclear(f"{file.path} gives the name `{name}` to something else")
     return name
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
-from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Position
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.model import AttributeState, Lookup
 from dynamo_lint.state.provenance import Tables
@@ -46,6 +46,8 @@ class OpenFile:
     """By a text, the literals and the keywords that are it."""
     reflecting: list[ast.AST]
     """Where objects are looked into without the name of an attribute, in the order of lines."""
+    bound: set[str]
+    """The names that something in the file is given, but for imports."""
 
     def span(self, node: ast.expr | ast.stmt) -> Span:
         """Where a node stands."""
@@ -160,23 +162,37 @@ class Workbench:
     """By scope and name, what the scope assigns to the name."""
     loaded: dict[ast.AST, dict[str, list[ast.AST]]] = field(default_factory=dict)
     """By scope and name, where the scope reads the name."""
+    said: dict[ast.AST, dict[str, int]] = field(default_factory=dict)
+    """By function and name, the line of the first statement that speaks of such an attribute."""
     calls: dict[str, dict[int, list[ast.Call]]] = field(default_factory=dict)
     """By file and line, the calls that begin there."""
-    spoken: dict[tuple[str, str], object] = field(default_factory=dict)
-    """By file and name of an attribute, what is known of each mention."""
+    memo: dict[object, object] = field(default_factory=dict)
+    """By question, what was worked out once and holds nothing of a tree."""
+    held: int = 0
+    """The nodes of the open trees."""
     lookups: dict[tuple[str, int, int], list[Lookup]] | None = None
     """By file, line and column, the lookups of hot code."""
 
     def tidy(self) -> None:
         """Close the files, between two findings, if there are many: an edit holds nothing of a tree."""
-        if sum(len(file.nodes) for file in self.opened.values() if file is not None) > _MOST_NODES:
-            for table in (self.opened, self.assigned, self.loaded, self.calls, self.spoken):
+        if self.held > _MOST_NODES:
+            for table in (self.opened, self.assigned, self.loaded, self.said, self.calls):
                 table.clear()
+            self.held = 0
 
     @cached_property
     def hot(self) -> frozenset[FunctionRef]:
         """The functions that Dynamo traces."""
         return frozenset(one.function for one in self.tables.regions.hot)
+
+    @cached_property
+    def doubts(self) -> dict[ClassRef, Confidence]:
+        """How sure it is, at the least, that methods of a class are compiled for it."""
+        found: dict[ClassRef, Confidence] = {}
+        for one in self.tables.regions.hot:
+            if one.receiver is not None:
+                found[one.receiver] = max(one.confidence, found.get(one.receiver, one.confidence))
+        return found
 
     @cached_property
     def below(self) -> dict[ClassRef, list[ClassRef]]:
@@ -211,8 +227,19 @@ class Workbench:
     def file(self, path: str) -> OpenFile | None:
         """A file's tree; None if it cannot be read any more."""
         if path not in self.opened:
-            self.opened[path] = self._open(path)
+            file = self.opened[path] = self._open(path)
+            self.held += len(file.nodes) if file is not None else 0
         return self.opened[path]
+
+    def first_said(self, function: ast.FunctionDef) -> dict[str, int]:
+        """By name, the line of the first statement of a function's body that speaks of such an attribute."""
+        if function not in self.said:
+            lines = self.said[function] = {}
+            for statement in function.body:
+                for node in ast.walk(statement):
+                    if isinstance(node, ast.Attribute):
+                        lines.setdefault(node.attr, statement.lineno)
+        return self.said[function]
 
     def calls_at(self, span: Span) -> list[ast.Call]:
         """The calls that stand exactly at a span."""
@@ -273,7 +300,7 @@ class Workbench:
             for child in ast.iter_child_nodes(node):
                 parents[child] = node
                 nodes.append(child)
-        file = OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), {}, {}, {}, {}, {}, [])
+        file = OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), {}, {}, {}, {}, {}, [], set())
         for function in self.tables.project.files[path].functions.values():
             file.keys.setdefault(function.line, function.key)
         for node in nodes:
@@ -282,6 +309,10 @@ class Workbench:
             match node:
                 case ast.Constant(value=str() as word) | ast.keyword(arg=str() as word):
                     file.texts.setdefault(word, []).append(node)
+                case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    file.bound.add(name)
+                case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                    file.bound.add(name)
         file.reflecting.sort(key=lambda node: node.lineno)  # type: ignore[attr-defined]
         return file
 

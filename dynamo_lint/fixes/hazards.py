@@ -60,7 +60,7 @@ def reason(bench: Workbench, family: Family, floating: bool, promotes: bool) -> 
         return f"code outside this project that reads `{name}` gets a tensor"
     if any(mention.guessed for mention in family.mentions):
         return f"some uses of `{name}` were matched by name only"
-    tiers = [hot.confidence for hot in bench.tables.regions.hot if hot.receiver in family.members]
+    tiers = [bench.doubts[member] for member in family.members if member in bench.doubts]
     if not tiers or max(tiers) != Confidence.CERTAIN:
         return "it is not certain that this code is compiled"
     for how, text, why in PROJECT_WORDS:

@@ -212,11 +212,9 @@ def _check_order(plan: Plan, mention: Mention) -> None:
         if line is None or mention.node.lineno < line:
             raise Unclear("a subclass sets it before the base class does")
         return
-    for statement in plan.init.node.body:
-        if statement.lineno < plan.declaration.statement.lineno and any(
-            isinstance(node, ast.Attribute) and node.attr == scope.name for node in ast.walk(statement)
-        ):
-            raise Unclear(f"`__init__` calls `{scope.name}` before it sets it")
+    declared = plan.declaration.statement.lineno
+    if plan.bench.first_said(plan.init.node).get(scope.name, declared) < declared:
+        raise Unclear(f"`__init__` calls `{scope.name}` before it sets it")
 
 
 def _rebound(file: OpenFile, statement: ast.AugAssign, target: str, value: ast.expr) -> Edit:

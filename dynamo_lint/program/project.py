@@ -86,6 +86,7 @@ class Project:
         self.global_bindings = scopes.global_bindings
         self.class_bindings = scopes.class_bindings
         self.locals_of = scopes.locals_of
+        self.bindings_of = scopes.bindings_of
         self.home_of = scopes.home_of
         self.items_of = scopes.items_of
         self.filled_in, self.set_in = scopes.filled_in, scopes.set_in

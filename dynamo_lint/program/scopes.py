@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from dynamo_lint.index import ir
@@ -57,6 +57,7 @@ class Scopes:
         self._inside: dict[str, Mapping[str, list[str]]] = {}
         self._bodies: dict[ClassRef, Mapping[str, list[Binding]]] = {}
         self._locals: dict[FunctionRef, Mapping[str, Local]] = {}
+        self._bound: dict[FunctionRef, Mapping[str, list[Binding]]] = {}
         self._items: dict[FunctionRef, Mapping[str, Items]] = {}
         self._stores: dict[ClassRef, OwnStores] = {}
         self._stored: dict[str, dict[str, dict[str, list[tuple[FunctionRef, Store]]]]] = {}
@@ -116,6 +117,13 @@ class Scopes:
         known = self._locals.get(ref)
         if known is None:
             known = self._locals[ref] = self._read("locals", ref.path, ref.key)
+        return known
+
+    def bindings_of(self, ref: FunctionRef) -> Mapping[str, list[Binding]]:
+        """The bindings of one function by name, those of `global` names included."""
+        known = self._bound.get(ref)
+        if known is None:
+            known = self._bound[ref] = _by_name(self._seen[ref.path].functions[ref.key].bindings)
         return known
 
     def home_of(self, name: str, ref: FunctionRef) -> FunctionRef:
@@ -253,9 +261,9 @@ def _kept(file: FileFacts) -> dict[str, list[str]]:
     return table
 
 
-def _body(class_: Class) -> dict[str, list[Binding]]:
+def _by_name(bindings: Iterable[Binding]) -> dict[str, list[Binding]]:
     table: dict[str, list[Binding]] = {}
-    for binding in class_.bindings:
+    for binding in bindings:
         table.setdefault(binding.name, []).append(binding)
     return table
 
@@ -377,7 +385,7 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
     "inside": lambda file, _: _inside(file),
     "set": lambda file, _: set_globally(file),
     "filled": lambda file, _: _filled(file),
-    "body": lambda file, key: _body(file.classes[key]),
+    "body": lambda file, key: _by_name(file.classes[key].bindings),
     "locals": lambda file, key: _locals(file.functions[key]),
     "items": lambda file, key: _items(file.functions[key]),
     "kept": lambda file, _: _kept(file),

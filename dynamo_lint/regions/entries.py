@@ -281,7 +281,9 @@ class _Search:
             return found if isinstance(found, list) else []
         function = self._project.function(where)
         outer = function.outer or MODULE_KEY
-        if outer == MODULE_KEY or depends_on(parts(site.call), function, self._project.locals_of(where)):
+        if outer == MODULE_KEY or depends_on(
+            self._project, parts(site.call), where, self._project.locals_of(where)
+        ):
             return []
         around = FunctionRef(where.path, outer)
         found = self._compiled(Context(around, self._project.owner(around)), site, name)
@@ -301,9 +303,8 @@ class _Search:
 
     def _elsewhere(self, where: FunctionRef, site: CallSite, name: str) -> Iterator[Root]:
         """The targets of a site for each subclass that runs its method, and for each caller of a helper."""
-        function = self._project.function(where)
         deciding = self._deciding(where, site.call, name)
-        if depends_on(deciding, function, {self._project.self_name(where)}):
+        if depends_on(self._project, deciding, where, {self._project.self_name(where)}):
             # A method runs for every class that inherits it, and `self` is an instance of that class.
             for subclass in subclasses_running(self._project, where):
                 inherited = self._compiled(Context(where, subclass), site, name)
@@ -323,7 +324,7 @@ class _Search:
         """Whether what decides comes from the callers, `self` aside."""
         function = self._project.function(where)
         given = {parameter.name for parameter in function.parameters[function.owner is not None :]}
-        return depends_on(deciding, function, given)
+        return depends_on(self._project, deciding, where, given)
 
     def _deciding(self, where: FunctionRef, call: ir.Call, name: str) -> tuple[Expr, ...]:
         """The parts of a call that decide what it compiles: none of `re.compile(pattern)`'s arguments."""

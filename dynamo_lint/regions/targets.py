@@ -263,7 +263,7 @@ def by_call(
     opened = [
         p
         for p in function.parameters
-        if depends_on(asked, function, {p.name}) and not is_settled(pts.project, p, where)
+        if depends_on(pts.project, asked, where, {p.name}) and not is_settled(pts.project, p, where)
     ]
     for caller, site in pts.call_sites(where):
         if leaves_out(pts.project, where, site.call, line):
@@ -310,7 +310,7 @@ def _seen_by_all(project: Project, context: Context, caller: Context, call: Call
     match call.function:
         case ir.Attribute(ir.Name(name)) if name == own:
             return
-    if own and depends_on(parts(call)[1:], project.function(caller.function), {own}):
+    if own and depends_on(project, parts(call)[1:], caller.function, {own}):
         yield from (
             Context(caller.function, subclass) for subclass in subclasses_running(project, caller.function)
         )

@@ -201,7 +201,8 @@ class _Walk:
                 continue
             asked = visit.first, visit.entries
             if asked not in known:
-                bits = enumerate(reversed(f"{visit.entries:b}"))
+                least = (visit.entries & -visit.entries).bit_length() - 1  # most functions have one entry
+                bits = enumerate(reversed(f"{visit.entries >> least:b}"), least)
                 known[asked] = visit.first, *(i for i, bit in bits if bit == "1" and i != visit.first)
             found.append(
                 CompiledFunction(
@@ -266,7 +267,7 @@ class _Walk:
     def _more(self, node: Node, given: Arguments) -> list[Edge]:
         """The call edges of a function to the callables that it was passed."""
         context = Context(node.function, node.receiver, given)
-        calls = using(self._project.function(node.function), given)
+        calls = using(self._project, node.function, given)
         return [
             replace(e, confidence=max(e.confidence, Confidence.LIKELY))
             for site in calls

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import MODULE_KEY
@@ -55,9 +56,8 @@ def _discarded(
     body = tables.bodies.of(ref)
     if body is None:
         return
-    visits = list(walk(body))
-    function = tables.project.function(ref)
-    for visit in visits:
+    uses, function = _uses(body), tables.project.function(ref)
+    for visit in walk(body):
         match visit.node:
             case ast.Expr(value=ast.Call() as call) if call.lineno in lines and _compiles(call):
                 yield call, "", ()
@@ -66,7 +66,7 @@ def _discarded(
             ):
                 if ref.key == MODULE_KEY or name in function.globals or visit.loops:
                     continue
-                methods = _methods_called(body, name, call)
+                methods = _methods_called(uses, name, call)
                 if methods is not None:
                     yield call, name, methods
 
@@ -78,30 +78,53 @@ def _compiles(call: ast.Call) -> bool:
     return False
 
 
-def _methods_called(body: list[ast.stmt], name: str, call: ast.Call) -> tuple[str, ...] | None:
+class _Uses(NamedTuple):
+    """How the statements of a function use names."""
+
+    loads: dict[str, list[ast.Name]]
+    closing: set[ast.AST]
+    """Everything in functions that stand in it: they may run behind any line."""
+    owners: dict[ast.AST, ast.Attribute]
+    """The attributes, by what they belong to."""
+    callees: set[ast.AST]
+    alone: set[ast.AST]
+    """Callees of calls whose result nobody gets."""
+
+
+def _uses(body: list[ast.stmt]) -> _Uses:
+    uses = _Uses({}, set(), {}, set(), set())
+    for node in (node for statement in body for node in ast.walk(statement)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                uses.loads.setdefault(name, []).append(node)
+            case ast.Attribute(value=owner):
+                uses.owners[owner] = node
+            case ast.Call(func=callee):
+                uses.callees.add(callee)
+            case ast.Expr(value=ast.Call(func=callee)):
+                uses.alone.add(callee)
+            case _ if isinstance(node, _INNER) and node not in uses.closing:
+                uses.closing.update(ast.walk(node))
+    return uses
+
+
+def _methods_called(uses: _Uses, name: str, call: ast.Call) -> tuple[str, ...] | None:
     """The methods of its own that are called on what a name holds behind a call; None if that may be called.
 
     A function that closes over the name may run behind the call wherever it stands.
     """
     end = call.end_lineno or call.lineno
-    nodes = [node for statement in body for node in ast.walk(statement)]
-    closing = {id(part) for node in nodes if isinstance(node, _INNER) for part in ast.walk(node)}
-    owners = {id(node.value): node for node in nodes if isinstance(node, ast.Attribute)}
-    callees = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    alone = {id(n.value.func) for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)}
     found: dict[str, None] = {}
-    for node in nodes:
-        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)):
+    for node in uses.loads.get(name, ()):
+        if node.lineno <= end and node not in uses.closing:
             continue
-        if node.lineno <= end and id(node) not in closing:
-            continue
-        attribute = owners.get(id(node))
+        attribute = uses.owners.get(node)
         if attribute is None or attribute.attr in _COMPILED:
             return None
         # `self.eval()` on the wrapper sets up the model below; `run = model.eval()` is the wrapper again.
-        if attribute.attr in SELF_RETURNING and id(attribute) not in alone:
+        if attribute.attr in SELF_RETURNING and attribute not in uses.alone:
             return None
-        if attribute.attr not in OF_MODULES and id(attribute) in callees:
+        if attribute.attr not in OF_MODULES and attribute in uses.callees:
             found[attribute.attr] = None
     return tuple(found)
 

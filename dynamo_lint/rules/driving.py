@@ -10,7 +10,7 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef, Position
+from dynamo_lint.program.refs import COMPILE, ClassRef, ExternalSymbol, FunctionRef, Position
 from dynamo_lint.state.provenance import Tables
 
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -153,9 +153,17 @@ def _find_drivers(tables: Tables) -> list[Driver]:
         ]
         made = [maker for maker in makers if maker is not None]
         found += made
+        by_key = {maker.ref.key: maker for maker in made}
+        held: dict[ClassRef | None, set[str]] = {}
+        for maker in made:
+            if (owner := project.owner(maker.ref)) is not None:
+                held.setdefault(owner, set()).update(name for name in maker.results if "." in name)
         for key in project.files[path].functions:
-            if not any(maker.ref.key == key for maker in made):
-                found += _user(FunctionRef(path, key), project, bodies, made)
+            if key not in by_key:
+                ref = FunctionRef(path, key)
+                owner = project.owner(ref)
+                around = [by_key[k] for k in {MODULE_KEY, project.function(ref).outer} if k in by_key]
+                found += _user(ref, tables, around, held.get(owner, set()))
     return found
 
 
@@ -194,21 +202,20 @@ def _maker(
     return driver
 
 
-def _user(ref: FunctionRef, project: Project, bodies: Bodies, makers: list[Driver]) -> Iterator[Driver]:
+def _user(ref: FunctionRef, tables: Tables, around: list[Driver], held: set[str]) -> Iterator[Driver]:
     """A function that runs what the file, an enclosing function or another method compiled."""
-    function = project.function(ref)
-    results: set[str] = set()
-    models: set[str] = set()
-    for maker in makers:
-        if maker.ref.key in {MODULE_KEY, function.outer}:
-            results |= maker.results
-            models |= maker.models
-        elif project.owner(ref) is not None and project.owner(ref) == project.owner(maker.ref):
-            results |= {name for name in maker.results if "." in name}
-    if results and any(_called(site.call.function) in results for site in function.calls):
-        body = bodies.of(ref)
+    called = {_called(site.call.function) for site in tables.project.function(ref).calls} - {""}
+    results = [one for one in (*(maker.results for maker in around), held) if one]
+    if any(not called.isdisjoint(one) for one in results):
+        body = tables.bodies.of(ref)
         if body is not None:
-            yield Driver(ref, list(walk(body)), results, models)
+            models = [maker.models for maker in around]
+            yield Driver(ref, list(walk(body)), _joined(results), _joined(models))
+
+
+def _joined(sets: list[set[str]]) -> set[str]:
+    """All that is in some sets: the set itself if it is one, which thousands of functions may share."""
+    return sets[0] if len(sets) == 1 else set().union(*sets)
 
 
 def captured(compiled: ast.expr, loop: Loop) -> ast.Name | None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import (
     Driver,
-    Visit,
     captured,
     compile_calls,
     drivers,
@@ -31,12 +31,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for driver in drivers(tables):
         for node, claim in (*_resets(driver), *_fresh(driver)):
             yield placed(rule, context, driver.ref.path, position(node), driver.ref.id, claim)
+    again: dict[FunctionRef, dict[int, list[str]]] = {}
     for where, site in compile_calls(tables.project):
-        body = tables.bodies.of(where) if where.key != MODULE_KEY else None
-        for visit in walk(body or []):
-            target = _wrapped_again(visit, site.call.line)
+        if where not in again:
+            again[where] = _wrapped_again(tables.bodies.of(where) if where.key != MODULE_KEY else None)
+        for target in again[where].get(site.call.line, ()):
             # On an object that came in, every call may wrap another one; a module or class is there once.
-            if target and tables.project.symbols(ir.Name(target.split(".")[0]), where.path, where.key):
+            if tables.project.symbols(ir.Name(target.split(".")[0]), where.path, where.key):
                 place = line_of(tables, where, site.call.line)
                 yield placed(rule, context, where.path, place, where.id, _wrapping(target))
 
@@ -75,14 +76,16 @@ def _fresh(driver: Driver) -> Iterator[tuple[ast.expr, Claim]]:
             yield use, _claim(what, "once", advice, use.id)
 
 
-def _wrapped_again(visit: Visit, line: int) -> str:
-    """`owner.f` for an unconditional `owner.f = torch.compile(owner.f)`."""
-    match visit.node:
-        case ast.Assign(targets=[ast.Attribute() as target], value=ast.Call(args=[first, *_]) as call):
-            same = call.lineno == line and ast.unparse(target) == ast.unparse(first)
-            if same and not any(isinstance(above, ast.If) for above in visit.above):
-                return ast.unparse(target)
-    return ""
+def _wrapped_again(body: list[ast.stmt] | None) -> dict[int, list[str]]:
+    """`owner.f` for each unconditional `owner.f = torch.compile(owner.f)`, by the line of the call."""
+    found: dict[int, list[str]] = {}
+    for visit in walk(body or []):
+        match visit.node:
+            case ast.Assign(targets=[ast.Attribute() as target], value=ast.Call(args=[first, *_]) as call):
+                same = isinstance(first, ast.Attribute) and ast.unparse(target) == ast.unparse(first)
+                if same and not any(isinstance(above, ast.If) for above in visit.above):
+                    found.setdefault(call.lineno, []).append(ast.unparse(target))
+    return found
 
 
 def _wrapping(target: str) -> Claim:

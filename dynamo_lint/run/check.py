@@ -36,8 +36,7 @@ def check(
     meant = {error.path for error in judged.errors if error.needs and _is_for_newer(found, error.path)}
     raw = [one for one in judged.findings if one.code != "DYN901" or one.span.path not in meant]
     codes = enabled(settings.select, settings.ignore, settings.pedantic, catalogue)
-    comments, idle = _suppressions(content, judged, found.reported, codes, catalogue, sources)
-    silenced = [finding for finding in raw if any(comment.covers(finding) for comment in comments)]
+    silenced, idle = _suppressions(content, judged, raw, found.reported, codes, catalogue, sources)
     silent = {finding.fingerprint for finding in silenced}
     audible = [finding for finding in (*raw, *with_fingerprints(idle)) if finding.fingerprint not in silent]
     heard = sorted((one for one in audible if _wanted(one, settings, codes)), key=position)
@@ -82,12 +81,13 @@ def _is_for_newer(found: Discovered, path: str) -> bool:
 def _suppressions(
     content: Content,
     judged: Judged,
+    raw: list[Finding],
     reported: frozenset[str],
     codes: frozenset[str],
     catalogue: Mapping[str, str],
     sources: Sources,
-) -> tuple[list[Suppression], list[Finding]]:
-    """The suppressions of the reported files, and findings for those that do nothing."""
+) -> tuple[list[Finding], list[Finding]]:
+    """The findings that comments of the reported files silence, and findings for those that do nothing."""
     comments: list[Suppression] = []
     idle: list[Finding] = []
     unparsed = {error.path for error in judged.errors}
@@ -96,14 +96,15 @@ def _suppressions(
         return [], []
     from dynamo_lint import suppressions
 
+    lines = suppressions.lines_of(judged.findings)
     for path in commented:
         here, unknown = suppressions.read(path, sources.text(path), catalogue)
         comments += here
         idle += unknown
         # Where nothing is compiled nothing was judged, so no comment there can be called unused.
         if path in judged.hot_paths:
-            idle += suppressions.unused(here, judged.findings, codes)
-    return comments, idle
+            idle += suppressions.unused(here, lines, codes)
+    return suppressions.covered(raw, comments), idle
 
 
 def _wanted(finding: Finding, settings: Settings, codes: frozenset[str]) -> bool:

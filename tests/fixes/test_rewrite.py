@@ -12,10 +12,10 @@ import pytest
 
 from dynamo_lint import cli
 from dynamo_lint.findings import Edit, Finding, Fix
-from dynamo_lint.fixes import edit_session
+from dynamo_lint.fixes import attribute_uses, edit_session
 from dynamo_lint.run import rewrite
 from dynamo_lint.run.write import diff, write
-from tests.fixes.fixing import fixed
+from tests.fixes.fixing import fix_files, fixed
 
 COUNTER = """\
 import torch
@@ -224,3 +224,26 @@ def test_only_the_files_that_were_asked_for_are_fixed(here: Path) -> None:
     (here / "b.py").write_text("from a import model\n")
     assert cli.run(["b.py", "--fix", "-q"]) == 0
     assert (here / "a.py").read_text() == COUNTER
+
+
+def test_an_attribute_of_many_classes_is_looked_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        "import torch\nfrom torch import nn\nclass A(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self._n = 0\n    def forward(self, x):\n        self._n += 1\n"
+        "        return x\na = torch.compile(A())\nb = A()\nprint(b._n)\n"
+    )
+    asked: list[object] = []
+    monkeypatch.setattr(attribute_uses, "_known", counted(attribute_uses._known, asked))
+    changed = fix_files(tmp_path, **{f"m{number}": text for number in range(8)})
+    assert len(changed) == 8
+    assert len(asked) == 16  # each `b._n` once for all classes, and once more for its own
+
+
+def counted(function: Callable[..., object], calls: list[object]) -> Callable[..., object]:
+    def called(*args: object) -> object:
+        calls.append(args)
+        return function(*args)
+
+    return called
