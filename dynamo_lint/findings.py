@@ -77,6 +77,8 @@ class Finding:
     """How many cache entries it will cost, where that is known."""
     region: tuple[str, int] | None = None
     """Path and line of the compile entry."""
+    unit: str = ""
+    """Identity of the function that this entry compiles; empty where a finding is about several or none."""
     chain: tuple[Step, ...] = ()
     related: tuple[Related, ...] = ()
     fix: Fix | None = None

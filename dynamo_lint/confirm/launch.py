@@ -57,7 +57,7 @@ def run(request: Request, timeout: float, python: str = sys.executable) -> Reply
                     command,
                     cwd=request.root,
                     env=environment(os.environ, folder),
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE,  # never written to: its end tells the probe that we are gone
                     stdout=sink,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
@@ -131,6 +131,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     else:
         process.kill()
     process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 def _read(answer: Path) -> Reply:

@@ -46,6 +46,23 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Met:
+    """The different values of a subject that the compiled code of a unit met, each as a short text."""
+
+    subject: str
+    unit: int
+    """Index into the receipt's units."""
+    over_time: tuple[str, ...]
+    """Those of one object under one generation of compiled code, where they changed most."""
+    across: tuple[str, ...]
+    """Those that different objects had when one generation of compiled code met them first."""
+    seen: tuple[str, ...]
+    """All of them."""
+    recomputed: bool = False
+    """In one object, under one generation, the numbers in a tensor or container changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The outcome of a request."""
 
@@ -65,10 +82,7 @@ class Reply:
     """Calls that then ran without any compiled graph."""
     ran: dict[str, tuple[int, ...]] | None = None
     """Per file of the project, the lines that ran without the compiler."""
-    varied: dict[str, tuple[str, ...]] | None = None
-    """Subject to the different values it had over time."""
-    across: dict[str, tuple[str, ...]] | None = None
-    """Subject to the different values its owners had between them."""
+    met: tuple[Met, ...] = ()
     diverged: tuple[str, ...] = ()
     """Subjects whose value differed from the eager twin's at the end of some call."""
     outputs: tuple[Digest, ...] = ()
@@ -90,20 +104,21 @@ def request_from_json(data: dict[str, Any]) -> Request:
 
 def reply_from_json(data: dict[str, Any]) -> Reply:
     """The reply that `to_json` wrote."""
-
-    def tuples(key: str) -> Any:
-        return data[key] and {name: tuple(values) for name, values in data[key].items()}
-
+    lines = data["ran"] and {path: tuple(numbers) for path, numbers in data["ran"].items()}
     return Reply(
         **{
             **data,
             "receipt": data["receipt"] and receipt_from_json(data["receipt"]),
             "eager_calls": tuple(data["eager_calls"]),
-            "ran": tuples("ran"),
-            "varied": tuples("varied"),
-            "across": tuples("across"),
+            "ran": lines,
+            "met": tuple(map(_met, data["met"])),
             "diverged": tuple(data["diverged"]),
             "outputs": tuple(tuple(one) for one in data["outputs"]),
             "problems": tuple(data["problems"]),
         }
     )
+
+
+def _met(data: dict[str, Any]) -> Met:
+    texts: dict[str, Any] = {key: tuple(data[key]) for key in ("over_time", "across", "seen")}
+    return Met(**{**data, **texts})

@@ -100,6 +100,24 @@ class Compile:
 
 
 @dataclass(frozen=True, slots=True)
+class Unit:
+    """A function that Dynamo compiled from its start: the outermost one of the program in a graph."""
+
+    function: str
+    path: str
+    first_line: int
+    lines: dict[str, tuple[int, ...]]
+    """Per file, the lines that were traced as part of it."""
+    inside: tuple[tuple[str, str], ...]
+    """Path and qualified name of the functions that it is a decorator's wrapper of."""
+    runs: tuple[tuple[int, int], ...]
+    """For each time that its compiled code ran, the call, and the generation of that code.
+
+    A compile that finds no cached version, as after a reset, starts a new generation.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """An exception that ended the calls."""
 
@@ -125,6 +143,7 @@ class Receipt:
     """Functions that ran into the recompile limit, and from there on uncompiled."""
     traced: dict[str, tuple[int, ...]]
     """Per file, the lines that Dynamo traced."""
+    units: tuple[Unit, ...] = ()
     failure: Failure | None = None
     matches_eager: bool | None = None
     """None where no eager twin was run."""
@@ -155,7 +174,8 @@ def receipt_from_json(data: dict[str, Any]) -> Receipt:
             "breaks": tuple(GraphBreak(**{**one, "stack": _stack(one["stack"])}) for one in data["breaks"]),
             "graph_calls": tuple(data["graph_calls"]),
             "limit_hit": tuple(data["limit_hit"]),
-            "traced": {path: tuple(lines) for path, lines in data["traced"].items()},
+            "traced": _lines(data["traced"]),
+            "units": tuple(map(_unit, data["units"])),
             "failure": data["failure"]
             and Failure(**{**data["failure"], "stack": _stack(data["failure"]["stack"])}),
             "problems": tuple(data["problems"]),
@@ -170,6 +190,15 @@ def _recompile(data: dict[str, Any]) -> Recompile:
 
 def _cause(data: dict[str, Any]) -> Cause:
     return Cause(**{**data, "bases": tuple(data["bases"]), "stack": _stack(data["stack"])})
+
+
+def _unit(data: dict[str, Any]) -> Unit:
+    pairs: dict[str, Any] = {key: tuple(map(tuple, data[key])) for key in ("inside", "runs")}
+    return Unit(**{**data, **pairs, "lines": _lines(data["lines"])})
+
+
+def _lines(data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    return {path: tuple(lines) for path, lines in data.items()}
 
 
 def _stack(frames: Sequence[dict[str, Any]]) -> tuple[Frame, ...]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dynamo_lint.confirm.messages import Reply
-from dynamo_lint.confirm.receipt import Cause, Frame, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.messages import Met, Reply
+from dynamo_lint.confirm.receipt import Cause, Frame, GraphBreak, Receipt, Recompile, Unit, relative
 from dynamo_lint.confirm.subjects import Subject, read_subject
 from dynamo_lint.findings import Finding
 
@@ -28,6 +28,9 @@ DISCARDS = frozenset({"DYN111"})
 
 MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE", "BACKEND"})
 """Guards on what holds for the whole process, gradients on or off among them."""
+
+EXPRESSIONS = frozenset({"DYN202", "DYN302", "DYN305"})
+"""Rules whose subject is what the line says, not the name of state whose values could be watched."""
 
 INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
 """Breaks that the code itself asks for: `torch.compiler.disable`, `graph_break()`, `skip_frame`."""
@@ -146,28 +149,63 @@ def _verdict(finding: Finding, reply: Reply, root: Path) -> Verdict:
 def _without_evidence(
     finding: Finding, subject: Subject | None, reply: Reply, receipt: Receipt, root: Path
 ) -> Verdict:
-    line = f"line {finding.span.line}"
-    if finding.code in TRACELESS:
-        return Verdict(finding, "unobserved", "code that is never compiled cannot be observed")
-    if finding.code in DISCARDS and (again := _compiled_again(receipt)):
-        return Verdict(finding, "confirmed", f"{again} compiles of code that was already compiled")
+    """The verdict where no recompile and no break speaks: `stale` and `refuted` need an exercised hazard."""
+    if why := _not_reached(finding, reply, receipt, root):
+        return Verdict(finding, "unobserved", why)
+    if finding.code in DISCARDS:
+        again = _compiled_again(receipt)
+        verdict = "confirmed" if again else "unobserved"
+        what = f"{again} compiles of code that was" if again else "nothing was compiled that had been"
+        return Verdict(finding, verdict, f"{what} already compiled")
+    values: list[Met] | None = None
+    if subject is not None and finding.code not in EXPRESSIONS:
+        units = _concerned(finding, receipt, root)
+        values = [one for one in reply.met if one.subject == finding.subject and one.unit in units]
+        if why := _unvaried(finding, values, [receipt.units[index] for index in units]):
+            return Verdict(finding, "unobserved", why)
     if finding.subject in reply.diverged:
         return Verdict(finding, "stale", f"`{finding.subject}` has another value than after an eager run")
-    if not _any_line(finding, reply.ran or {}, root):
-        return Verdict(finding, "unobserved", f"{line} never ran")
     if receipt.matches_eager is False and finding.effect in ("stale", "per-value"):
         return Verdict(finding, "stale", f"no guard failed and {receipt.mismatch}")
+    line = f"line {finding.span.line}"
     compiled = finding.code in OUTSIDE or finding.effect == "stale"
     if not compiled and not _any_line(finding, receipt.traced, root):
         return Verdict(finding, "unobserved", f"{line} ran, but not in compiled code")
     if receipt.failure is not None:
         return Verdict(finding, "unobserved", f"the compiled program raises {receipt.failure.type}")
-    values = _values(finding, subject, reply)
-    if values is not None and len(values) < 2:
-        only = f": {values[0]}" if values else ""
-        return Verdict(finding, "unobserved", f"`{finding.subject}` never changed{only}")
-    how = f"`{finding.subject}` was {_listed(values)}" if values else f"{line} ran compiled"
+    if values is None and finding.effect != "break":
+        return Verdict(finding, "unobserved", f"whether `{finding.subject}` changed cannot be watched")
+    how = (
+        f"`{finding.subject}` was {_listed(_different(finding, values))}"
+        if values
+        else f"{line} ran compiled"
+    )
     return Verdict(finding, "refuted", f"{how}, and Dynamo neither recompiled nor changed the results")
+
+
+def _not_reached(finding: Finding, reply: Reply, receipt: Receipt, root: Path) -> str:
+    """Why a probe says nothing of a finding whatever values it had; empty if it may."""
+    if finding.code in TRACELESS:
+        return "code that is never compiled cannot be observed"
+    if not _any_line(finding, reply.ran or {}, root):
+        return f"line {finding.span.line} never ran"
+    if not receipt.units:
+        return "Dynamo compiled nothing in this probe"
+    if not any(_is_unit(finding, one, root) for one in receipt.units):
+        others = ", ".join(dict.fromkeys(f"`{one.function}`" for one in receipt.units))
+        unit = finding.unit.rpartition("::")[2]
+        where = " at {}:{}".format(*finding.region) if finding.region else ""
+        return (
+            f"the probe compiles {others}, and this is about `{unit}` as it is compiled{where}: "
+            f"compile that in the probe"
+        )
+    return ""
+
+
+def _is_unit(finding: Finding, unit: Unit, root: Path) -> bool:
+    """Whether a unit is what the entry of a finding compiles, or a decorator's wrapper of it."""
+    names = ((unit.path, unit.function), *unit.inside)
+    return not finding.unit or any(f"{relative(path, root)}::{name}" == finding.unit for path, name in names)
 
 
 def _compiled_again(receipt: Receipt) -> int:
@@ -176,12 +214,44 @@ def _compiled_again(receipt: Receipt) -> int:
     return max(0, len(receipt.compiles) - len(functions) - len(receipt.recompiles))
 
 
-def _values(finding: Finding, subject: Subject | None, reply: Reply) -> Sequence[str] | None:
-    """The different values of what a finding is about; None where they cannot be known."""
-    table = reply.across if finding.effect == "per-instance" else reply.varied
-    if subject is None or table is None or finding.effect in ("break", "eager"):
-        return None
-    return table.get(finding.subject)
+def _concerned(finding: Finding, receipt: Receipt, root: Path) -> list[int]:
+    """Indices of the units that a finding's line is compiled in, or else of what its entry compiles."""
+    tracing = [index for index, one in enumerate(receipt.units) if _any_line(finding, one.lines, root)]
+    return tracing or [index for index, one in enumerate(receipt.units) if _is_unit(finding, one, root)]
+
+
+def _different(finding: Finding, values: Sequence[Met]) -> tuple[str, ...]:
+    """The most values that one generation of compiled code met in the way that a finding is about."""
+    shared = finding.effect == "per-instance"
+    return max((one.across if shared else one.over_time for one in values), key=len, default=())
+
+
+def _unvaried(finding: Finding, values: Sequence[Met], units: Sequence[Unit]) -> str:
+    """Why compiled code never met the change that a finding is about; empty if it did."""
+    recomputed = finding.effect == "stale" and any(one.recomputed for one in values)
+    if recomputed or len(_different(finding, values)) > 1:
+        return ""
+    seen = dict.fromkeys(value for one in values for value in one.seen)
+    if not seen:
+        names = " or ".join(f"`{one.function}`" for one in units)
+        if not any(one.runs for one in units):
+            return f"no compiled graph of {names} ever ran"
+        return (
+            f"which `{finding.subject}` compiled code met is not known, as when only some calls of {names} "
+            "are compiled: compile all of them"
+        )
+    anew = any(len({generation for _, generation in one.runs}) > 1 for one in units)
+    if len(seen) == 1 and not anew:
+        return f"`{finding.subject}` never changed: {next(iter(seen))}"
+    if finding.effect == "per-instance":
+        return (
+            f"no compiled code met two objects with different `{finding.subject}`: compile several of them, "
+            "and do not reset Dynamo in between"
+        )
+    return (
+        f"`{finding.subject}` was {_listed(tuple(seen))}, but did not change in one object between two runs "
+        "of the same compiled code: make and compile it once, and do not reset Dynamo between calls"
+    )
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -50,6 +50,11 @@ class CompiledFunction:
     compiled: bool = False
     """The function is itself what was handed to the compiler: its arguments come from eager code."""
 
+    @property
+    def unit(self) -> str:
+        """Identity of the function that the compile entry of `chain` compiles."""
+        return self.chain[1].symbol if len(self.chain) > 1 else self.function.id
+
     def __hash__(self) -> int:
         # The key of many tables, with one for each pair: a chain and a thousand entries take long to hash.
         return hash((self.function, self.receiver))

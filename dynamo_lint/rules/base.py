@@ -104,6 +104,7 @@ def placed(
         also=claim.also,
         entries=claim.entries,
         region=(entry.path, entry.line) if entry is not None else None,
+        unit=hot.unit if entry is not None and hot is not None else "",
         chain=(*chain, Step(path, position.line, symbol, claim.step)),
         related=claim.related,
         fix=Fix("display", claim.advice),

@@ -18,6 +18,7 @@ from dynamo_lint.confirm.receipt import (
     GraphBreak,
     Receipt,
     Recompile,
+    Unit,
     receipt_from_json,
 )
 
@@ -122,6 +123,7 @@ def test_a_receipt_survives_json() -> None:
         graph_calls=(0, 1),
         limit_hit=(),
         traced={"m.py": (3,)},
+        units=(Unit("M.forward", "m.py", 1, {"m.py": (3,)}, (("m.py", "M.inner"),), ((0, 1), (1, 1))),),
         failure=Failure(1, "ValueError", "no", (frame,)),
         matches_eager=True,
     )

@@ -309,7 +309,11 @@ def test_a_storm_is_seen_in_full_and_ends_eager_with_the_usual_limit(tmp_path: P
     assert reply.receipt is not None
     assert len(reply.receipt.recompiles) == 3
     assert (reply.hit_limit, reply.eager_calls) == (True, (2, 3))
-    assert reply.varied == {"M.n": ("0", "1", "2", "3"), "M.scale": ("2",), "M.late": ("None",)}
+    assert {one.subject: one.over_time for one in reply.met} == {
+        "M.n": ("0", "1", "2", "3"),
+        "M.scale": ("2",),
+        "M.late": ("None",),
+    }
 
 
 def test_lines_that_ran_are_known_and_so_are_those_that_did_not(tmp_path: Path):
@@ -376,8 +380,9 @@ def test_a_probe_that_hangs_is_stopped(tmp_path: Path):
     assert reply.error.startswith("took longer than 1 seconds and was stopped")
 
 
-CHILD = """import pathlib, subprocess, sys
+CHILD = """import os, pathlib, subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path("probe").write_text(f"{os.getpid()} {os.getpgrp()}")
 pathlib.Path("child").write_text(str(child.pid))
 """
 
@@ -403,7 +408,8 @@ def test_nothing_that_a_probe_started_outlives_it(tmp_path: Path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc what runs")
-def test_no_probe_outlives_a_command_that_is_terminated(tmp_path: Path):
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
+def test_no_probe_outlives_a_command_that_is_ended(by: signal.Signals, tmp_path: Path):
     (tmp_path / "hang.py").write_text(CHILD + "while True: pass\ndef probe_hang(): ...\n")
     request = f"Request({str(tmp_path / 'hang.py')!r}, 'probe_hang', {str(tmp_path)!r})"
     code = (
@@ -417,7 +423,16 @@ def test_no_probe_outlives_a_command_that_is_terminated(tmp_path: Path):
     while not (told.exists() and told.read_text()):
         assert command.poll() is None
         time.sleep(0.1)
-    command.terminate()
-    assert command.wait(20) == 128 + signal.SIGTERM
-    assert ends(int(told.read_text()))
+    command.send_signal(by)
+    assert command.wait(20) == (128 + by if by == signal.SIGTERM else -by)
+    for process in (told.read_text(), *(tmp_path / "probe").read_text().split()):
+        assert ends(int(process))
     assert not list(folder.iterdir())
+
+
+def test_a_probe_finds_nothing_to_read(tmp_path: Path):
+    (tmp_path / "reads.py").write_text(
+        "import sys\ndef probe_reads():\n    raise ValueError(repr(sys.stdin.read()))\n"
+    )
+    reply = run(Request(str(tmp_path / "reads.py"), "probe_reads", str(tmp_path)), timeout=120)
+    assert reply.error == "ValueError: ''"

@@ -11,9 +11,9 @@ import pytest
 from dynamo_lint.confirm.budget import Budget, exceeded
 from dynamo_lint.confirm.discover import ProbeRef
 from dynamo_lint.confirm.launch import environment
-from dynamo_lint.confirm.messages import Reply, Request, Setting, reply_from_json, request_from_json
+from dynamo_lint.confirm.messages import Met, Reply, Request, Setting, reply_from_json, request_from_json
 from dynamo_lint.confirm.project import folder_of
-from dynamo_lint.confirm.receipt import Cause, Compile, Frame, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.receipt import Cause, Compile, Frame, GraphBreak, Receipt, Recompile, Unit
 from dynamo_lint.confirm.run import automatic, read_setting, report
 from dynamo_lint.confirm.subjects import Subject, read_subject
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, about_inputs, overall
@@ -35,6 +35,7 @@ COUNTER = Finding(
     confidence="certain",
     symbol="moe.py::MoE.forward",
     subject="MoE.n",
+    unit="moe.py::MoE.forward",
     fingerprint="f1",
 )
 LOOKUP = replace(
@@ -69,6 +70,21 @@ def recompile(*causes: Cause) -> Recompile:
     )
 
 
+UNIT = Unit(
+    "MoE.forward",
+    "/project/moe.py",
+    6,
+    lines={"/project/moe.py": (8, 9)},
+    inside=(),
+    runs=tuple((call, 1) for call in range(12)),
+)
+
+
+def met(subject: str, *values: str, unit: int = 0) -> Met:
+    """Values that the compiled code of a unit met in one object, and those that it met in several."""
+    return Met(subject, unit, over_time=values, across=values, seen=values)
+
+
 def receipt(*recompiles: Recompile, **changes: object) -> Receipt:
     known = Receipt(
         torch_version="2.13.0",
@@ -80,6 +96,7 @@ def receipt(*recompiles: Recompile, **changes: object) -> Receipt:
         graph_calls=tuple(range(12)),
         limit_hit=(),
         traced={"/project/moe.py": (8, 9)},
+        units=(UNIT,),
         matches_eager=True,
     )
     return replace(known, **changes)  # type: ignore[arg-type]
@@ -90,8 +107,7 @@ def judged(finding: Finding, of: Receipt | None, **changes: object) -> Verdict:
         "done",
         receipt=of,
         ran={"/project/moe.py": (6, 8, 9)},
-        varied={"MoE.n": ("0", "1")},
-        across={"MoE.n": ("0", "1")},
+        met=(met("MoE.n", "0", "1"),),
     )
     (verdict,) = report(PROBE, replace(reply, **changes), [finding], ROOT).verdicts  # type: ignore[arg-type]
     return verdict
@@ -118,7 +134,7 @@ def test_the_same_attribute_of_another_class_confirms_nothing() -> None:
 
 def test_another_key_of_the_same_dict_confirms_nothing() -> None:
     finding = replace(COUNTER, subject="MoE.n['a']")
-    values = {"varied": {"MoE.n['a']": ("1", "2")}}
+    values = {"met": (met("MoE.n['a']", "1", "2"),)}
     assert judged(finding, receipt(recompile(replace(CAUSE, inside="['b']"))), **values).verdict == "refuted"
     assert (
         judged(finding, receipt(recompile(replace(CAUSE, inside="['a']"))), **values).verdict == "confirmed"
@@ -135,7 +151,15 @@ def test_a_hazard_that_was_exercised_without_cost_is_refuted_with_its_values() -
     ("changes", "why"),
     [
         ({"ran": {"/project/moe.py": (6,)}}, "line 8 never ran"),
-        ({"varied": {"MoE.n": ("0",)}}, "never changed: 0"),
+        ({"met": (met("MoE.n", "0"),)}, "never changed: 0"),
+        ({"met": ()}, "as when only some calls of `MoE.forward` are compiled"),
+        (
+            {"receipt": receipt(units=(replace(UNIT, runs=()),)), "met": ()},
+            "no compiled graph of `MoE.forward`",
+        ),
+        ({"met": (Met("MoE.n", 0, ("0",), ("0",), ("0", "1")),)}, "did not change in one object"),
+        ({"receipt": receipt(units=())}, "Dynamo compiled nothing"),
+        ({"receipt": receipt(units=(replace(UNIT, function="Model.forward"),))}, "compiles `Model.forward`"),
         ({"receipt": None}, "stopped before that line"),
         ({"receipt": receipt(traced={})}, "not in compiled code"),
     ],
@@ -156,7 +180,10 @@ PASSED = replace(
 ARGUMENT = replace(
     CAUSE, source="L['rounds']", guard="rounds == 1", owner="Sampler.forward", bases=(), attribute="rounds"
 )
-RAN = {"ran": {"/project/moe.py": (8,), "/project/run.py": (4,)}}
+RAN = {
+    "ran": {"/project/moe.py": (8,), "/project/run.py": (4,)},
+    "met": (met("Sampler.forward(rounds)", "1", "2"),),
+}
 
 
 def test_an_argument_is_confirmed_by_the_function_that_guards_on_it() -> None:
@@ -195,7 +222,7 @@ def test_a_mode_flip_is_confirmed_by_any_guard_on_a_mode(cause: Cause) -> None:
 
 
 def test_neither_a_counter_nor_a_shape_confirms_a_mode_flip() -> None:
-    assert judged(FLIP, receipt(recompile(CAUSE), recompile(SHAPE)), **RAN).verdict == "refuted"
+    assert judged(FLIP, receipt(recompile(CAUSE), recompile(SHAPE)), **RAN).verdict == "unobserved"
 
 
 def test_a_mode_confirms_no_counter() -> None:
@@ -226,7 +253,7 @@ def test_versions_thrown_away_show_as_compiles_that_no_failed_guard_explains() -
 def test_compiles_with_a_reason_of_their_own_confirm_no_reset(
     recompiles: tuple[Recompile, ...], compiles: tuple[Compile, ...]
 ) -> None:
-    assert judged(RESET, receipt(*recompiles, compiles=compiles), **RAN).verdict == "refuted"
+    assert judged(RESET, receipt(*recompiles, compiles=compiles), **RAN).verdict == "unobserved"
 
 
 LAYER = replace(COUNTER, code="DYN107", effect="per-instance", subject="MoE.drop")
@@ -237,7 +264,7 @@ RATE = replace(
     bases=("torch.nn.modules.dropout.Dropout",),
     attribute="p",
 )
-RATES = {"across": {"MoE.drop": ("0.1", "0.2")}}
+RATES = {"met": (met("MoE.drop", "0.1", "0.2"),)}
 
 
 def test_a_number_inside_a_layer_of_torch_belongs_to_the_attribute_that_holds_the_layer() -> None:
@@ -261,19 +288,47 @@ def test_what_is_not_a_number_of_that_layer_confirms_nothing(other: Cause) -> No
     assert judged(LAYER, receipt(recompile(other)), **RATES).verdict == "refuted"
 
 
-def test_a_value_that_differs_from_eager_code_is_stale() -> None:
+def test_a_value_that_differs_from_eager_code_is_stale_if_compiled_code_met_its_change() -> None:
     assert judged(COUNTER, receipt(), diverged=("MoE.n",)).verdict == "stale"
+    never = judged(COUNTER, receipt(), diverged=("MoE.n",), met=(met("MoE.n", "0"),))
+    assert never.verdict == "unobserved"
+
+
+def test_what_one_object_had_in_turn_is_no_difference_between_objects() -> None:
+    finding = replace(COUNTER, effect="per-instance")
+    in_turn = Met("MoE.n", 0, over_time=("0", "1"), across=("0",), seen=("0", "1"))
+    verdict = judged(finding, receipt(), met=(in_turn,))
+    assert verdict.verdict == "unobserved"
+    assert "no compiled code met two objects" in verdict.why
+
+
+def test_values_that_other_compiled_code_met_refute_nothing() -> None:
+    units = (UNIT, replace(UNIT, function="Router.forward", first_line=20, lines={"/project/moe.py": (21,)}))
+    assert (
+        judged(COUNTER, receipt(units=units), met=(met("MoE.n", "0", "1", unit=1),)).verdict == "unobserved"
+    )
+
+
+def test_a_wrapper_that_a_decorator_put_around_a_function_stands_for_it() -> None:
+    wrapper = replace(UNIT, function="kept.<locals>.inner", inside=(("/project/moe.py", "MoE.forward"),))
+    assert judged(COUNTER, receipt(units=(wrapper,))).verdict == "refuted"
 
 
 def test_wrong_results_without_a_failing_guard_are_stale_for_a_finding_that_says_so() -> None:
     wrong = receipt(matches_eager=False, mismatch="call 3: output differs")
-    assert judged(replace(COUNTER, effect="stale"), wrong).verdict == "stale"
+    finding = replace(COUNTER, effect="stale")
+    assert judged(finding, wrong).verdict == "stale"
+    assert judged(finding, wrong, met=(met("MoE.n", "0"),)).verdict == "unobserved"
+    tensor = replace(met("MoE.n", "Tensor float32[]"), recomputed=True)
+    assert judged(finding, wrong, met=(tensor,)).verdict == "stale"
 
 
 def test_a_lookup_is_confirmed_by_a_break_on_its_line_only() -> None:
     here = GraphBreak("/project/moe.py", 9, "forward", "GB0190", "name", True, 0, "", 1, ())
     assert judged(LOOKUP, receipt(breaks=(here,))).verdict == "confirmed"
-    assert judged(LOOKUP, receipt(breaks=(replace(here, line=10),))).verdict == "refuted"
+    assert judged(LOOKUP, receipt(breaks=(replace(here, line=10),))).verdict == "unobserved"
+    certain = replace(LOOKUP, effect="break")
+    assert judged(certain, receipt(breaks=(replace(here, line=10),))).verdict == "refuted"
 
 
 def test_a_break_below_the_line_confirms_when_the_line_is_the_innermost_of_the_project() -> None:
@@ -341,7 +396,7 @@ def test_state_changed_from_outside_gets_a_schedule_unless_values_are_given() ->
 def test_messages_survive_json() -> None:
     request = Request("p.py", "probe_a", "/", watch=("M.n",), settings=(Setting("M.n", (1, "a")),))
     assert request_from_json(json.loads(json.dumps(request.to_json()))) == request
-    reply = Reply("done", receipt=receipt(recompile(CAUSE)), ran={"m.py": (1,)}, varied={"M.n": ("0",)})
+    reply = Reply("done", receipt=receipt(recompile(CAUSE)), ran={"m.py": (1,)}, met=(met("M.n", "0"),))
     assert reply_from_json(json.loads(json.dumps(reply.to_json()))) == reply
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +20,7 @@ NO_TORCH = 42
 def main() -> None:
     """Take the request in the file that is named first and reply in the one named second."""
     request_file, reply_file = map(Path, sys.argv[1:3])
+    _end_with_the_command(reply_file.parent)
     request = request_from_json(json.loads(request_file.read_text(encoding="utf-8")))
     write = _Writer(reply_file)
     write(Reply("start"))
@@ -29,6 +34,27 @@ def main() -> None:
     from dynamo_lint.confirm.child.testimony import reply_to
 
     reply_to(request, write)
+
+
+def _end_with_the_command(folder: Path) -> None:
+    """See to it that this process, what it started and its folder go when the command does, even if killed.
+
+    The command holds the other end of standard input, for which the probe gets an empty one.
+    """
+    held = os.dup(0)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+
+    def wait() -> None:
+        if os.read(held, 1):
+            return  # somebody else runs this
+        shutil.rmtree(folder, ignore_errors=True)
+        if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+            os.killpg(os.getpid(), signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @dataclass(frozen=True, slots=True)

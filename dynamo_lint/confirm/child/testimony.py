@@ -14,7 +14,7 @@ from dynamo_lint.confirm.child.lines import Lines, lines_run
 from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, eager
 from dynamo_lint.confirm.child.schedule import Schedule
 from dynamo_lint.confirm.child.values import digest
-from dynamo_lint.confirm.child.watch import Root, Watch
+from dynamo_lint.confirm.child.watch import Timepoint, Watch
 from dynamo_lint.confirm.child.witness import NO_LIMIT
 from dynamo_lint.confirm.messages import Reply, Request
 from dynamo_lint.confirm.receipt import Receipt
@@ -23,7 +23,7 @@ from dynamo_lint.confirm.subjects import Subject, read_subject
 Write = Callable[[Reply], Reply]
 """Makes a reply known; each stands in for the one before."""
 
-Timeline = list[dict[str, str]]
+Timeline = list[Timepoint]
 
 STAGES = {
     "eager": "while it ran without the compiler",
@@ -98,34 +98,26 @@ class _Case:
         hooks = Hooks((self.schedule().before, watch.before), (watch.after,))
         return compiled(self.program, twin, self.request.backend, limit, hooks), watch.timeline
 
-    def watched(self, known: Reply, timeline: Sequence[dict[str, str]]) -> Reply:
+    def watched(self, known: Reply, timeline: Sequence[Timepoint]) -> Reply:
         """The program without the compiler once more, for the values that its guards would have met."""
-        watch = Watch(self.subjects, self.root, _roots(known))
+        watch = Watch(self.subjects, self.root, known.receipt.units if known.receipt else ())
         with lines_run(self.root, watch.on_enter):
             eager(self.program, Hooks((self.schedule().before, watch.before), (watch.after,)))
         pairs = list(zip(timeline, watch.timeline, strict=False))
         return replace(
             known,
-            varied={text: tuple(values) for text, values in watch.varied().items()},
-            across={text: tuple(values) for text, values in watch.across().items()},
+            met=watch.met(),
             diverged=tuple(
-                subject.text
-                for subject in self.subjects
-                if any(ours[subject.text] != theirs[subject.text] for ours, theirs in pairs)
+                one.text
+                for one in self.subjects
+                if any(_differ(ours[one.text], theirs[one.text]) for ours, theirs in pairs)
             ),
         )
 
 
-def _roots(known: Reply) -> frozenset[Root]:
-    """The functions of the project that Dynamo compiled from their start."""
-    receipt, met = known.receipt, known.ran or {}
-    if receipt is None:
-        return frozenset()
-    functions = {(one.path, one.first_line, one.function) for one in receipt.compiles}
-    functions |= {(one.path, one.first_line, one.function) for one in receipt.recompiles}
-    return frozenset(
-        (path, line, name.rpartition(".")[2]) for path, line, name in functions if line in met.get(path, ())
-    )
+def _differ(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether as many owners have other values; where there are more or fewer, they are not the same ones."""
+    return len(ours) == len(theirs) and ours != theirs
 
 
 def _sorted(lines: Lines) -> dict[str, tuple[int, ...]]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
 
-from dynamo_lint.confirm.child.values import displayed, displayed_tensor
+from dynamo_lint.confirm.child.stacks import qualified
+from dynamo_lint.confirm.child.values import digest, displayed, displayed_tensor
+from dynamo_lint.confirm.messages import Met
+from dynamo_lint.confirm.receipt import Unit
 from dynamo_lint.confirm.subjects import Subject
 
 ABSENT = "absent"
@@ -22,11 +28,47 @@ SCANS = (0, 1, 2)
 
 Scalar = (bool, int, float, str, bytes)
 
+KEYS = re.compile(r"""\[('[^']*'|"[^"]*"|-?\d+)\]""")
 
-Root = tuple[str, int, str]
-"""A function by file, first line and bare name."""
+Timepoint = dict[str, tuple[str, ...]]
+"""Subject to the values of all its owners."""
 
-Owners = dict[str, dict[int, Any]]
+Key = tuple[str, int]
+"""A function by file and first line."""
+
+State = tuple[str, str]
+"""A value as far as a guard could tell it from another, and the numbers in it."""
+
+Run = dict[tuple[str, int], State]
+"""What one run of a unit met: the value of each subject in each of its owners, by their identity."""
+
+
+@dataclass(slots=True)
+class Values:
+    """The different values of a subject that the compiled code of a unit met."""
+
+    histories: dict[tuple[int, int], dict[str, None]] = field(default_factory=dict)
+    """Per generation of compiled code and owner."""
+    first: dict[int, dict[tuple[int, ...], str]] = field(default_factory=dict)
+    """Per generation, for all owners that one run met, what they had then the first time."""
+    numbers: dict[tuple[int, int], set[str]] = field(default_factory=dict)
+    """Per generation and owner, the numbers in those values."""
+
+    def note(self, generation: int, now: dict[int, State]) -> None:
+        """Note what the owners that one run met had then."""
+        for owner, (value, numbers) in now.items():
+            self.histories.setdefault((generation, owner), {})[value] = None
+            self.numbers.setdefault((generation, owner), set()).add(numbers)
+        together = " ".join(value for value, _ in now.values())
+        self.first.setdefault(generation, {}).setdefault(tuple(sorted(now)), together)
+
+    def met(self, subject: str, unit: int) -> Met:
+        """All of it as plain data."""
+        over_time = max((tuple(values) for values in self.histories.values()), key=len)
+        across = max((tuple(dict.fromkeys(values.values())) for values in self.first.values()), key=len)
+        seen = dict.fromkeys(value for values in self.histories.values() for value in values)
+        recomputed = any(len(numbers) > 1 for numbers in self.numbers.values())
+        return Met(subject, unit, over_time, across, tuple(seen), recomputed)
 
 
 @dataclass(slots=True)
@@ -35,101 +77,130 @@ class Watch:
 
     subjects: tuple[Subject, ...]
     folder: Path
-    roots: frozenset[Root] = frozenset()
+    units: tuple[Unit, ...] = ()
     """The functions that Dynamo compiled: guards are checked when one of them starts."""
-    owners: Owners = field(default_factory=dict)
-    """Class name to the objects of it that were met, by identity."""
-    seen: dict[str, dict[int, list[str]]] = field(default_factory=dict)
-    """Subject to the values of each of its owners, repeated values once."""
-    timeline: list[dict[str, str]] = field(default_factory=list)
+    timeline: list[Timepoint] = field(default_factory=list)
     """For each call, every subject's values at its end, for those owners that a search finds in any run."""
-    _scanned: Owners = field(default_factory=dict)
-    _classes: frozenset[str] = frozenset()
+    _values: dict[tuple[str, int], Values] = field(default_factory=dict)
+    """By subject and index of the unit."""
+    _runs: dict[int, list[Run]] = field(default_factory=dict)
+    """By index of the unit, its runs in the present call."""
+    _kept: dict[int, Any] = field(default_factory=dict)
+    """All owners that were met, so that no other object gets the identity of one."""
+    _scanned: dict[str, dict[int, Any]] = field(default_factory=dict)
+    """Class name to the objects of it that were found, by identity."""
+    _by_class: dict[str, list[Subject]] = field(default_factory=dict)
+    _by_key: dict[Key, int] = field(default_factory=dict)
+    _matching: dict[type, list[str]] = field(default_factory=dict)
     _started: bool = False
     """Objects that are still being built hold no state yet."""
 
     def __post_init__(self) -> None:
-        self._classes = frozenset(subject.owner for subject in self.subjects if subject.owner)
+        for subject in self.subjects:
+            if subject.owner and not subject.argument:
+                self._by_class.setdefault(subject.owner, []).append(subject)
+        self._by_key = {(one.path, one.first_line): index for index, one in enumerate(self.units)}
 
     def before(self, call: int) -> None:
         """A call is about to be made."""
         self._started = True
-        if call in SCANS:
+        if call in SCANS and self._by_class:
             self._scan()
-        if not self.roots:
-            self._sample()
 
-    def after(self, _call: int) -> None:
+    def after(self, call: int) -> None:
         """A call has been made."""
-        now = self._now(self._scanned)
-        self.timeline.append({text: " ".join(sorted(values.values())) for text, values in now})
+        now = ((one, self._scanned.get(one.owner, {}).values()) for one in self.subjects)
+        self.timeline.append(
+            {
+                one.text: tuple(sorted(read(owner, one)[0] for owner in owners))
+                if one.owner and not one.argument
+                else tuple(value for value, _ in self._shared(one).values())
+                for one, owners in now
+            }
+        )
+        for index, runs in self._runs.items():
+            generations = [generation for at, generation in self.units[index].runs if at == call]
+            if len(runs) == len(generations):  # else some of them ran uncompiled, or within another unit
+                for generation, run in zip(generations, runs, strict=True):
+                    self._note(index, generation, run)
+        self._runs.clear()
 
     def on_enter(self, frame: FrameType) -> None:
-        """A function of the project starts; its first argument may be an owner."""
-        code = frame.f_code
-        if not self._started:
+        """A function of the project starts; if it does so within units, they meet what it is handed."""
+        if not self._started or not (around := self._units_around(frame)):
             return
-        if code.co_argcount and self._classes:
-            first = frame.f_locals.get(code.co_varnames[0])
-            for name in {cls.__name__ for cls in type(first).__mro__} & self._classes:
-                self.owners.setdefault(name, {})[id(first)] = first
-        if (code.co_filename, code.co_firstlineno, code.co_name) in self.roots:
-            self._sample()
+        own = self._by_key.get(_key(frame))
+        if own is not None:
+            shared = {
+                (one.text, owner): value
+                for one in self.subjects
+                for owner, value in self._shared(one).items()
+            }
+            self._runs.setdefault(own, []).append(shared)
+        found = self._handed(frame)
+        for index in around:
+            for key, value in found.items():
+                self._runs[index][-1].setdefault(key, value)
 
-    def varied(self) -> dict[str, list[str]]:
-        """Subject to the different values it had; one value if it never changed, none if it was never met."""
-        found: dict[str, list[str]] = {}
-        for subject in self.subjects:
-            values = self.seen.get(subject.text, {})
-            changed = next((history for history in values.values() if len(set(history)) > 1), None)
-            across = dict.fromkeys(value for history in values.values() for value in history)
-            found[subject.text] = list(dict.fromkeys(changed or ())) or list(across)[:1]
+    def met(self) -> tuple[Met, ...]:
+        """The values that the compiled code of each unit met."""
+        return tuple(values.met(*key) for key, values in self._values.items())
+
+    def _note(self, index: int, generation: int, run: Run) -> None:
+        by_subject: dict[str, dict[int, State]] = {}
+        for (text, owner), state in run.items():
+            by_subject.setdefault(text, {})[owner] = state
+        for text, now in by_subject.items():
+            self._values.setdefault((text, index), Values()).note(generation, now)
+
+    def _units_around(self, frame: FrameType | None) -> list[int]:
+        """The units that run now, as far as this call began them, the innermost first."""
+        found = []
+        own = frame
+        while frame is not None:
+            index = self._by_key.get(_key(frame))
+            if index is not None and (frame is own or index in self._runs):
+                found.append(index)
+            frame = frame.f_back
         return found
 
-    def across(self) -> dict[str, list[str]]:
-        """Subject to the different values that its owners had between them."""
-        return {
-            text: list(dict.fromkeys(value for history in values.values() for value in history))
-            for text, values in self.seen.items()
-        }
+    def _handed(self, frame: FrameType) -> Run:
+        """The state in what a function is handed: its arguments, what it closes over, and what those hold."""
+        run: Run = {}
+        handed = dict(frame.f_locals)
+        name = qualified(frame.f_code)
+        for subject in self.subjects:
+            closed_over = not subject.owner and subject.attribute in frame.f_code.co_freevars
+            if subject.attribute in handed and (closed_over or (subject.argument and subject.owner == name)):
+                run[subject.text, 0] = state_of(handed[subject.attribute])
+        for one in _within(handed.values()) if self._by_class else ():
+            for subject in self._about(type(one)):
+                self._kept[id(one)] = one
+                run[subject.text, id(one)] = read(one, subject)
+        return run
+
+    def _about(self, cls: type) -> Iterator[Subject]:
+        """The subjects that are attributes of the objects of a class."""
+        if cls not in self._matching:
+            names = [base.__name__ for base in cls.__mro__ if base.__name__ in self._by_class]
+            self._matching[cls] = names if names and _current(cls) else []
+        for name in self._matching[cls]:
+            yield from self._by_class[name]
 
     def _scan(self) -> None:
-        names = self._classes
-        if not names:
-            return
         gc.collect()  # what happens to be garbage still would make two runs differ
-        matching: dict[type, list[str]] = {}
         for one in gc.get_objects():
-            cls = type(one)
-            if cls not in matching:
-                matching[cls] = [base.__name__ for base in cls.__mro__ if base.__name__ in names]
-                matching[cls] = matching[cls] if _current(cls) else []
-            for name in matching[cls]:
-                self.owners.setdefault(name, {})[id(one)] = one
-                self._scanned.setdefault(name, {})[id(one)] = one
+            for subject in self._about(type(one)):
+                self._scanned.setdefault(subject.owner, {})[id(one)] = one
 
-    def _sample(self) -> None:
-        for text, now in self._now(self.owners):
-            seen = self.seen.setdefault(text, {})
-            for ident, value in now.items():
-                history = seen.setdefault(ident, [])
-                if not history or history[-1] != value:
-                    history.append(value)
-
-    def _now(self, owners: Owners) -> Iterator[tuple[str, dict[int, str]]]:
-        for subject in self.subjects:
-            if subject.environment:
-                yield subject.text, {0: os.environ.get(subject.attribute, ABSENT)}
-            elif subject.owner:
-                met = owners.get(subject.owner, {})
-                yield subject.text, {ident: _read(one, subject.attribute) for ident, one in met.items()}
-            else:
-                yield subject.text, dict(self._globals(subject.attribute))
-
-    def _globals(self, name: str) -> Iterator[tuple[int, str]]:
-        for module in _modules(self.folder):
-            if name in vars(module):
-                yield id(module), token(vars(module)[name])
+    def _shared(self, subject: Subject) -> dict[int, State]:
+        """The value of state that belongs to no object: a variable of the environment, or globals."""
+        if subject.environment:
+            return {0: (os.environ.get(subject.attribute, ABSENT), "")}
+        if subject.owner:
+            return {}
+        modules = (one for one in _modules(self.folder) if subject.attribute in vars(one))
+        return {id(one): read(one, subject) for one in modules}
 
 
 def owners_of(subject: Subject, root: Path) -> list[Any]:
@@ -157,11 +228,44 @@ def token(value: Any, depth: int = 0) -> str:
     return type(value).__qualname__
 
 
-def _read(owner: Any, name: str) -> str:
+def state_of(value: Any) -> State:
+    """A value as far as a guard could tell it from another, and the numbers in it."""
+    numbers = ""
+    with suppress(Exception):
+        numbers = str([*digest(value)])
+    return token(value), numbers
+
+
+def read(owner: Any, subject: Subject) -> State:
+    """The value of a subject in one of its owners."""
     try:
-        return token(getattr(owner, name))
+        return state_of(_item(getattr(owner, subject.attribute), subject))
     except Exception:
-        return ABSENT
+        return ABSENT, ""
+
+
+def _item(value: Any, subject: Subject) -> Any:
+    """The item of a container that a subject names, or the whole where it names no single one."""
+    keys = KEYS.findall(subject.inside)
+    if "".join(f"[{key}]" for key in keys) == subject.inside:
+        for key in keys:
+            value = value[ast.literal_eval(key)]
+    return value
+
+
+def _within(handed: Iterable[Any], deeper: int = 2) -> Iterator[Any]:
+    """Objects handed to a function, and those in their attributes; modules there are met when they run."""
+    for one in handed:
+        yield one
+        if deeper and not issubclass(type(one), (type, FunctionType, ModuleType)):
+            held: list[Any] = []
+            with suppress(Exception):  # of a slot, or of a proxy
+                held = [part for part in vars(one).values() if not isinstance(part, torch.nn.Module)]
+            yield from _within(held, deeper - 1)
+
+
+def _key(frame: FrameType) -> Key:
+    return frame.f_code.co_filename, frame.f_code.co_firstlineno
 
 
 def _modules(root: Path) -> list[ModuleType]:

@@ -8,14 +8,18 @@ noted in the receipt's `problems` and left out.
 
 from __future__ import annotations
 
+import gc
 import logging
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from types import CodeType
+from inspect import unwrap
+from itertools import groupby
+from operator import itemgetter
+from types import CodeType, FunctionType
 from typing import Any
 from unittest import mock
 
@@ -28,13 +32,40 @@ from dynamo_lint.confirm.child.causes import by_key, minimal_sets
 from dynamo_lint.confirm.child.guardtree import failures
 from dynamo_lint.confirm.child.sources import place_of, readable
 from dynamo_lint.confirm.child.stacks import library, qualified, recording
-from dynamo_lint.confirm.receipt import Cause, Compile, Failure, Frame, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.receipt import Cause, Compile, Failure, Frame, GraphBreak, Receipt, Recompile, Unit
 
 NO_LIMIT = 10_000
 MOST_VERSIONS = 32
 """Cached versions that are searched for each recompile, the most recently used first."""
 
+RESUME = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+$")
+"""The name of what Dynamo makes of the rest of a function after a graph break."""
+
 LIMIT = re.compile(r"hit config\.\w*_limit .*?function: '(\S+)' \((.*?):(\d+)\)", re.DOTALL)
+
+
+Lines = dict[str, set[int]]
+CodeKey = tuple[str, int, str]
+"""A function by file, first line and bare name."""
+
+
+@dataclass(slots=True)
+class Compiled:
+    """Everything observed of one function that was compiled from its start."""
+
+    lines: Lines = field(default_factory=dict)
+    generation: int = 0
+    """How often it was compiled without any cached version."""
+    graphs: dict[CodeKey, list[tuple[int, int]]] = field(default_factory=dict)
+    """The runs of the graph at its start, and of those after each graph break."""
+
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """The runs of the function: in each call, those of the graph that ran most often."""
+        most: dict[int, list[tuple[int, int]]] = {}
+        for ran in self.graphs.values():
+            for call, same in groupby(ran, key=itemgetter(0)):
+                most[call] = max(most.get(call, []), list(same), key=len)
+        return tuple(one for _, ran in sorted(most.items()) for one in ran)
 
 
 @dataclass(slots=True)
@@ -49,7 +80,7 @@ class Witness:
     breaks: dict[tuple[str, int, str], GraphBreak] = field(default_factory=dict)
     graph_calls: set[int] = field(default_factory=set)
     limit_hit: dict[str, None] = field(default_factory=dict)
-    traced: dict[str, set[int]] = field(default_factory=dict)
+    traced: Lines = field(default_factory=dict)
     sites: int = 0
     """Compile sites that were reached."""
     failure: Failure | None = None
@@ -58,11 +89,17 @@ class Witness:
     _unsure: dict[int, tuple[Any, frozenset[tuple[str, str]]]] = field(default_factory=dict)
     """Per cached version (kept alive: its id is the key), guards that fail as soon as it is made."""
     _stacks: dict[str, traceback.StackSummary] = field(default_factory=dict)
-    _names: dict[tuple[str, int, str], str] = field(default_factory=dict)
+    _names: dict[CodeKey, str] = field(default_factory=dict)
+    _units: dict[CodeKey, Compiled] = field(default_factory=dict)
+    _current: list[Compiled] = field(default_factory=list)
+    """The units of the graph that is being traced."""
+    _is_first: bool = False
+    """The compile that goes on found no cached version."""
 
     def receipt(self, calls: int) -> Receipt:
         """All of it as plain data; `calls` is how many were made."""
         self.settle()
+        inside = _inside(self._units)
         return Receipt(
             torch_version=str(torch.__version__),
             backend=self.backend,
@@ -72,7 +109,11 @@ class Witness:
             breaks=tuple(self.breaks.values()),
             graph_calls=tuple(sorted(self.graph_calls)),
             limit_hit=tuple(self.limit_hit),
-            traced={path: tuple(sorted(lines)) for path, lines in sorted(self.traced.items())},
+            traced=_plain(self.traced),
+            units=tuple(
+                Unit(self._name(*key), *key[:2], _plain(one.lines), inside[key], one.runs())
+                for key, one in self._units.items()
+            ),
             failure=self.failure,
             problems=tuple(dict.fromkeys(self.problems))[:20],
         )
@@ -103,11 +144,12 @@ class Witness:
         return self._names.get((path, first_line, name), name)
 
     def _name_of(self, code: CodeType) -> str:
-        return self._name(code.co_filename, code.co_firstlineno, code.co_name)
+        return self._name(*_key(code))
 
     def _hear_event(self, metadata: dict[str, Any], payload: str) -> None:
         if "dynamo_start" in metadata:
             if not metadata.get("attempt"):
+                self._current, self._is_first = [], not self._pending
                 self.settle(started=True)
         elif metadata.get("artifact", {}).get("name") == "dynamo_graph_break_reason":
             self.add_break(payload)
@@ -165,16 +207,45 @@ class Witness:
         if unsure := frozenset((cause.kind, cause.source) for cause in found):
             self._unsure[id(manager)] = manager, unsure
 
-    def _hear_line(self, code: CodeType, line: int | None) -> None:
+    def _hear_line(self, translator: Any, line: int | None) -> None:
+        code = translator.f_code
+        if _key(code) not in self._names:
+            self._names[_key(code)] = qualified(code)
+        unit = self._unit_around(translator)
         if line is not None:
-            self.traced.setdefault(code.co_filename, set()).add(line)
-        key = code.co_filename, code.co_firstlineno, code.co_name
-        if key not in self._names:
-            self._names[key] = qualified(code)
+            for lines in (self.traced, unit.lines) if unit else (self.traced,):
+                lines.setdefault(code.co_filename, set()).add(line)
 
-    def _hear_graph(self, graph: Any) -> None:
+    def _unit_around(self, translator: Any) -> Compiled | None:
+        """The outermost function of the program in the graph that is traced; wrappers of torch are none."""
+        outermost: CodeType | None = None
+        while translator is not None:
+            if not library(translator.f_code.co_filename):
+                outermost = translator.f_code
+            translator = getattr(translator, "parent", None)
+        if outermost is None:
+            return None
+        key = self._start_of(outermost)
+        unit = self._units.setdefault(key, Compiled())
+        if not any(one is unit for one in self._current):
+            self._current.append(unit)
+            unit.generation += self._is_first and key == _key(outermost)
+        return unit
+
+    def _start_of(self, code: CodeType) -> CodeKey:
+        """The function whose rest after a graph break some code is, or the code itself."""
+        if match := RESUME.match(code.co_name):
+            for path, line, name in reversed(self._units):
+                if (path, name) == (code.co_filename, match[1]):
+                    return path, line, name
+        return _key(code)
+
+    def _hear_graph(self, graph: Any) -> Callable[[], None]:
+        """Note a graph that was compiled; what is returned notes each run of it."""
         context = torch._guards.CompileContext.current_compile_id()
         code = _compiling()
+        graph_key = _key(code) if code else ("", 0, "")
+        units = [(unit, unit.generation) for unit in self._current]
         self.compiles.append(
             Compile(
                 function=self._name_of(code) if code else "",
@@ -186,6 +257,13 @@ class Witness:
                 operations=_operations(graph),
             )
         )
+
+        def ran() -> None:
+            self.graph_calls.add(self.call)
+            for unit, generation in units:
+                unit.graphs.setdefault(graph_key, []).append((self.call, generation))
+
+        return ran
 
 
 @contextmanager
@@ -256,10 +334,11 @@ def _counted(heard: Witness, compile_graph: Callable[..., Any]) -> Callable[...,
 
     def counting(graph: Any, inputs: Any, **_: Any) -> Callable[..., Any]:
         compiled = compile_graph(graph, inputs)
-        heard._hear_graph(graph)  # after the fact: a float that turns out constant restarts the compile once
+        # After the fact: a float that turns out constant restarts the compile once.
+        note_run = heard._hear_graph(graph)
 
         def run(*args: Any) -> Any:
-            heard.graph_calls.add(heard.call)
+            note_run()
             return compiled(*args)
 
         return run
@@ -352,10 +431,30 @@ def _hook_lines(heard: Witness, stack: ExitStack) -> None:
         return
 
     def started(self: Any, line: int | None) -> Any:
-        heard._hear_line(self.f_code, line)
+        heard._hear_line(self, line)
         return starts(self, line)
 
     stack.enter_context(mock.patch.object(translator, "starts_line", started))
+
+
+def _key(code: CodeType) -> CodeKey:
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+
+def _inside(units: Mapping[CodeKey, Compiled]) -> dict[CodeKey, tuple[tuple[str, str], ...]]:
+    """For each unit, the functions that it was put around by `functools.wraps` and that it traced."""
+    found: dict[CodeKey, dict[tuple[str, str], None]] = {key: {} for key in units}
+    for one in gc.get_objects() if units else ():
+        if type(one) is FunctionType and "__wrapped__" in vars(one) and _key(one.__code__) in units:
+            key, code = _key(one.__code__), getattr(unwrap(one), "__code__", one.__code__)
+            traced = units[key].lines.get(code.co_filename, set())
+            if traced & {line for _, _, line in code.co_lines() if line != code.co_firstlineno}:
+                found[key][code.co_filename, qualified(code)] = None
+    return {key: tuple(names) for key, names in found.items()}
+
+
+def _plain(lines: Lines) -> dict[str, tuple[int, ...]]:
+    return {path: tuple(sorted(numbers)) for path, numbers in sorted(lines.items())}
 
 
 def _compiling() -> CodeType | None:
