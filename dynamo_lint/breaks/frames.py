@@ -64,7 +64,7 @@ class SeparateFrame:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """What the breaks of a project's compiled code do to its frames."""
+    """The frames that breaks of a project's compiled code make or lose."""
 
     apart: tuple[SeparateFrame, ...]
     """The classes whose instances are compiled by themselves for a break."""
@@ -214,7 +214,7 @@ def _effect(interpreter: Interpreter, hot: CompiledFunction, spot: Spot) -> str:
 
 
 def _calls_others(interpreter: Interpreter, hot: CompiledFunction) -> bool:
-    """Whether a function hands others what may be tensors: they are compiled by themselves where it is not."""
+    """Whether it hands others what may be tensors: they are compiled by themselves where it is not."""
     calls = interpreter.calls.get(Node(hot.function, hot.receiver), ())
     return any(
         value.kind in {"tensor", ""}

@@ -139,7 +139,7 @@ class Interpreter:
         self.read(node, tuple(sorted(given.get(node, ()), key=lambda item: item[0])), entered=True)
 
     def asked(self) -> frozenset[Node]:
-        """The functions that are compiled themselves and hang on the kind of a parameter that nothing tells."""
+        """The functions compiled themselves that hang on the kind of a parameter which nothing tells."""
         return frozenset(
             node
             for node, readings in self.readings.items()
@@ -171,7 +171,7 @@ class Interpreter:
         return list(self.readings[node].values()) if node in self.readings else []
 
     def paths(self, entered: Iterable[Node]) -> dict[int, Path]:
-        """How surely each reading, by its identity, is made: from the functions that are compiled themselves."""
+        """How surely each reading, by its identity, is made, from what is compiled itself."""
         found: dict[int, Path] = {}
         pending = [(reading, ALWAYS) for node in entered for reading in self.of(node)]
         while pending:

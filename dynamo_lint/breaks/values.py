@@ -1,4 +1,4 @@
-"""Abstract values of expressions in code that may break the graph: their kind, and their value where it is known."""
+"""Abstract values of expressions in code that may break the graph: their kind, and what is known of them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class Value:
     """One value, as far as it decides whether the graph breaks."""
 
     kind: str = ""
-    """`tensor`, `int`, `float`, `bool`, `str`, `None`, `tuple`, `list`, `set`, `dict`, `sizes`, `module`, `modules`,
-    `iterator`, `class`, `function`, `object`, or `symbol` for something of a library; empty if unknown."""
+    """`tensor`, `int`, `float`, `bool`, `str`, `None`, `tuple`, `list`, `set`, `dict`, `sizes`, `range`,
+    `module`, `modules`, `iterator`, `class`, `function`, `object`, or `symbol` for something of a library;
+    empty if unknown."""
     constant: object = MISSING
     dotted: str = ""
     """The symbol, or the class of the instance, outside the project."""
@@ -41,8 +42,8 @@ class Value:
     """Of a tensor: it has just been given another dtype."""
     items: tuple[Value, ...] | None = None
     at_times: bool = False
-    """Of a bool: it holds in some rounds of a loop, or in training or evaluation alone. Of a tensor: it is one
-    then alone."""
+    """Of a bool: it holds in some rounds of a loop, or in training or evaluation alone. Of a tensor: it is
+    one then alone."""
     counts: bool = False
     """It counts the rounds of a loop."""
     changes: bool = False

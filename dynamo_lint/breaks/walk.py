@@ -1,7 +1,7 @@
 """One walk over the statements of a function: the values of its names, and the lines at which the graph ends.
 
-A branch that a constant rules out is not run, and what stands behind one that may have left no longer certainly
-runs.
+A branch that a constant rules out is not run, and what stands behind one that may have left no longer
+certainly runs.
 """
 
 from __future__ import annotations
@@ -421,7 +421,7 @@ class _Walk:
         return value.truth
 
     def _joined(self, parts: list[ast.expr], settling: bool) -> Truth:
-        """`a or b` (settled by what holds) and `a and b`: the rest runs only where the first does not settle it."""
+        """`a or b`, settled by what holds, and `a and b`: the rest runs where the first settles nothing."""
         path = self.path
         truths: list[Truth] = []
         for part in parts:
@@ -587,9 +587,9 @@ class _Walk:
             return replace(TENSOR, dtype=base.dtype, made=base.made)
         if index.kind == "tensor" and base.kind in {"list", "tuple", "modules"}:
             self.note("scalar", node)
-        if base.items is not None and isinstance(index.constant, int) and base.kind in {"list", "tuple"}:
-            if -len(base.items) <= index.constant < len(base.items):
-                return base.items[index.constant]
+        items = base.items if base.items is not None and base.kind in {"list", "tuple"} else ()
+        if isinstance(index.constant, int) and -len(items) <= index.constant < len(items):
+            return items[index.constant]
         if base.kind == "sizes":
             return Value("sizes") if index.kind == "slice" else Value("int")
         return element(base) if base.kind in {"list", "tuple", "modules"} else Value(asked=base.asked)
@@ -713,9 +713,9 @@ class _Walk:
             if not runs:
                 continue
             self.unspelled.remove(call)
-            if any(self._is(one, _LAZY, call.target.function) for one in function.decorators):
-                if not self._is_touched(node.attr if isinstance(node, ast.Attribute) else name):
-                    self.note("cached", node)
+            lazy = any(self._is(one, _LAZY, call.target.function) for one in function.decorators)
+            if lazy and isinstance(node, ast.Attribute) and not self._is_touched(node.attr):
+                self.note("cached", node)
             self.follow(call, self.path)
 
     def follow(self, call: Call, path: Path) -> None:
@@ -911,9 +911,9 @@ class _Walk:
         row = self.table.function(dotted)
         if row is not None:
             self.record(row, node)
-        if package.startswith("torch.nn") and name in self.table.built and not _is_plain(words):
-            if node is not self.kept:
-                self.record(self.table.built[name], node)
+        built = self.table.built.get(name) if package.startswith("torch.nn") else None
+        if built is not None and not _is_plain(words) and node is not self.kept:
+            self.record(built, node)
         if dotted.startswith(_COLLECTIVES) and _is_true(words.get("async_op")):
             self.note("collective", node)
         if words.get("generator", NONE).kind not in {"None", ""} and package.startswith(
@@ -931,12 +931,12 @@ class _Walk:
         if dotted == "torch.where" and len(values) == 1 and not words:
             self.note("size", node)
             return Value("tuple", items=None, dtype="tensor")
-        if dotted == "torch.repeat_interleave" and "output_size" not in words:
-            if len(values) == 1 or values[1].kind == "tensor":
-                self.note("size", node)
-        if dotted == "torch.nn.functional.one_hot" and len(values) < 2:
-            if words.get("num_classes", literal(-1)).constant == -1:
-                self.note("size", node)
+        counted = len(values) < 2 or values[1].kind == "tensor"
+        if dotted == "torch.repeat_interleave" and counted and "output_size" not in words:
+            self.note("size", node)
+        classes = words.get("num_classes", literal(-1)).constant
+        if dotted == "torch.nn.functional.one_hot" and len(values) < 2 and classes == -1:
+            self.note("size", node)
         if dotted in {"torch.tensor", "torch.as_tensor", "torch.scalar_tensor"}:
             return of_literals(node.args[0] if node.args else None)
         if dotted in {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"}:

@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BreakTable:
-    """What breaks under one torch version, by name."""
+    """The calls that break a graph under one torch version, by name."""
 
     torch_version: tuple[int, int]
     switched_off: frozenset[str]

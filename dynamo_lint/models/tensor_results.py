@@ -65,8 +65,10 @@ def gives_tensor(dotted: str) -> bool:
 
 
 def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | None) -> frozenset[str]:
-    """The parameters that can hardly be anything but tensors: those declared to be, what `forward` of a module
-    gets first, and whatever is used through methods and attributes that only tensors have.
+    """The parameters that can hardly be anything but tensors.
+
+    Those declared to be, what `forward` of a module gets first, and whatever is used through methods and
+    attributes that only tensors have.
     """
     function = project.function(ref)
     plain = [one.name for one in function.parameters if one.annotation is None and one.kind == "positional"]

@@ -1,8 +1,9 @@
-"""Rules about graph breaks: findings from the lines at which a graph ends."""
+"""Findings of the rules about graph breaks, from the lines at which a graph ends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Finding
@@ -11,34 +12,47 @@ from dynamo_lint.rules.messages import storm
 from dynamo_lint.state.provenance import Tables
 
 _COSTS = {
-    "break": "a graph break: what stands before and behind the line is compiled apart, and Python runs between",
+    "break": "a graph break: what stands before and behind it is compiled apart, with Python in between",
     "eager": "the whole function runs eagerly, without a warning: Dynamo cannot go on after this line",
     "stale": "compiled calls get the value of the first call for good",
 }
 
 
-def break_rule(code: str, name: str, why: str, advice: str) -> Rule:
-    """A rule that reports the lines of its code; `why` goes on from what a line does."""
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The words of one rule."""
 
-    def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-        """One finding per line."""
-        for one in tables.breaks:
-            if one.row.code == rule.code and not is_idle(tables, one.hot, one.position):
-                yield finding(rule, tables, context, one.hot, one.position, _claim(one, tables, context))
+    why: str
+    """Why the graph ends there: goes on from what the line does; may be empty."""
+    advice: str
 
-    def _claim(one: Break, tables: Tables, context: Context) -> Claim:
-        reason = f", {why}" if why else ""
-        return Claim(
-            message=f"`{one.text}` in the compiled `{region(tables, one.hot)}` {one.row.does}{reason}",
-            cost=_cost(one, context),
-            effect=one.effect,
-            subject=one.text,
-            advice=advice,
-            step=one.row.does,
-            severity=None if one.usual else "note",
-        )
 
-    return Rule(code, name, check)
+def broken(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iterator[Finding]:
+    """One finding for each line of a rule's code, but for those that no construction asks for."""
+    for one in tables.breaks:
+        if one.row.code == rule.code and not is_idle(tables, one.hot, one.position):
+            claim = _claim(one, tables, context, wording)
+            yield finding(rule, tables, context, one.hot, one.position, claim)
+
+
+def _claim(one: Break, tables: Tables, context: Context, wording: Wording) -> Claim:
+    reason = f", {wording.why}" if wording.why else ""
+    return Claim(
+        message=f"`{one.text}` in the compiled `{region(tables, one.hot)}` {one.row.does}{reason}",
+        cost=_cost(one, context),
+        effect=one.effect,
+        subject=one.text,
+        advice=wording.advice,
+        step=one.row.does,
+        severity=_severity(one),
+    )
+
+
+def _severity(one: Break) -> str | None:
+    """A line that may not run is a note; one that raises is an error, whatever it would cost else."""
+    if not one.usual:
+        return "note"
+    return "error" if one.raises and one.effect == "break" else None
 
 
 def _cost(one: Break, context: Context) -> str:

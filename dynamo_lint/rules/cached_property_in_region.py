@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dynamo_lint.rules.breaking import break_rule
+from collections.abc import Iterator
 
-CACHED_PROPERTY_IN_REGION = break_rule(
-    "DYN410",
-    "cached-property-in-region",
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.breaking import Wording, broken
+from dynamo_lint.state.provenance import Tables
+
+WORDING = Wording(
     why="under a lock that Dynamo does not trace",
     advice="ask for the property once in `__init__`, or make it a plain attribute",
 )
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each such line."""
+    return broken(rule, tables, context, WORDING)
+
+
+CACHED_PROPERTY_IN_REGION = Rule("DYN410", "cached-property-in-region", check)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dynamo_lint.rules.breaking import break_rule
+from collections.abc import Iterator
 
-FAILING_IMPORT = break_rule(
-    "DYN418",
-    "failing-import",
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.breaking import Wording, broken
+from dynamo_lint.state.provenance import Tables
+
+WORDING = Wording(
     why="and if it is, the whole function runs eagerly",
     advice="try the import at the top of the file and keep whether it worked",
 )
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each such line."""
+    return broken(rule, tables, context, WORDING)
+
+
+FAILING_IMPORT = Rule("DYN418", "failing-import", check)

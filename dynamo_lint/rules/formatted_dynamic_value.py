@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dynamo_lint.rules.breaking import break_rule
+from collections.abc import Iterator
 
-FORMATTED_DYNAMIC_VALUE = break_rule(
-    "DYN409",
-    "formatted-dynamic-value",
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.breaking import Wording, broken
+from dynamo_lint.state.provenance import Tables
+
+WORDING = Wording(
     why="and Dynamo has no number for it once it is dynamic",
     advice="make the text in eager code and pass it, or what is found by it, in",
 )
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each such line."""
+    return broken(rule, tables, context, WORDING)
+
+
+FORMATTED_DYNAMIC_VALUE = Rule("DYN409", "formatted-dynamic-value", check)

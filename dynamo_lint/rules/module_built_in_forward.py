@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dynamo_lint.rules.breaking import break_rule
+from collections.abc import Iterator
 
-MODULE_BUILT_IN_FORWARD = break_rule(
-    "DYN407",
-    "module-built-in-forward",
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.breaking import Wording, broken
+from dynamo_lint.state.provenance import Tables
+
+WORDING = Wording(
     why="which Dynamo leaves to Python",
     advice="build it in `__init__` and call it here",
 )
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each such line."""
+    return broken(rule, tables, context, WORDING)
+
+
+MODULE_BUILT_IN_FORWARD = Rule("DYN407", "module-built-in-forward", check)

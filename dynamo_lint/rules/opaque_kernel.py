@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dynamo_lint.rules.breaking import break_rule
+from collections.abc import Iterator
 
-OPAQUE_KERNEL = break_rule(
-    "DYN405",
-    "opaque-kernel",
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.breaking import Wording, broken
+from dynamo_lint.state.provenance import Tables
+
+WORDING = Wording(
     why="and Dynamo cannot look into it",
     advice="register it with `torch.library.custom_op` and give it a `register_fake`",
 )
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each such line."""
+    return broken(rule, tables, context, WORDING)
+
+
+OPAQUE_KERNEL = Rule("DYN405", "opaque-kernel", check)

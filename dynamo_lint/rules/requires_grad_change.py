@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dynamo_lint.rules.breaking import break_rule
+from collections.abc import Iterator
 
-REQUIRES_GRAD_CHANGE = break_rule(
-    "DYN408",
-    "requires-grad-change",
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.breaking import Wording, broken
+from dynamo_lint.state.provenance import Tables
+
+WORDING = Wording(
     why="and it leaves the graph with that",
     advice="set it before the compiled call, or detach what is returned",
 )
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each such line."""
+    return broken(rule, tables, context, WORDING)
+
+
+REQUIRES_GRAD_CHANGE = Rule("DYN408", "requires-grad-change", check)

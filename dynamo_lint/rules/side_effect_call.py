@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dynamo_lint.rules.breaking import break_rule
+from collections.abc import Iterator
 
-SIDE_EFFECT_CALL = break_rule(
-    "DYN401",
-    "side-effect-call",
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.breaking import Wording, broken
+from dynamo_lint.state.provenance import Tables
+
+WORDING = Wording(
     why="which cannot be part of a graph",
-    advice="move it out of the compiled region, or put it behind `if not torch.compiler.is_compiling():`",
+    advice=("move it out of the compiled region, or put it behind `if not torch.compiler.is_compiling():`"),
 )
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each such line."""
+    return broken(rule, tables, context, WORDING)
+
+
+SIDE_EFFECT_CALL = Rule("DYN401", "side-effect-call", check)

@@ -53,7 +53,7 @@ class CountedOnlyInADisabledMethod(nn.Module):
         super().__init__()
         self.n = 0
 
-    @torch.compiler.disable
+    @torch.compiler.disable(reason="counts calls for a report")
     def tick(self):
         self.n += 1
 

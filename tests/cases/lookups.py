@@ -40,13 +40,13 @@ class NameByIndex(Experts):
 
 class NameFromATensor(Experts):
     def forward(self, x):
-        k = int(x.sum()) % 2
+        k = int(x.sum()) % 2  # expect: DYN402 break
         return getattr(self, f"expert_{k}")(x)  # expect: DYN202 break
 
 
 class NameByChance(Experts):
     def forward(self, x):
-        return getattr(self, random.choice(["expert_0", "expert_1"]))(x)  # expect: DYN202 break
+        return getattr(self, random.choice(["expert_0", "expert_1"]))(x)  # expect: DYN202 break # expect: DYN401 break
 
 
 class NameThroughAHelper(Experts):

@@ -11,6 +11,7 @@ from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.rules import RULES, Context, judge
 from dynamo_lint.state.tables import build
+from tests.truths import THEMES, cases
 
 CASES = Path(__file__).parent.parent / "cases"
 EXPECTED = re.compile(r"# expect: (DYN\d+) ([a-z-]+)(?: entries=(\d+))?")
@@ -344,6 +345,7 @@ def test_effects_and_severities_are_those_of_the_interface():
 
 def test_every_rule_is_seen_in_some_case():
     codes = {found.code for path in CASES.glob("*.py") for found in lint(path.read_text())}
+    codes |= {claim.code for theme in THEMES for case in cases(theme) for claim in case.expected}
     assert codes == {rule.code for rule in RULES}
 
 
