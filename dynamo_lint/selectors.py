@@ -46,9 +46,14 @@ def enabled(
 
 
 def closest(word: str, words: Iterable[str]) -> str | None:
-    """The word that was probably meant."""
+    """The word that was probably meant; of two that are as near, the one that begins like it."""
     by_case = {candidate.lower(): candidate for candidate in words}
     import difflib  # late: only what is misspelt needs a guess
+    from os.path import commonprefix
 
-    found = difflib.get_close_matches(word.lower(), by_case, n=1)
-    return by_case[found[0]] if found else None
+    def nearness(candidate: str) -> tuple[float, int]:
+        ratio = difflib.SequenceMatcher(None, candidate, word.lower()).ratio()
+        return ratio, len(commonprefix([candidate, word.lower()]))
+
+    found = difflib.get_close_matches(word.lower(), by_case, n=len(by_case) or 1)
+    return by_case[max(sorted(found), key=nearness)] if found else None

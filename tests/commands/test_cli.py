@@ -229,7 +229,7 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
             "dynamo-lint: --assume-compiled contradicts --assume blocks",
         ),
         (["-o", "no/such/folder.txt"], "dynamo-lint: no/such/folder.txt: cannot be written: No such file"),
-        (["rule", "DYN1O1"], "dynamo-lint: no rule is named 'DYN1O1'; did you mean 'DYN111'?"),
+        (["rule", "DYN1O1"], "dynamo-lint: no rule is named 'DYN1O1'; did you mean 'DYN101'?"),
         (["rule"], "dynamo-lint: name the rules to explain, or use --all"),
         (
             ["regions", "--why", "forwrd"],

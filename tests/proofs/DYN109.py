@@ -92,7 +92,7 @@ class Tagged(nn.Module):
     """Looks something up by name in a message."""
 
     def forward(self, x, step):
-        name = f"step-{step}"
+        name = f"step-{step}"  # expect: DYN409 eager
         return x * 2 if name.startswith("step") else x
 
 
@@ -104,7 +104,7 @@ def probe_formatted():
     def call(x):
         nonlocal step
         step += 1
-        return model(x, step)  # expect: DYN109 eager
+        return model(x, step)
 
     return call, [(X,)]
 
