@@ -200,25 +200,35 @@ class _Walk:
                 self.unused = value
                 self.value(value)
                 self.unused = None
-            case ast.Raise():
+            case ast.Raise() | ast.Continue() | ast.Break():
                 return None
-            case ast.Continue() | ast.Break():
-                return None
-            case ast.Assert(test, message):
-                self._assert(test, message)
             case ast.Match(subject, cases):
                 self._match(self.value(subject), subject, cases)
+            case _:
+                self._define(node)
+        return nothing
+
+    def _define(self, node: ast.stmt) -> None:
+        """Run a statement that leaves nothing and nests nothing."""
+        match node:
             case ast.Assign(targets, value):
                 self.kept = value if any(self._is_own(target) for target in targets) else None
                 result = self.value(value)
                 for target in targets:
-                    self._bind(target, result, node)
+                    self._bind(target, result)
             case ast.AnnAssign(target, _, ast.expr() as value):
-                self._bind(target, self.value(value), node)
+                self._bind(target, self.value(value))
             case ast.AugAssign(target, op, value):
                 loaded = ast.copy_location(_loaded(target), target)
-                result = self._arithmetic(node, self.value(loaded), op, self.value(value))
-                self._bind(target, result, node)
+                self._bind(target, self._arithmetic(node, self.value(loaded), op, self.value(value)))
+            case ast.Assert(test, message):
+                self._assert(test, message)
+            case _:
+                self._declare(node)
+
+    def _declare(self, node: ast.stmt) -> None:
+        """Forget a name that a statement binds to a definition, or deletes."""
+        match node:
             case ast.Delete(targets):
                 for target in targets:
                     if isinstance(target, ast.Name):
@@ -230,7 +240,6 @@ class _Walk:
                     self.names[name] = Value("class")
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
                 self.names.pop(name, None)
-        return nothing
 
     def _escaping(self, value: Value) -> Iterator[ast.expr]:
         """The calls that made something need a gradient which a compiled function returns."""
@@ -261,7 +270,7 @@ class _Walk:
     def _for(self, target: ast.expr, over: Value, body: list[ast.stmt]) -> frozenset[str]:
         if over.kind in {"list", "tuple"} and over.items == ():
             return frozenset()
-        self._bind(target, element(over), None)
+        self._bind(target, element(over))
         return self._round(body, ALWAYS if repeats(over) else Path(False, True))
 
     def _round(self, body: list[ast.stmt], path: Path) -> frozenset[str]:
@@ -288,9 +297,8 @@ class _Walk:
                 self.names[name] = join_unknown(self.names.get(name))
         if node.finalbody and leaves is not None:
             self.block(node.finalbody)
-        if leaves is None and any(_exit(handler.body) == frozenset() for handler in node.handlers):
-            return frozenset({_FUNCTION})
-        return leaves
+        # A handler may go on behind the statement though its body leaves.
+        return frozenset({_FUNCTION}) if leaves is None and node.handlers else leaves
 
     def _import(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -317,7 +325,7 @@ class _Walk:
         if row is not None:
             self.record(row, entered)
         if item.optional_vars is not None:
-            self._bind(item.optional_vars, UNKNOWN, None)
+            self._bind(item.optional_vars, UNKNOWN)
         return (dotted or value.dotted) not in self.table.traced
 
     def _assert(self, test: ast.expr, message: ast.expr | None) -> None:
@@ -339,7 +347,7 @@ class _Walk:
 
     # --- binding ------------------------------------------------------------------------------------------
 
-    def _bind(self, target: ast.expr, value: Value, node: ast.stmt | None) -> None:
+    def _bind(self, target: ast.expr, value: Value) -> None:
         match target:
             case ast.Name(name):
                 self.names[name] = value
@@ -348,7 +356,7 @@ class _Walk:
                 each = element(value)
                 for number, part in enumerate(parts):
                     inner = part.value if isinstance(part, ast.Starred) else part
-                    self._bind(inner, items[number] if items is not None else each, node)
+                    self._bind(inner, items[number] if items is not None else each)
             case ast.Attribute(ast.Name(name), attribute) if name == self.own:
                 known = self.reading.stored.get(attribute)
                 self.reading.stored[attribute] = value if known is None else joined([known, value])
@@ -668,7 +676,7 @@ class _Walk:
         path, held, names = self.path, self.held, dict(self.names)
         for part in node.generators:
             over = self.value(part.iter)
-            self._bind(part.target, element(over), None)
+            self._bind(part.target, element(over))
             # Dynamo goes on after a break in a comprehension, unless it runs over modules.
             self.held = self.held or over.kind == "modules" or isinstance(node, ast.GeneratorExp)
             certain = repeats(over) and not part.ifs
@@ -1075,16 +1083,13 @@ def _loaded(target: ast.expr) -> ast.expr:
     return target
 
 
+_EXITS: dict[type[ast.stmt], str] = {ast.Raise: _RAISE, ast.Continue: _LOOP, ast.Break: _LOOP}
+"""How a statement leaves the block that it ends, where that is not the function."""
+
+
 def _exit(body: list[ast.stmt]) -> frozenset[str]:
     """How control leaves a block that never gets to its end."""
-    match body[-1] if body else None:
-        case ast.Raise():
-            return frozenset({_RAISE})
-        case ast.Continue() | ast.Break():
-            return frozenset({_LOOP})
-        case ast.Return() | ast.If() | ast.With() | ast.Try():
-            return frozenset({_FUNCTION})
-    return frozenset()
+    return frozenset({_EXITS.get(type(body[-1]), _FUNCTION)}) if body else frozenset()
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[str]:

@@ -218,7 +218,7 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
     [
         (["nowhere.py"], "dynamo-lint: nowhere.py: no such file or folder"),
         (["region"], "dynamo-lint: region: no such file or folder; did you mean the command `regions`?"),
-        (["--select", "DYN191"], "dynamo-lint: --select: no rule is named 'DYN191'; did you mean 'DYN901'?"),
+        (["--select", "DYN191"], "dynamo-lint: --select: no rule is named 'DYN191'; did you mean 'DYN101'?"),
         (["--config", "no.toml"], "dynamo-lint: no.toml: cannot be read: No such file or directory"),
         (
             ["--torch-version", "1.13"],
