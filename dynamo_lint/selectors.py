@@ -49,11 +49,11 @@ def closest(word: str, words: Iterable[str]) -> str | None:
     """The word that was probably meant; of two that are as near, the one that begins like it."""
     by_case = {candidate.lower(): candidate for candidate in words}
     import difflib  # late: only what is misspelt needs a guess
-    from os.path import commonprefix
 
     def nearness(candidate: str) -> tuple[float, int]:
         ratio = difflib.SequenceMatcher(None, candidate, word.lower()).ratio()
-        return ratio, len(commonprefix([candidate, word.lower()]))
+        begins = sum(one == other for one, other in zip(candidate, word.lower(), strict=False))
+        return ratio, begins
 
     found = difflib.get_close_matches(word.lower(), by_case, n=len(by_case) or 1)
     return by_case[max(sorted(found), key=nearness)] if found else None

@@ -209,7 +209,7 @@ def _effect(interpreter: Interpreter, hot: CompiledFunction, spot: Spot) -> str:
     owner = interpreter.project.owner(hot.function)
     if owner is not None and "torch.autograd.Function" in interpreter.project.external_bases(owner):
         return spot.row.effect  # Dynamo takes the whole of it, or nothing
-    lost = hot.compiled and (spot.held or spot.row.effect == "eager")
+    lost = hot.compiled and spot.whole and (spot.held or spot.row.effect == "eager")
     return "eager" if lost and not _calls_others(interpreter, hot) else "break"
 
 

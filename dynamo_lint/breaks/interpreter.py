@@ -77,6 +77,8 @@ class Spot:
     held: bool
     """It stands in a loop, a `try` or a context manager, where Dynamo cannot go on after a break."""
     path: Path
+    whole: bool = True
+    """Nothing that stands before it is worth a graph of its own, or it stands in a loop."""
 
 
 @dataclass(slots=True)
@@ -232,14 +234,14 @@ class Interpreter:
         if path not in self.files:
             self.files[path] = {}
             self.files[path] = self.aside(FunctionRef(path, MODULE_KEY)).names
-        return self.files[path].get(name, UNKNOWN)
+        return replace(self.files[path].get(name, UNKNOWN), fresh=False)
 
     def attribute(self, owner: ClassRef, name: str) -> Value:
         """The value of an attribute of an instance."""
         key = owner, name
         if key not in self.attributes:
             self.attributes[key] = UNKNOWN  # while it is being looked for
-            self.attributes[key] = self._attribute(owner, name)
+            self.attributes[key] = replace(self._attribute(owner, name), fresh=False)
         return self.attributes[key]
 
     def _attribute(self, owner: ClassRef, name: str) -> Value:

@@ -40,6 +40,8 @@ class Value:
     """Of a tensor: the compiled function was given it."""
     cast: bool = False
     """Of a tensor: it has just been given another dtype."""
+    fresh: bool = False
+    """Of an object: the function makes it itself."""
     items: tuple[Value, ...] | None = None
     at_times: bool = False
     """Of a bool: it holds in some rounds of a loop, or in training or evaluation alone. Of a tensor: it is
@@ -224,6 +226,8 @@ def arithmetic(left: Value, op: ast.operator, right: Value) -> Value:
 def attribute_of_tensor(base: Value, name: str) -> Value:
     """An attribute of a tensor."""
     kind = _OF_TENSORS.get(name, "object")
+    if name == "device":
+        return Value("object", dotted="torch.device")
     if kind == "tensor":
         return replace(base, made=() if name == "data" else base.made, argument=False, cast=False)
     return Value(kind)

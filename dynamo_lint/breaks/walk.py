@@ -70,10 +70,18 @@ _MADE = {
     "torch.jit.load": "torch.jit.ScriptModule",
     "numpy.random.RandomState": "numpy.random.default_rng",
     "datetime.datetime": "datetime.datetime",
+    "torch.device": "torch.device",
 }
 """The classes that functions of libraries give instances of; a class gives one of itself."""
 
 
+_WORTH = 2
+"""Operations that make a graph worth compiling (torch/_dynamo/symbolic_convert.py, `is_non_empty_graph`)."""
+_GIVING = (
+    results.TENSOR_METHODS | results.SHARED_METHODS | results.MOVES | results.PAIRS | results.WHOLE
+) - results.NOT_TENSOR_METHODS.difference(results.PAIRS, results.WHOLE)
+"""Methods of a tensor that give tensors."""
+_FAILURES = ("ImportError", "ModuleNotFoundError", "Exception")
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 
 
@@ -119,7 +127,9 @@ class _Walk:
         self.project, self.table = interpreter.project, interpreter.table
         self.where, self.receiver = reading.node
         self.own = self.project.self_name(self.where)
-        self.path, self.held = ALWAYS, False
+        self.path, self.held, self.looping = ALWAYS, False, False
+        self.operations = 0
+        """Operations on tensors that have run so far."""
         self.naming = False
         """The name of an attribute is made, which `dynamic-attribute-lookup` reports."""
         self.kept: ast.expr | None = None
@@ -148,7 +158,8 @@ class _Walk:
             if known.kind and (name not in tensors or known != NONE):
                 found[name] = known  # whatever an annotation says
             else:
-                found[name] = TENSOR if name in tensors else Value(asked=frozenset({name}))
+                tensor = replace(TENSOR, argument=self.reading.entered)
+                found[name] = tensor if name in tensors else Value(asked=frozenset({name}))
         return found
 
     # --- statements ---------------------------------------------------------------------------------------
@@ -236,7 +247,7 @@ class _Walk:
             case ast.ClassDef(name):
                 self.names.pop(name, None)
                 if self.where.key != MODULE_KEY:
-                    self.note("class", node)
+                    self.note("class", node, "eager" if self.looping else None)
                     self.names[name] = Value("class")
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
                 self.names.pop(name, None)
@@ -275,17 +286,17 @@ class _Walk:
 
     def _round(self, body: list[ast.stmt], path: Path) -> frozenset[str]:
         """Run the body of a loop, what breaks in its first round breaks; and say what it may leave."""
-        outer, held, before = self.path, self.held, dict(self.names)
-        self.path, self.held = outer.after(path), True
+        outer, held, before, looping = self.path, self.held, dict(self.names), self.looping
+        self.path, self.held, self.looping = outer.after(path), True, True
         leaves = self.block(body)
-        self.path, self.held = outer, held
+        self.path, self.held, self.looping = outer, held, looping
         self.names = merged(before, self.names)
         return (_exit(body) if leaves is None else leaves) - {_LOOP}
 
     def _try(self, node: ast.Try) -> frozenset[str] | None:
         held = self.held
         self.held = True
-        if any(_mentions(handler.type, ("ImportError", "ModuleNotFoundError")) for handler in node.handlers):
+        if any(h.type is None or _mentions(h.type, _FAILURES) for h in node.handlers):
             self._import(node.body)
         leaves = self.block(node.body)
         self.held = held
@@ -387,7 +398,9 @@ class _Walk:
             return
         text = ast.unparse(node).split("\n")[0]
         shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-        self.reading.spots.append(Spot(row, position_of(node), shown, self.held, self.path))
+        # Dynamo compiles what stands before a line that it cannot go on behind, if that is worth it.
+        whole = self.looping or self.operations < _WORTH
+        self.reading.spots.append(Spot(row, position_of(node), shown, self.held, self.path, whole))
 
     def note(self, kind: str, node: ast.AST, effect: str | None = None) -> None:
         """Note a break of one of the kinds that the table names."""
@@ -450,6 +463,12 @@ class _Walk:
 
     def value(self, node: ast.expr | None) -> Value:
         """Evaluate an expression as it runs."""
+        found = self._value(node)
+        if found.kind == "tensor" and isinstance(node, ast.Call | ast.BinOp | ast.Subscript | ast.Compare):
+            self.operations += 1
+        return found
+
+    def _value(self, node: ast.expr | None) -> Value:
         match node:
             case None | ast.Lambda():
                 return UNKNOWN
@@ -589,7 +608,7 @@ class _Walk:
                     self.note("mask", node)
                 elif part.kind == "tensor" and part.scalar and part.dtype in {"int", ""}:
                     self.note("index" if part.argument else "scalar", node)
-                elif any(one.kind == "tensor" and one.argument for one in bounds):
+                elif any(one.kind == "tensor" for one in bounds):
                     self.note("index", node)
                 self.reading.asked |= asked(bounds) if part.kind == "slice" else frozenset()
             return replace(TENSOR, dtype=base.dtype, made=base.made)
@@ -753,6 +772,10 @@ class _Walk:
             return UNKNOWN
         function = self.project.function(target.function)
         for one in function.decorators:
+            outer = FunctionRef(target.function.path, function.outer or MODULE_KEY)
+            if isinstance(one, ir.Call) and self.interpreter.symbol(one.function, outer) in DISABLERS:
+                # With `recursive=False` it runs eagerly itself, and what it calls is compiled.
+                self.note("island", node)
             if self._decorates_by_manager(one, target.function):
                 self.note("manager", node)
         reading = self.interpreter.read(target, self._given(node, function, target, values, words))
@@ -852,8 +875,11 @@ class _Walk:
                 self.note("kernel", node)
             return TENSOR
         row = self.table.method(receiver.dotted, name) if receiver.dotted else None
-        if row is not None:
+        # What the call makes anew is right each time.
+        if row is not None and not (receiver.fresh and row.effect == "stale"):
             self.record(row, node)
+        if receiver.dotted == "torch.Generator" and name == "manual_seed":
+            return receiver
         return Value(asked=receiver.asked)
 
     def _is_cached(self, ref: FunctionRef) -> bool:
@@ -884,6 +910,10 @@ class _Walk:
             return Value("int")
         if name == "requires_grad_":
             return replace(receiver, made=(*receiver.made, node))
+        if words.get("generator", NONE).kind not in {"None", ""}:
+            self.note("source", node)
+        if name in {"storage", "untyped_storage"}:
+            return Value("object")
         if name in {"size", "stride"}:
             return Value("int" if values else "sizes")
         if name in results.INT_METHODS:
@@ -892,7 +922,7 @@ class _Walk:
             return replace(receiver, argument=False, made=() if name == "detach" else receiver.made)
         if name in {"split", "chunk", "unbind", "tensor_split"}:
             return Value("tuple", items=None, dtype="tensor")
-        if name in results.TENSOR_METHODS | results.SHARED_METHODS | results.PAIRS | results.WHOLE:
+        if name in _GIVING:
             # What a method is given besides the tensor are its dimensions, more often than not.
             others = [value for value in values if value.kind != "None"]
             return of_torch(name, [receiver, *others], words)
@@ -917,7 +947,7 @@ class _Walk:
                 self.note("copy", node)
             return values[0] if values else UNKNOWN
         row = self.table.function(dotted)
-        if row is not None:
+        if row is not None and "layout" not in words:
             self.record(row, node)
         built = self.table.built.get(name) if package.startswith("torch.nn") else None
         if built is not None and not _is_plain(words) and node is not self.kept:
@@ -961,7 +991,7 @@ class _Walk:
         made = _MADE.get(dotted) or (dotted if name[:1].isupper() or dotted in self._makers() else "")
         if made == "torch.jit.ScriptModule":
             return Value("module", dotted=made)
-        return Value("object", dotted=made) if made else UNKNOWN
+        return Value("object", dotted=made, fresh=True) if made else UNKNOWN
 
     def _makers(self) -> frozenset[str]:
         return frozenset(kind for kind, _ in self.table.methods)

@@ -396,6 +396,8 @@ def _hook_guards(heard: Witness, stack: ExitStack) -> None:
 
     def explained(manager: Any, code: Any, f_locals: Any, compile_id: Any, *rest: Any, **named: Any) -> Any:
         reason = explain(manager, code, f_locals, compile_id, *rest, **named)
+        if code is None:  # what the entry guards is gone
+            return reason
         heard._hear_version(manager, code, f_locals, compile_id, str(reason))
         return reason
 
