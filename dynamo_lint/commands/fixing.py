@@ -76,8 +76,9 @@ def pass_on(done: Rewritten, found: Discovered) -> None:
 
 def put_in_place(done: Rewritten, found: Discovered) -> None:
     """Write the files, and say what was done, one line each."""
-    from dynamo_lint.run.write import write
+    from dynamo_lint.run.write import tidy, write
 
+    tidy(found.root, found.files)
     left = write(found.root, done)
     written = [path for path in done.files if path not in left]
     fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
