@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamo_lint import __version__
-from dynamo_lint.commands.errors import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft
+from dynamo_lint.commands.errors import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft, say
 from dynamo_lint.commands.help import overview
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def run(args: Sequence[str]) -> int:
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "dynamo-lint"
         said = error.format_message().rstrip(".")
-        click.echo(f"dynamo-lint: {said[:1].lower()}{said[1:]} (see `{command} --help`)", err=True)
+        say(f"dynamo-lint: {said[:1].lower()}{said[1:]} (see `{command} --help`)")
         return EXIT_TROUBLE
     except click.ClickException as error:
         error.show()
@@ -147,7 +147,7 @@ def run(args: Sequence[str]) -> int:
             return EXIT_TROUBLE
         if os.environ.get(DEBUG):
             raise
-        click.echo(f"dynamo-lint: internal error: {_where(error)}; please report it", err=True)
+        say(f"dynamo-lint: internal error: {_where(error)}; please report it")
         click.echo(f"Set {DEBUG}=1 to see the traceback.", err=True)
         return EXIT_TROUBLE
 
