@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamo_lint import __version__
-from dynamo_lint.commands.errors import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft
+from dynamo_lint.commands.errors import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft, say
 from dynamo_lint.commands.help import overview
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ def main() -> None:
     """Run the program and exit."""
     # Facts and syntax trees hold no cycles; looking for some among millions of them costs half the time.
     gc.disable()
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # `nohup` has it ignored.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
     status = run(sys.argv[1:])
     # Python would free object by object at its end, and wait for threads: after Ctrl-C one of them may wait
     # for a process that has been ended in the middle of its answer.
@@ -101,6 +107,11 @@ def main() -> None:
         with suppress(OSError, ValueError, AttributeError):  # full, closed, or never there
             stream.flush()
     os._exit(status)
+
+
+def _end(number: int, _: object) -> None:
+    """End in an orderly way: drafts, temporary folders and probes are cleared away."""
+    raise SystemExit(128 + number)
 
 
 def run(args: Sequence[str]) -> int:
@@ -115,7 +126,7 @@ def run(args: Sequence[str]) -> int:
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "dynamo-lint"
         said = error.format_message().rstrip(".")
-        click.echo(f"dynamo-lint: {said[:1].lower()}{said[1:]} (see `{command} --help`)", err=True)
+        say(f"dynamo-lint: {said[:1].lower()}{said[1:]} (see `{command} --help`)")
         return EXIT_TROUBLE
     except click.ClickException as error:
         error.show()
@@ -123,6 +134,8 @@ def run(args: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("dynamo-lint: interrupted", err=True)
         return EXIT_INTERRUPTED
+    except SystemExit as ended:
+        return int(ended.code or 0)
     except ReaderLeft:
         return EXIT_PIPE
     except MemoryError:
@@ -134,7 +147,7 @@ def run(args: Sequence[str]) -> int:
             return EXIT_TROUBLE
         if os.environ.get(DEBUG):
             raise
-        click.echo(f"dynamo-lint: internal error: {_where(error)}; please report it", err=True)
+        say(f"dynamo-lint: internal error: {_where(error)}; please report it")
         click.echo(f"Set {DEBUG}=1 to see the traceback.", err=True)
         return EXIT_TROUBLE
 

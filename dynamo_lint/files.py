@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +26,11 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _WRITE = os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+_DRAFT = ".dynamo-lint-draft-{}-{}"
+_DRAFTS = re.compile(r"\.dynamo-lint-draft-(\d{1,9})-[0-9a-f]{16}")
+_LONG_AGO = 86400.0
+"""Seconds after which nobody waits to rename a draft, whatever the number of its process is used for now."""
 
 
 def read(path: str | Path, largest: int = LARGEST, links: bool = True) -> bytes:
@@ -55,9 +62,44 @@ def read_named(path: str | Path, largest: int = LARGEST) -> bytes:
 
 
 def create_beside(target: Path, mode: int = 0o666) -> tuple[int, Path]:
-    """A new file in the folder of another, open for writing; its name cannot be told beforehand."""
-    draft = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+    """A new file in the folder of another, open for writing, which is to be renamed to it or removed.
+
+    Its name cannot be told beforehand, but says who makes it: `remove_leftovers` knows it if that is killed.
+    """
+    draft = target.with_name(_DRAFT.format(os.getpid(), os.urandom(8).hex()))
     return os.open(draft, _WRITE | os.O_CREAT | os.O_EXCL | _NO_LINK, mode), draft
+
+
+def remove_leftovers(folder: str | Path, shared: bool = False) -> None:
+    """Remove the drafts in a folder that runs have left there which were killed.
+
+    Those of processes that this system does not know stay for a day where other systems share the folder.
+    """
+    with suppress(OSError):
+        owners = {os.geteuid(), os.stat(folder).st_uid} if hasattr(os, "geteuid") else {0}
+        for entry in list(os.scandir(folder)):
+            if not (named := _DRAFTS.fullmatch(entry.name)):
+                continue
+            about = os.lstat(entry.path)
+            is_old = about.st_mtime < time.time() - _LONG_AGO
+            is_left = is_old or (not shared and _is_gone(int(named[1])))
+            if is_left and stat.S_ISREG(about.st_mode) and about.st_uid in owners:
+                os.unlink(entry.path)
+
+
+def _is_gone(process: int) -> bool:
+    """Whether no other process has this number; outside of POSIX there is no way to ask without harm."""
+    if process == os.getpid():
+        return True  # a number used anew, as in containers: this one has no drafts yet
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        pass
+    return False
 
 
 def inside(path: str | Path, tops: Iterable[str]) -> bool:

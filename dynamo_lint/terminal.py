@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 import unicodedata
 from dataclasses import dataclass
@@ -10,6 +11,13 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
+
+_ORDERS = re.compile(
+    r"(?<!\S)::(?=(?:error|warning|notice|debug|group|endgroup|echo|(?:add|remove|set|save|stop|internal)-[a-z-]+)"
+    r"(?:[\s:]|$))|##(?=\w*\[)",
+    re.IGNORECASE,
+)
+"""What a CI service takes for an order wherever a log says it: `::error ::`, `##[error]`, `##vso[...]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +85,12 @@ def _columns() -> int:
 
 
 def clean(text: str) -> str:
-    """Text with control characters made visible, so that a source line cannot steer the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char == "\t" else _visible(char) for char in text)
+    """Text that steers neither a terminal nor a CI service: what could is shown, character by character."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() or char == "\t" else _visible(char) for char in text)
+    if "::" in text or "##" in text:
+        text = _ORDERS.sub(lambda order: order[0][0] + "\ufffd", text)
+    return text
 
 
 def char_width(char: str) -> int:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 from unittest import mock
 
@@ -95,41 +96,123 @@ def prove(path: Path, probe: str | None = None, calls: int = 12, backend: str = 
 
 def watch(path: Path, limit: int | None = None, backend: str = "aot_eager") -> Receipt:
     """Run the program at `path` whose `drive()` makes the calls, or returns `(call, batches)` as a probe does."""
-    with uncompiled(Witness("eager")), _driver(path) as outputs:
-        theirs = [frozen(output) for output in outputs]
+    theirs = run_eagerly(path)
+    receipt, ours = run_compiled(path, limit, backend)
+    return replace(receipt, stale=differ(ours.outputs, theirs.outputs, backend))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the calls of a program returned, and what they left behind."""
+
+    outputs: list[Any]
+    state: dict[str, Any]
+    """Numbers, texts and tensors by the way to them, from the program's names; empty unless asked for."""
+
+
+def differ(ours: list[Any], theirs: list[Any], backend: str = "aot_eager") -> bool:
+    """Whether any of the outputs differ."""
+    return any(difference(one, other, backend) for one, other in zip(ours, theirs, strict=True))
+
+
+def run_eagerly(path: Path, state: bool = False) -> Run:
+    """Run the program as if nothing in it were compiled."""
+    with uncompiled(Witness("eager")), _driver(path) as driver:
+        outputs = [frozen(output) for output in driver.calls()]
+        return Run(outputs, left_behind(driver.names, path.parent) if state else {})
+
+
+def run_compiled(
+    path: Path, limit: int | None = None, backend: str = "aot_eager", state: bool = False
+) -> tuple[Receipt, Run]:
+    """Run the program as it stands; its receipt does not know yet whether the outputs are right."""
     ours = []
     with (
         witness(backend, limit) as heard,
         # Dynamo times every new guard with a cold cache: a quarter of a small compile, and nobody reads it.
         mock.patch.object(torch._dynamo.guards, "profile_guard_manager", return_value=0.0),
-        _driver(path) as outputs,
+        _driver(path) as driver,
     ):
-        for number, output in enumerate(outputs):
+        for number, output in enumerate(driver.calls()):
             ours.append(frozen(output))
             heard.call = number + 1
         told = heard.receipt(len(ours))
-    differs = any(difference(one, other, backend) for one, other in zip(ours, theirs, strict=True))
-    return Receipt(
+        run = Run(ours, left_behind(driver.names, path.parent) if state else {})
+    receipt = Receipt(
         compiles=len(told.compiles),
         graphs_run=len(told.graph_calls),
         limit=bool(told.limit_hit),
-        stale=differs,
+        stale=False,
         breaks=len({(found.path, found.line) for found in told.breaks}),
         break_ids=frozenset(found.id for found in told.breaks) - {""},
         recompiles=sum(not one.rejected for one in told.recompiles),
         calls=len(ours),
         never_settles={one.call for one in told.compiles} >= set(range(len(ours))),
     )
+    return receipt, run
+
+
+class _Driver:
+    """The calls of a program, and the names it has for things once they are made."""
+
+    def __init__(self, module: ModuleType, calls: int) -> None:
+        self.names = {name: value for name, value in vars(module).items() if not name.startswith("__")}
+        self._made, self._count = module.drive(), calls
+
+    def calls(self) -> Iterator[Any]:
+        """What each call returns."""
+        if isinstance(self._made, Iterator):
+            for output in self._made:
+                frame = getattr(self._made, "gi_frame", None)
+                self.names |= frame.f_locals if frame is not None else {}
+                yield output
+        else:
+            call, batches = self._made
+            self.names["call"] = call
+            yield from (call(*batches[number % len(batches)]) for number in range(self._count))
 
 
 @contextmanager
-def _driver(path: Path, calls: int = 12) -> Iterator[Iterator[Any]]:
-    """What the calls return, made one by one on a freshly loaded copy with fresh seeds and environment."""
+def _driver(path: Path, calls: int = 12) -> Iterator[_Driver]:
+    """A freshly loaded copy with fresh seeds and environment, its calls to be made one by one."""
     torch.manual_seed(0)
     with loaded(path, path.parent) as module, mock.patch.dict(os.environ):
-        driver = module.drive()
-        if isinstance(driver, Iterator):
-            yield driver
-        else:
-            call, batches = driver
-            yield (call(*batches[number % len(batches)]) for number in range(calls))
+        yield _Driver(module, calls)
+
+
+def left_behind(names: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The numbers, texts and tensors that can be reached from these names through code of the folder."""
+    own = {file.stem for file in folder.glob("*.py")}
+    seen: set[int] = set()
+
+    def leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:
+        value = getattr(value, "_orig_mod", value) if isinstance(value, torch.nn.Module) else value
+        if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str)):
+            yield where, frozen(value)
+        elif id(value) not in seen:
+            seen.add(id(value))
+            for name, part in _parts(value, own):
+                yield from leaves(part, f"{where}.{name}")
+
+    return {where: leaf for name, value in sorted(names.items()) for where, leaf in leaves(value, name)}
+
+
+def _parts(value: Any, own: set[str]) -> Iterable[tuple[object, Any]]:
+    """What a container or an object holds; of objects only modules and those of the program's own classes."""
+    if isinstance(value, (list, tuple)):
+        return enumerate(value)
+    if isinstance(value, Mapping):
+        return list(value.items())
+    if isinstance(value, MethodType):
+        return [("__self__", value.__self__)]
+    found = [
+        (name, part) for name, part in getattr(value, "__dict__", {}).items() if not name.startswith("__")
+    ]
+    if isinstance(value, torch.nn.Module):
+        hidden = vars(torch.nn.Module()).keys() - {"training"}
+        kept = [(name, part) for name, part in found if name not in hidden]
+        return [*kept, *value._parameters.items(), *value._buffers.items(), *value._modules.items()]
+    if isinstance(value, ModuleType):
+        return found if value.__name__ in own else ()
+    home = value if isinstance(value, (type, FunctionType)) else type(value)
+    return found if home.__module__ in own else ()

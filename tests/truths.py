@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import discover
+from dynamo_lint.findings import Finding
 from dynamo_lint.run.check import check
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
@@ -90,9 +91,15 @@ def cases(theme: str) -> list[Case]:
 
 def claims(folder: Path, limit: int = LIMIT) -> list[Claim]:
     """What the linter says about the programs in a folder, given Dynamo's recompile limit."""
+    return [
+        Claim(one.code, one.effect, one.entries, one.severity == "note") for one in findings(folder, limit)
+    ]
+
+
+def findings(folder: Path, limit: int = LIMIT) -> tuple[Finding, ...]:
+    """The findings that `claims` is made of."""
     found = discover((folder,), [], force_exclude=False)
-    report = check(Settings(recompile_limit=limit), found, catalogue(), Sources(found.root))
-    return [Claim(one.code, one.effect, one.entries, one.severity == "note") for one in report.findings]
+    return check(Settings(recompile_limit=limit), found, catalogue(), Sources(found.root)).findings
 
 
 def agreement(claimed: list[Claim], receipt: Receipt, limit: int = LIMIT) -> str:

@@ -28,7 +28,6 @@ _ROW = struct.Struct("<16sQII")
 _SEAL = 16
 _NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.pack")
 """The time in front: the latest pack has the last word on an address."""
-_DRAFT = re.compile(r"\.[0-9a-f]{16}-[0-9a-f]{16}\.pack\.[0-9a-f]{16}")
 _LARGEST = 200_000_000
 """Bytes of a pack."""
 _MOST_WAITING = _SMALL = 4_000_000
@@ -211,12 +210,12 @@ class Store:
             if total > _MOST_BYTES:
                 self._remove([name])
                 total -= size
+        files.remove_leftovers(self._folder, shared=True)
         with suppress(OSError):
             for entry in os.scandir(self._folder):
-                is_draft = _DRAFT.fullmatch(entry.name) is not None
-                if is_draft or entry.name in self._old - self._used:
+                if entry.name in self._old - self._used:
                     age = time.time() - entry.stat(follow_symlinks=False).st_mtime
-                    if age > (_DAY if is_draft else _KEPT_DAYS * _DAY):
+                    if age > _KEPT_DAYS * _DAY:
                         self._remove([entry.name])
 
     def _remove(self, names: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from dynamo_lint.commands.common import (
     prepare,
     region_options,
 )
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble
+from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
 from dynamo_lint.commands.fixing import fix_options
 from dynamo_lint.commands.help import SectionedCommand, option
 from dynamo_lint.config import CONFIDENCES, OLDER_WORDS, OUTPUT_FORMATS, Settings, parse_torch_version
@@ -182,7 +182,7 @@ def check(
         report = run_check(settings, found, rules, sources, None if update_baseline else accepted, means)
     if update_baseline and accepted is not None:
         told = baselines.write(accepted, report, found, settings, rules)
-        return None if quiet else click.echo(told, err=True)
+        return None if quiet else say(told)
     output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
         output.conclude(report, settings, color, output_file, statistics)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.errors import Trouble
+from dynamo_lint.commands.errors import Trouble, say
 from dynamo_lint.commands.help import option
 from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override
 from dynamo_lint.selectors import closest
@@ -133,7 +133,7 @@ def effort(
     home = settings.source.parent if settings.source else Path.cwd()
     store = None
     if not no_cache:
-        store = open_store(home, cache_dir, lambda problem: click.echo(f"dynamo-lint: {problem}", err=True))
+        store = open_store(home, cache_dir, lambda problem: say(f"dynamo-lint: {problem}"))
         if not quiet and (home / FORMER).exists():
             click.echo(f"{FORMER} is no longer used: delete it", err=True)
     try:

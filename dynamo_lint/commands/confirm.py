@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamo_lint.commands.common import color_option, file_options, prepare, region_options
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble
+from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
 from dynamo_lint.commands.help import SectionedCommand, option
 from dynamo_lint.config import TORCH_VERSIONS, Settings, override
 
@@ -216,7 +216,7 @@ def confirm(
     if fixed and again is None and not quiet:
         click.echo("None of these findings has an automatic fix, so there is nothing to compare.", err=True)
     for sentence in too_much:
-        click.echo(f"over budget: {sentence}", err=True)
+        say(f"over budget: {sentence}")
     if too_much or any(one.reply.error for one in reports):
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
@@ -283,6 +283,6 @@ def _with_torch_here(settings: Settings) -> Settings:
 def _progress(quiet: bool) -> Any:
     def show(done: int, total: int, name: str) -> None:
         if not quiet and name and sys.stderr is not None:
-            click.echo(f"running {name} ({done + 1} of {total})", err=True)
+            say(f"running {name} ({done + 1} of {total})")
 
     return show

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from dynamo_lint.terminal import clean
+
 EXIT_CLEAN, EXIT_FINDINGS, EXIT_TROUBLE, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
 
 
@@ -16,7 +18,12 @@ class Trouble(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Print the line to stderr."""
-        click.echo(f"dynamo-lint: {self.format_message()}", err=True)
+        say(f"dynamo-lint: {self.format_message()}")
+
+
+def say(line: str) -> None:
+    """Print a line for people to stderr, whatever the names in it hold."""
+    click.echo(clean(line), err=True)
 
 
 class ReaderLeft(Exception):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamo_lint.commands.common import options
-from dynamo_lint.commands.errors import EXIT_FINDINGS
+from dynamo_lint.commands.errors import EXIT_FINDINGS, say
 from dynamo_lint.commands.help import option
 
 if TYPE_CHECKING:
@@ -76,13 +76,14 @@ def pass_on(done: Rewritten, found: Discovered) -> None:
 
 def put_in_place(done: Rewritten, found: Discovered) -> None:
     """Write the files, and say what was done, one line each."""
-    from dynamo_lint.run.write import write
+    from dynamo_lint.run.write import tidy, write
 
+    tidy(found.root, found.files)
     left = write(found.root, done)
     written = [path for path in done.files if path not in left]
     fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
     for path, why in sorted(left.items()):
-        click.echo(f"{_from_here(found.root / path)} was not changed: {why}", err=True)
+        say(f"{_from_here(found.root / path)} was not changed: {why}")
     _say_refused(done, found)
     if written:
         click.echo(f"Fixed {_count(len(fixed), 'finding')} in {_count(len(written), 'file')}.", err=True)
@@ -92,7 +93,7 @@ def _say_refused(done: Rewritten, found: Discovered) -> None:
     """Say of each fix that was tried and not made why, one line each."""
     for finding, why in done.refused:
         place = f"{_from_here(found.root / finding.span.path)}:{finding.span.line}"
-        click.echo(f"{place} {finding.code} was not fixed: {why}", err=True)
+        say(f"{place} {finding.code} was not fixed: {why}")
 
 
 def _from_here(path: Path) -> str:

@@ -76,6 +76,7 @@ def deliver(text: str | bytes, file: Path | None) -> None:
                 stream.write(data)
             return
         target = Path(os.path.realpath(file))
+        files.remove_leftovers(target.parent)
         handle, draft = files.create_beside(target)
         try:
             with open(handle, "wb") as stream:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from dynamo_lint.commands.errors import say
 from dynamo_lint.config import KEYS, Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.terminal import clean
@@ -23,7 +24,7 @@ def configuration_text(settings: Settings) -> str:
     for key in KEYS:
         value = getattr(settings, key.replace("-", "_")) if key.replace("-", "_") in names else None
         lines.append(f"# {key} is not set" if value is None else f"{key} = {toml(key, value)}")
-    return "\n".join(lines) + "\n"
+    return "".join(f"{clean(line)}\n" for line in lines)
 
 
 def toml(key: str, value: object) -> str:
@@ -40,11 +41,11 @@ def files_text(found: Discovered) -> str:
 
 def explain(settings: Settings, found: Discovered) -> None:
     """Print what `--verbose` adds before the run: the configuration, the root and the files."""
-    click.echo(f"configuration: {settings.source or 'none, defaults'}", err=True)
-    click.echo(f"root: {found.root}", err=True)
+    say(f"configuration: {settings.source or 'none, defaults'}")
+    say(f"root: {found.root}")
     click.echo(f"files: {len(found.files)} read, {len(found.reported)} reported on", err=True)
     for path in found.passed_over:
-        click.echo(f"skipped, larger than 1 MB: {path}", err=True)
+        say(f"skipped, larger than 1 MB: {path}")
 
 
 def warn_of_links(found: Discovered, all_of_them: bool = False) -> None:
@@ -54,7 +55,7 @@ def warn_of_links(found: Discovered, all_of_them: bool = False) -> None:
     names = [clean(name) for name in (found.outside if all_of_them else found.outside[:_FEW])]
     if left := len(found.outside) - len(names):
         names.append(f"and {left} more")
-    click.echo(f"passed over, because links lead out of the project: {', '.join(names)}", err=True)
+    say(f"passed over, because links lead out of the project: {', '.join(names)}")
 
 
 def near(path: Path) -> str:

@@ -8,9 +8,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,7 +45,7 @@ _TAIL_BYTES = 20_000
 
 def run(request: Request, timeout: float, python: str = sys.executable) -> Reply:
     """Run one probe; whatever becomes of it, there is a reply."""
-    with _stoppable(), tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
+    with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
         question, answer, log = (Path(folder) / name for name in ("request.json", "reply.json", "log"))
         question.write_text(json.dumps(request.to_json()), encoding="utf-8")
         home = str(Path(__file__).parent.parent.parent)
@@ -92,23 +91,6 @@ def environment(outer: Mapping[str, str], folder: str) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
     }
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Within it a signal to terminate is an exception, so that no probe or folder outlives the command."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread is told of signals
-        return
-    before = signal.signal(signal.SIGTERM, _stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
-
-
-def _stop(number: int, _: object) -> None:
-    raise SystemExit(128 + number)
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dynamo_lint.confirm.fixed import Comparison
 from dynamo_lint.confirm.verdicts import ProbeReport
-from dynamo_lint.terminal import Look
+from dynamo_lint.terminal import Look, clean
 
 OUTPUTS = {True: "the same", False: "NOT the same", None: "not compared"}
 
@@ -18,7 +18,7 @@ def render(comparisons: Sequence[Comparison], applied: int, look: Look) -> str:
     lines = [look.paint(title, bold=True)]
     for one in comparisons:
         before, after = _costs(one.before), _costs(one.after)
-        lines.append(f"  {look.paint(one.before.name, bold=True)}")
+        lines.append(f"  {look.paint(clean(one.before.name), bold=True)}")
         if one.after.reply.error:
             lines.append(look.wrapped(f"failed after the fixes: {one.after.reply.error}", "    ", "    "))
         lines += [f"    {name:<13} {before[name]:>5} -> {after[name]}" for name in before]

@@ -52,7 +52,7 @@ def _places(finding: Finding, previous: Finding | None, sources: Sources, look: 
     cells = [
         (
             f"line {row.line}" if row.path == here else look.brief(row.path, row.line),
-            row.note if isinstance(row, Step) else row.message,
+            clean(row.note if isinstance(row, Step) else row.message),
         )
         for row in rows
     ]

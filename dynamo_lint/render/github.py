@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.pages import page_url
+from dynamo_lint.render.escapes import command_data, command_property, markdown, markdown_code
 from dynamo_lint.render.prose import explained
 from dynamo_lint.render.view import View
 from dynamo_lint.report import Report
-from dynamo_lint.terminal import clean
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -56,19 +56,9 @@ def _page(hidden: Iterable[Finding], total: int, view: View) -> str:
 
 
 def _row(finding: Finding, view: View) -> str:
-    place = f"{view.path(finding.span.path)}:{finding.span.line}"
+    place = markdown_code(f"{view.path(finding.span.path)}:{finding.span.line}")
     rule = f"[{finding.code}]({page_url(finding.code, finding.name)})"
-    text = " ".join(explained(finding)).replace("|", "\\|")
-    return f"| {_code(place)} | {rule} | {clean(_one_line(text))} |\n"
-
-
-def _code(text: str) -> str:
-    """Text as code in a cell of a table; what would end the cell or the code early is written as entities."""
-    shown = clean(_one_line(text))
-    if not {"`", "|"} & set(shown):
-        return f"`{shown}`"
-    plain = (char if char.isalnum() or char in " /.:-" else f"&#{ord(char)};" for char in shown)
-    return f"<code>{''.join(plain)}</code>"
+    return f"| {place} | {rule} | {markdown(' '.join(explained(finding)))} |\n"
 
 
 def _command(finding: Finding, view: View) -> str:
@@ -78,17 +68,5 @@ def _command(finding: Finding, view: View) -> str:
         # GitHub refuses columns where a range has several lines.
         where |= {"col": span.column, "endColumn": span.end_column}
     where["title"] = f"{finding.code} {finding.name}"
-    properties = ",".join(f"{key}={_property(str(value))}" for key, value in where.items())
-    return f"::{COMMANDS[finding.severity]} {properties}::{_data(chr(10).join(explained(finding)))}\n"
-
-
-def _data(text: str) -> str:
-    return clean(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.splitlines())
+    properties = ",".join(f"{key}={command_property(str(value))}" for key, value in where.items())
+    return f"::{COMMANDS[finding.severity]} {properties}::{command_data(chr(10).join(explained(finding)))}\n"

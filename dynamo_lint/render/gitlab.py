@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from dynamo_lint.render.escapes import json_text
 from dynamo_lint.render.prose import explained
 from dynamo_lint.render.view import View
 from dynamo_lint.report import Report
@@ -26,4 +25,4 @@ def render(report: Report, view: View) -> str:
         }
         for finding in report.findings
     ]
-    return json.dumps(issues, indent=2) + "\n"
+    return json_text(issues)

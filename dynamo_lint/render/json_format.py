@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint import __version__
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.pages import page_url
+from dynamo_lint.render.escapes import json_text
 from dynamo_lint.report import Report, Site
 
 if TYPE_CHECKING:  # nothing that a cached run needs
@@ -37,7 +37,7 @@ def render(report: Report) -> str:
         "unresolved": [unresolved_object(site) for site in report.compiled.unresolved],
         "skipped": [skipped_object(site) for site in report.compiled.skipped],
     }
-    return json.dumps(document, indent=2) + "\n"
+    return json_text(document, exact=True)
 
 
 def skipped_object(site: Site | Skipped | Unresolved) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dynamo_lint.findings import Finding, Fix
+from dynamo_lint.terminal import clean
 
 
 def explained(finding: Finding) -> list[str]:
@@ -17,8 +18,8 @@ def explained(finding: Finding) -> list[str]:
 
 
 def sentence(text: str) -> str:
-    """Text with one full stop at its end."""
-    return text.replace("\n", " ").rstrip(".") + "."
+    """Text as one line that can be printed, with one full stop at its end."""
+    return clean(text.replace("\n", " ")).rstrip(".") + "."
 
 
 def applicable(fix: Fix, command: str = "dynamo-lint check ") -> str:

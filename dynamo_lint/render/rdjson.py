@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from typing import Any
 
 from dynamo_lint import REPOSITORY
 from dynamo_lint.findings import Edit, Finding
 from dynamo_lint.pages import page_url
+from dynamo_lint.render.escapes import json_text, markdown
 from dynamo_lint.render.prose import explained
 from dynamo_lint.render.view import View
 from dynamo_lint.report import Report
@@ -27,7 +27,7 @@ def render(report: Report, view: View) -> str:
         "severity": SEVERITIES[severity] if severity else "UNKNOWN_SEVERITY",
         "diagnostics": [_diagnostic(finding, view) for finding in report.findings],
     }
-    return json.dumps(document, indent=2) + "\n"
+    return json_text(document)
 
 
 def byte_column(sources: Sources, path: str, line: int, column: int) -> int:
@@ -39,7 +39,7 @@ def byte_column(sources: Sources, path: str, line: int, column: int) -> int:
 def _diagnostic(finding: Finding, view: View) -> dict[str, Any]:
     span = finding.span
     return {
-        "message": "\n".join(explained(finding)),
+        "message": "\n".join(map(markdown, explained(finding))),
         "location": {
             "path": view.path(span.path),
             "range": {
@@ -52,7 +52,7 @@ def _diagnostic(finding: Finding, view: View) -> dict[str, Any]:
         "suggestions": _suggestions(finding, view.sources),
         "related_locations": [
             {
-                "message": place.message,
+                "message": markdown(place.message),
                 "location": {
                     "path": view.path(place.path),
                     "range": {"start": _position(view.sources, place.path, place.line, place.column)},

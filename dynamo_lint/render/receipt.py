@@ -34,10 +34,11 @@ def conclusion(reports: Sequence[ProbeReport]) -> str:
 
 def _probe(report: ProbeReport, look: Look) -> list[str]:
     place = look.place(report.path, report.line)
-    lines = [f"{look.paint(report.name, bold=True)}  {place}"]
+    lines = [f"{look.paint(clean(report.name), bold=True)}  {place}"]
     reply, receipt = report.reply, report.reply.receipt
     if reply.error:
-        lines.append(look.wrapped(f"{look.paint('failed', fg='red', bold=True)}: {reply.error}"))
+        failed = look.paint("failed", fg="red", bold=True)
+        lines.append(look.wrapped(f"failed: {reply.error}").replace("failed", failed, 1))
         lines += [f"    {clipped(clean(line), look.width - 4)}" for line in reply.detail.splitlines()]
     if receipt is None:
         return lines
@@ -140,7 +141,7 @@ def _unpredicted(count: int, one: Recompile, cause: Cause | None, look: Look) ->
         if cause and cause.path
         else _place(one.path, one.first_line, look)
     )
-    calls = f"{_count(count, 'recompile')} of {one.function}, first in call {one.call + 1}"
+    calls = f"{_count(count, 'recompile')} of {clean(one.function)}, first in call {one.call + 1}"
     lines = [f"  {word} {where} {calls}"]
     if cause is None:
         lines.append(look.wrapped(one.reasons[0] if one.reasons else "", " " * 14, " " * 14))
@@ -157,15 +158,17 @@ def _met(cause: Cause) -> str:
 def _unpredicted_break(one: GraphBreak, look: Look) -> list[str]:
     word = look.paint("not predicted by any finding", fg="magenta", bold=True)
     what = "the function runs eagerly" if one.skips_frame else "graph break"
-    ident = f" ({one.id})" if one.id else ""
+    ident = f" ({clean(one.id)})" if one.id else ""
     return [
-        f"  {word} {_place(one.path, one.line, look)} {what} in {one.function}{ident}",
+        f"  {word} {_place(one.path, one.line, look)} {what} in {clean(one.function)}{ident}",
         look.wrapped(one.reason, " " * 14, " " * 14),
     ]
 
 
 def _place(path: str, line: int, look: Look) -> str:
-    return look.place(relative(path, look.root), line) if Path(path).is_absolute() else f"{path}:{line}"
+    return (
+        look.place(relative(path, look.root), line) if Path(path).is_absolute() else f"{clean(path)}:{line}"
+    )
 
 
 def _count(number: int, noun: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from dynamo_lint import __version__
 from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile, relative
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
+from dynamo_lint.render.escapes import json_text
 
 SCHEMA_VERSION = 1
 
@@ -26,7 +26,7 @@ def render(reports: Sequence[ProbeReport], root: Path, fixed: dict[str, Any] | N
         "summary": summary(reports),
         **({"fixed": fixed} if fixed is not None else {}),
     }
-    return json.dumps(document, indent=2) + "\n"
+    return json_text(document, exact=True)
 
 
 def summary(reports: Sequence[ProbeReport]) -> dict[str, int]:

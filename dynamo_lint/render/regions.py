@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
+from dynamo_lint.render.escapes import json_text
 from dynamo_lint.render.json_format import SCHEMA_VERSION, skipped_object, unresolved_object
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width
@@ -44,7 +44,7 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
         "unresolved": [unresolved_object(site) for site in regions.unresolved],
         "skipped": [skipped_object(site) for site in regions.skipped],
     }
-    return json.dumps(document, indent=2) + "\n"
+    return json_text(document, exact=True)
 
 
 def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
@@ -68,8 +68,10 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
     if regions.unresolved:
         lines.append(look.paint("Compile sites that could not be resolved:", bold=True))
         for site in regions.unresolved:
-            lines.append(f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {site.why}")
-            lines.append(f"        {advice(site)}")
+            lines.append(
+                f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {clean(site.why)}"
+            )
+            lines.append(f"        {clean(advice(site))}")
         lines.append("")
     if regions.skipped:
         lines.append(look.paint("Compile sites that compile nothing of this code:", bold=True))
@@ -87,13 +89,13 @@ def render_why(hot: Iterable[CompiledFunction], sources: Sources, look: Look) ->
     for way in hot:
         title = look.paint(clean(way.function.id), bold=True) + f" is compiled ({way.confidence.word})"
         if way.receiver is not None:
-            title += f" for {way.receiver.name}"
+            title += f" for {clean(way.receiver.name)}"
         rows = [(look.place(step.path, step.line), step) for step in way.chain]
         width = max((text_width(place) for place, _ in rows), default=0)
-        noted = max((len(step.note) for _, step in rows), default=0)
+        noted = max((len(clean(step.note)) for _, step in rows), default=0)
         lines = [title + ":"]
         for place, step in rows:
-            head = f"    {place:<{width}}  {step.note:<{noted}}  "
+            head = f"    {place:<{width}}  {clean(step.note):<{noted}}  "
             source = clean(sources.line(step.path, step.line)).strip().expandtabs(4)
             lines.append((head + clipped(source, max(look.width - text_width(head), 20))).rstrip())
         blocks.append("\n".join(lines) + "\n")

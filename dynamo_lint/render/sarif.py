@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +11,7 @@ from dynamo_lint import REPOSITORY, __version__
 from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.pages import Page, load_pages, page_url
+from dynamo_lint.render.escapes import json_text, sarif_text
 from dynamo_lint.render.linehash import line_hashes
 from dynamo_lint.render.prose import explained, sentence
 from dynamo_lint.render.view import View
@@ -52,7 +53,7 @@ def render(report: Report, view: View) -> str:
                 "toolExecutionNotifications": [
                     {
                         "level": "error",
-                        "message": {"text": error.message},
+                        "message": _message(error.message),
                         "locations": [_line(view, error.path, error.line)],
                     }
                     for error in report.errors
@@ -64,7 +65,7 @@ def render(report: Report, view: View) -> str:
             for finding in report.findings
         ],
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(page: Page, min_confidence: str) -> dict[str, Any]:
@@ -97,10 +98,10 @@ def _result(
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "level": finding.severity,
-        "message": {"text": "\n".join(explained(finding))},
+        "message": _message("\n".join(explained(finding))),
         "locations": [
             _location(view, finding.span)
-            | {"logicalLocations": [{"fullyQualifiedName": finding.symbol, "kind": "function"}]}
+            | {"logicalLocations": [{"fullyQualifiedName": sarif_text(finding.symbol), "kind": "function"}]}
         ],
         "partialFingerprints": prints,
         "properties": {
@@ -118,7 +119,7 @@ def _result(
         result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     if finding.related:
         result["relatedLocations"] = [
-            _line(view, place.path, place.line) | {"id": number, "message": {"text": place.message}}
+            _line(view, place.path, place.line) | {"id": number, "message": _message(place.message)}
             for number, place in enumerate(finding.related, 1)
         ]
     if finding.fix is not None and finding.fix.edits:
@@ -126,10 +127,14 @@ def _result(
     return result
 
 
+def _message(text: str) -> dict[str, str]:
+    return {"text": sarif_text(text)}
+
+
 def _step(step: Step, finding: Finding, view: View) -> dict[str, Any]:
     at_finding = (step.path, step.line) == (finding.span.path, finding.span.line)
     place = _location(view, finding.span) if at_finding else _line(view, step.path, step.line)
-    return {"location": place | {"message": {"text": step.note}}}
+    return {"location": place | {"message": _message(step.note)}}
 
 
 def _fix(fix: Fix, view: View) -> dict[str, Any]:
@@ -137,7 +142,7 @@ def _fix(fix: Fix, view: View) -> dict[str, Any]:
     for edit in fix.edits:
         files.setdefault(edit.span.path, []).append(edit)
     return {
-        "description": {"text": sentence(fix.message)},
+        "description": _message(sentence(fix.message)),
         "artifactChanges": [
             {
                 "artifactLocation": {"uri": _uri(view, path)},
@@ -171,7 +176,7 @@ def _region(span: Span) -> dict[str, int]:
 
 
 def _uri(view: View, path: str) -> str:
-    return quote(view.path(path), errors="surrogateescape")
+    return quote(os.fsencode(view.path(path)))
 
 
 def _hashes(report: Report, view: View) -> dict[tuple[str, int], str]:

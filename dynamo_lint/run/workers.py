@@ -101,6 +101,7 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 def _start() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says what happens
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has the parent's way of ending
     gc.disable()  # facts and syntax trees hold no cycles
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

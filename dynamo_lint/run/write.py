@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import os
 import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dynamo_lint import files
@@ -17,7 +17,9 @@ from dynamo_lint.run.rewrite import Rewritten
 def write(root: Path, done: Rewritten) -> dict[str, str]:
     """Replace the files; what could not be replaced, by path, with the reason.
 
-    Files that one fix changed together are replaced together: half of a fix is worse than none.
+    Files that one fix changed together are replaced together: half of a fix is worse than none. All their
+    drafts are complete before the first is renamed, and signals to end wait meanwhile. Half of a group is
+    left only where between two renames the process is killed, the power fails or the system refuses one.
     """
     left: dict[str, str] = {}
     for group in done.groups:
@@ -26,8 +28,9 @@ def write(root: Path, done: Rewritten) -> dict[str, str]:
         try:
             trouble = _prepare(root, done, paths, drafts)
             if trouble is None:
-                for target, draft in drafts.items():
-                    draft.replace(target)
+                with _undisturbed():
+                    for target, draft in drafts.items():
+                        draft.replace(target)
         except OSError as error:
             trouble = f"cannot be written: {error.strerror}"
         finally:
@@ -36,6 +39,27 @@ def write(root: Path, done: Rewritten) -> dict[str, str]:
         if trouble is not None:
             left |= dict.fromkeys(paths, trouble)
     return left
+
+
+def tidy(root: Path, paths: Iterable[str]) -> None:
+    """Remove drafts of runs that were killed from beside these files, where this run may write."""
+    top = os.path.realpath(root)
+    for folder in sorted({os.path.dirname(os.path.realpath(root / path)) for path in paths}):
+        if files.inside(folder, [top, files.around(root)]):
+            files.remove_leftovers(folder)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Within it signals to end wait."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, Path]) -> str | None:
@@ -49,18 +73,18 @@ def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, P
             continue  # the same file under another name
         if now != done.originals[path]:
             return f"{path} changed on disk during the run; not rewritten"
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        drafts[target] = Path(name)
+        with _undisturbed():
+            handle, drafts[target] = files.create_beside(target, 0o600)
         with open(handle, "wb") as stream:
             stream.write(done.files[path])
             stream.flush()
             os.fsync(stream.fileno())
-        _give(name, target)
-        shutil.copymode(target, name)
+        _give(drafts[target], target)
+        shutil.copymode(target, drafts[target])
     return None
 
 
-def _give(draft: str, target: Path) -> None:
+def _give(draft: Path, target: Path) -> None:
     """Give a draft to whom the file belongs: root in a container rewrites the files of somebody else."""
     mine, theirs = os.stat(draft), os.stat(target)
     if hasattr(os, "chown") and (mine.st_uid, mine.st_gid) != (theirs.st_uid, theirs.st_gid):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint import cli
+from dynamo_lint import cli, files
 from dynamo_lint.cache import store as store_module
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
@@ -230,7 +230,8 @@ def test_what_nobody_asked_for_in_two_weeks_is_dropped(tmp_path: Path) -> None:
         store = opened(tmp_path)
         store.save({key(name): name.encode()})
         store.close()
-    (tmp_path / f".{packs(tmp_path)[0].name}.{'0' * 16}").write_text("of a run that was killed")
+    handle, _ = files.create_beside(packs(tmp_path)[0])
+    os.close(handle)  # and killed
     (tmp_path / "mine.txt").write_text("of somebody else")
     for file in tmp_path.iterdir():
         os.utime(file, (0, 0))

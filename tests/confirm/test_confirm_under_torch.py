@@ -411,14 +411,10 @@ def test_nothing_that_a_probe_started_outlives_it(tmp_path: Path):
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
 def test_no_probe_outlives_a_command_that_is_ended(by: signal.Signals, tmp_path: Path):
     (tmp_path / "hang.py").write_text(CHILD + "while True: pass\ndef probe_hang(): ...\n")
-    request = f"Request({str(tmp_path / 'hang.py')!r}, 'probe_hang', {str(tmp_path)!r})"
-    code = (
-        "from dynamo_lint.confirm.launch import run\nfrom dynamo_lint.confirm.messages import Request\n"
-        f"run({request}, timeout=120)\n"
-    )
     folder = tmp_path / "temporary"
     folder.mkdir()
-    command = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(folder)})
+    program = [sys.executable, "-m", "dynamo_lint", "confirm", str(tmp_path / "hang.py")]
+    command = subprocess.Popen(program, env={**os.environ, "TMPDIR": str(folder)}, cwd=tmp_path)
     told = tmp_path / "child"
     while not (told.exists() and told.read_text()):
         assert command.poll() is None

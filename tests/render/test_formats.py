@@ -263,7 +263,7 @@ def test_github_annotations_are_escaped(root: Path) -> None:
     odd = replace(FIXABLE, span=Span("a,b:c.py", 1, 1, 1, 2), message="100% of\r\nlines")
     line = rendered("github", root, odd)
     assert line.startswith("::error file=a%2Cb%3Ac.py,line=1,endLine=1,col=1,endColumn=2,title=DYN101 ")
-    assert "::100%25 of%0D lines." in line
+    assert "::100%25 of␍ lines." in line
     assert line.count("\n") == 1
 
 
