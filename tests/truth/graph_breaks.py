@@ -2802,3 +2802,171 @@ def drive():
     run = torch.compile(Model())
     for number in range(12):
         yield run(X, torch.tensor(number + 2))
+
+
+# %% a lock behind operations that are worth a graph
+LOCK = threading.Lock()
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        h = x * 2
+        h = h + 1
+        with LOCK:  # expect: DYN413 break
+            h = h + 1
+        return h
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a recurrent layer that comes first
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(4, 4, batch_first=True)
+
+    def forward(self, x):
+        out, _ = self.rnn(x)  # expect: DYN417 eager
+        return out + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X[None])
+
+
+# %% a nested tensor with a jagged layout
+class Model(nn.Module):
+    def forward(self, x, y):
+        both = torch.nested.nested_tensor([x, y], layout=torch.jagged)
+        return both.values() * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X[0], X[1])
+
+
+# %% a dense tensor that is made dense
+class Model(nn.Module):
+    def forward(self, x):
+        return x.to_dense() * 2 + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a source of random numbers that the region makes
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2 + random.Random(0).random()
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a function that runs eagerly, but what it calls does not
+@torch.compiler.disable(recursive=False)
+def scaled(x):
+    return x * 3
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        return scaled(x) + 1  # expect: DYN406 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a slice up to the largest of some lengths
+class Model(nn.Module):
+    def forward(self, x, lengths: torch.Tensor):
+        return x[:, : lengths.max()] + 1  # expect: DYN402 eager
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X, torch.tensor([2, 3]))
+
+
+# %% a generator that was seeded where it was made
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.source = torch.Generator().manual_seed(0)
+
+    def forward(self, x):
+        x = x * 2
+        return x + 0 * torch.rand(4, generator=self.source)  # expect: DYN414 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a size that comes where a tensor is declared
+class Model(nn.Module):
+    def half(self, size: torch.Tensor):
+        return int(size[-1]) // 2
+
+    def forward(self, x):
+        return x[:, : self.half(x.shape)] * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a batch that is a dictionary
+class Model(nn.Module):
+    def forward(self, batch):
+        x = batch["x"] * 2
+        if "mask" in batch:
+            x = x * batch["mask"]
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run({"x": X})
+
+
+# %% a function that keeps a table is left out on purpose, as its text says
+@torch.compiler.disable
+def clip(x):
+    """Clamp the values; eager, since the table outside of it changes."""
+    return x.clamp(max=0.5)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return clip(x * 2) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
