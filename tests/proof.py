@@ -53,6 +53,8 @@ class Receipt:
     calls: int = 12
     never_settles: bool = False
     """Every single call compiled something."""
+    break_lines: frozenset[tuple[str, int]] = frozenset()
+    """The lines that broke a graph, each with the name of its file."""
 
 
 def shows(effect: str, receipt: Receipt, calls: int = 12) -> bool:
@@ -148,6 +150,7 @@ def run_compiled(
         recompiles=sum(not one.rejected for one in told.recompiles),
         calls=len(ours),
         never_settles={one.call for one in told.compiles} >= set(range(len(ours))),
+        break_lines=frozenset((Path(found.path).name, found.line) for found in told.breaks),
     )
     return receipt, run
 
