@@ -15,12 +15,12 @@ _ESCAPES = re.compile(r"\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]..")
 
 
 def json_text(value: Any, indent: int | None = 2, exact: bool = False) -> str:
-    """A JSON document in ASCII.
+    """A JSON document in ASCII, in which no log finds the order of a CI service (`##[...]`).
 
     A byte of a file name that is no UTF-8 is half a surrogate pair, which services refuse: it becomes U+FFFD.
     `exact` keeps it, so that readers of our own format can open the file.
     """
-    text = json.dumps(value, indent=indent) + "\n"
+    text = json.dumps(value, indent=indent).replace("##", "#\\u0023") + "\n"
     return text if exact else _ESCAPES.sub(lambda one: "\\ufffd" if len(one[0]) == 6 else one[0], text)
 
 

@@ -187,6 +187,12 @@ def valid(file: Path, schema: str) -> str:
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.name)
+def test_a_workflow_of_our_own_is_valid_and_ends(path: Path) -> None:
+    assert valid(path, "vendor.github-workflows") == ""
+    assert all(job["timeout-minutes"] <= 60 for job in yaml.safe_load(path.read_text())["jobs"].values())
+
+
 # The GitHub action
 
 

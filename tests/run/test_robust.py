@@ -472,6 +472,14 @@ def test_generated_programs_never_crash(here: Path, capsys: pytest.CaptureFixtur
     assert said == ""
 
 
+@pytest.mark.skipif(os.name != "posix", reason="makes pipes and devices")
+@pytest.mark.parametrize("family", ["fixes", "cache", "tree", "inputs", "formats"])
+def test_attacks_find_nothing(family: str) -> None:
+    from tools.fuzz import attacked
+
+    assert attacked(family, 10, seed=1) == 0
+
+
 # --- files and folders ----------------------------------------------------------------------------------
 
 
