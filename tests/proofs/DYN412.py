@@ -87,9 +87,11 @@ class Recorded(Critic):
 
     def forward(self, x):
         seen = []
-        handle = self.hidden.register_forward_hook(
-            lambda _, args, out: seen.append(out)
-        )  # expect: DYN412 break
+
+        def record(module, args, out):
+            seen.append(out)
+
+        handle = self.hidden.register_forward_hook(record)  # expect: DYN412 break
         scores = self.scores(x)
         handle.remove()
         return scores, seen[0].mean()
