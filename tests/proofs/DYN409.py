@@ -133,7 +133,7 @@ class PickedByStr(Block):
 
 
 def probe_str():
-    """`str` of an int argument that picks a layer: `self.heads["task_" + str(task)]`"""
+    """`str` that picks a layer: `self.heads["task_" + str(task)]`"""
     model = torch.compile(PickedByStr())
     step = 0
 
@@ -156,7 +156,7 @@ class Checked(Block):
 
 
 def probe_error():
-    """f-string of the step in a `raise` and an `assert` on shapes that are never reached"""
+    """f-string of the step in an error that is never raised"""
     model = torch.compile(Checked())
     step = 0
 
