@@ -20,7 +20,7 @@ MODULES = sorted((ROOT / "dynamo_lint").rglob("*.py"))
 def test_a_rule_its_module_its_page_its_proof_and_its_row_in_the_list_carry_one_name(rule) -> None:
     module = rule.name.replace("-", "_")
     assert rule.check.__module__ == f"dynamo_lint.rules.{module}"
-    assert len((ROOT / "dynamo_lint" / "rules" / f"{module}.py").read_text().splitlines()) <= 120
+    assert len((ROOT / "dynamo_lint" / "rules" / f"{module}.py").read_text().splitlines()) <= 140
     assert (ROOT / "rules" / f"{rule.code}-{rule.name}.md").is_file()
     assert (ROOT / "tests" / "proofs" / f"{rule.code}.py").is_file()
     assert f"{rule.code}-{rule.name}.md) | `{rule.name}` |" in (ROOT / "docs/reference/rules.md").read_text()

@@ -173,8 +173,8 @@ def test_file_ignore_covers_all_lines_wherever_it_stands() -> None:
 
 def test_other_files_and_other_rules_are_not_covered() -> None:
     ((comment,), _) = suppressions.read("a.py", "a = 1  # dynamo-lint: file-ignore[DYN101]\n", CATALOGUE)
-    assert not comment.covers(finding(1, path="b.py"))
-    assert not comment.covers(finding(1, code="DYN103"))
+    others = (finding(1, path="b.py"), finding(1, code="DYN103"))
+    assert not suppressions.covered(others, (comment,))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,12 @@ def test_other_mentions_are_no_findings(comment: str) -> None:
 
 def unused(comment: str, *findings: Finding, enabled: str = "DYN101 DYN103 DYN201") -> list[str]:
     comments, _ = suppressions.read("a.py", f"x = 1  {comment}\n", CATALOGUE)
-    return [found.message for found in suppressions.unused(comments, findings, frozenset(enabled.split()))]
+    return [
+        found.message
+        for found in suppressions.unused(
+            comments, suppressions.lines_of(findings), frozenset(enabled.split())
+        )
+    ]
 
 
 def test_directive_that_silences_nothing_is_a_finding_per_selector() -> None:
@@ -226,7 +231,7 @@ def test_used_directives_noqa_and_rules_that_are_off_are_not_called_unused() -> 
 
 def test_unused_finding_stands_at_the_comment() -> None:
     comments, _ = suppressions.read("a.py", "x = '名'  # dynamo-lint: ignore[DYN101]\n", CATALOGUE)
-    (found,) = suppressions.unused(comments, [], frozenset(CATALOGUE))
+    (found,) = suppressions.unused(comments, {}, frozenset(CATALOGUE))
     assert found.span == Span("a.py", 1, 10, 1, 39)
 
 
@@ -248,7 +253,7 @@ def repaired(source: str) -> str:
     """The source after the first idle directive was repaired, until none is left."""
     while True:
         comments, idle = suppressions.read("a.py", source, CATALOGUE)
-        idle += tuple(suppressions.unused(comments, [], frozenset(CATALOGUE)))
+        idle += tuple(suppressions.unused(comments, {}, frozenset(CATALOGUE)))
         if not idle:
             return source
         source = applied(source, idle[0])
@@ -275,7 +280,7 @@ def test_idle_directive_is_taken_out_and_nothing_else(before: str, after: str) -
 def test_used_selector_stays_where_an_idle_one_is_taken_out() -> None:
     source = "x = 1  # dynamo-lint: ignore[DYN2, DYN101,DYN777] counted\n"
     comments, unknown = suppressions.read("a.py", source, CATALOGUE)
-    idle = list(suppressions.unused(comments, [finding(1)], frozenset(CATALOGUE)))
+    idle = list(suppressions.unused(comments, suppressions.lines_of([finding(1)]), frozenset(CATALOGUE)))
     assert applied(source, idle[0]) == "x = 1  # dynamo-lint: ignore[DYN101, DYN777] counted\n"
     assert applied(source, unknown[0]) == "x = 1  # dynamo-lint: ignore[DYN2, DYN101] counted\n"
 

@@ -220,6 +220,8 @@ def arithmetic(left: Value, op: ast.operator, right: Value) -> Value:
             return computed([left, right])
         return literal(found) if abs(found) < _LARGEST else computed([left, right])
     found = computed([left, right])
+    if isinstance(op, ast.Mod):
+        found = replace(found, changes=False)  # a few values, each of which is compiled
     return replace(found, kind="float") if isinstance(op, ast.Div) and found.kind == "int" else found
 
 

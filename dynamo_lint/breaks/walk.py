@@ -128,8 +128,8 @@ class _Walk:
         self.where, self.receiver = reading.node
         self.own = self.project.self_name(self.where)
         self.path, self.held, self.looping = ALWAYS, False, False
-        self.operations = 0
-        """Operations on tensors that have run so far."""
+        self.operations = self.settled = 0
+        """Operations on tensors that have run so far, and before the last line that Dynamo can go on from."""
         self.naming = False
         """The name of an attribute is made, which `dynamic-attribute-lookup` reports."""
         self.kept: ast.expr | None = None
@@ -175,11 +175,14 @@ class _Walk:
                 return leaves or None
             if found - leaves:
                 leaves |= found
-                self.path = self.path.after(Path(False, found <= {_RAISE}))
+                if not found <= {_RAISE}:  # a call that raises is no call that goes on
+                    self.path = self.path.after(RARELY)
         self.path = outer
         return leaves
 
     def _statement(self, node: ast.stmt) -> frozenset[str] | None:
+        if not self.held:
+            self.settled = self.operations
         nothing: frozenset[str] = frozenset()
         match node:
             case ast.If(test, body, orelse):
@@ -399,7 +402,7 @@ class _Walk:
         text = ast.unparse(node).split("\n")[0]
         shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         # Dynamo compiles what stands before a line that it cannot go on behind, if that is worth it.
-        whole = self.looping or self.operations < _WORTH
+        whole = row.final or self.settled < _WORTH
         self.reading.spots.append(Spot(row, position_of(node), shown, self.held, self.path, whole))
 
     def note(self, kind: str, node: ast.AST, effect: str | None = None) -> None:
@@ -624,7 +627,7 @@ class _Walk:
     def _arithmetic(self, node: ast.AST, left: Value, op: ast.operator, right: Value) -> Value:
         if isinstance(op, ast.Mod) and left.kind == "str":
             for one in right.items or (right,):
-                self._formatted(one, "text", node)
+                self._formatted(one, "percent", node)
             return Value("str")
         if isinstance(op, ast.Mult) and "list" in {left.kind, right.kind}:
             for one in (left, right):
@@ -853,6 +856,8 @@ class _Walk:
         if not receiver.kind and not self.direct.get((node.lineno, name)):
             # A method that hardly anything but a tensor has.
             tensor = (name in _ASKING and not node.args) or name in results.TENSOR_METHODS
+            if tensor and name in _ASKING:
+                return self._of_unknown(node, name, values, words)
             if not tensor and name in results.INT_METHODS:
                 return Value("sizes" if name in {"size", "stride"} and not values else "int")
         if tensor:
@@ -865,9 +870,7 @@ class _Walk:
                 return self._module(node, receiver)
             return receiver if name in results.MOVES | {"eval", "train", "requires_grad_"} else UNKNOWN
         if receiver.kind == "str" and name == "format":
-            for value in (*values, *words.values()):
-                self._formatted(value, "string", node)
-            return Value("str")
+            return Value("str")  # Dynamo formats a number that changes here
         if isinstance(receiver.ref, FunctionRef) and self._is_cached(receiver.ref):
             receiver = replace(receiver, dotted="functools.lru_cache")
         if isinstance(receiver.ref, ClassRef) and receiver.kind == "class" and name == "apply":
@@ -881,6 +884,16 @@ class _Walk:
         if receiver.dotted == "torch.Generator" and name == "manual_seed":
             return receiver
         return Value(asked=receiver.asked)
+
+    def _of_unknown(
+        self, node: ast.Call, name: str, values: list[Value], words: Mapping[str, Value]
+    ) -> Value:
+        """A method that hardly anything but a tensor has, of something that is not known to be one."""
+        path = self.path
+        self.path = path.after(Path(False, True))
+        found = self._of_tensor(node, TENSOR, name, values, words)
+        self.path = path
+        return found
 
     def _is_cached(self, ref: FunctionRef) -> bool:
         return any(
@@ -947,7 +960,7 @@ class _Walk:
                 self.note("copy", node)
             return values[0] if values else UNKNOWN
         row = self.table.function(dotted)
-        if row is not None and "layout" not in words:
+        if row is not None and "layout" not in words and not self._is_free(node, dotted, values):
             self.record(row, node)
         built = self.table.built.get(name) if package.startswith("torch.nn") else None
         if built is not None and not _is_plain(words) and node is not self.kept:
@@ -961,6 +974,15 @@ class _Walk:
         if dotted.startswith("torch.") and _is_true(words.get("requires_grad")):
             self.note("gradient", node)
         return self._result(node, dotted, values, words, tensors)
+
+    def _is_free(self, node: ast.Call, dotted: str, values: list[Value]) -> bool:
+        """A call that breaks the graph as a rule, with arguments for which it does not."""
+        first = values[0] if values else UNKNOWN
+        if dotted == "dataclasses.fields":
+            return first.kind != "class"
+        if dotted.endswith(".Parameter"):  # of what the call was given, or of a buffer
+            return first.argument or (bool(node.args) and self._is_own(node.args[0]))
+        return False
 
     def _result(
         self, node: ast.Call, dotted: str, values: list[Value], words: Mapping[str, Value], tensors: bool
@@ -988,6 +1010,8 @@ class _Walk:
             return Value(kind, dotted=f"torch.nn.{name}")
         if package.startswith("numpy") and tensors:
             return TENSOR
+        if dotted == "itertools.cycle":
+            return Value("iterator")
         made = _MADE.get(dotted) or (dotted if name[:1].isupper() or dotted in self._makers() else "")
         if made == "torch.jit.ScriptModule":
             return Value("module", dotted=made)
@@ -1022,7 +1046,7 @@ class _Walk:
                 return Value("int") if first.items is None else literal(len(first.items))
             case "isinstance" if len(node.args) == 2:
                 return self._is_instance(first, node.args[1])
-            case "next" | "__next__":
+            case "next":
                 if first.kind == "iterator" and isinstance(node.args[0], ast.Attribute):
                     self.note("iterator", node)
                 return UNKNOWN

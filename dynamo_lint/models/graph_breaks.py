@@ -32,6 +32,8 @@ class Row:
     effect: str = "break"
     until: tuple[int, int] | None = None
     """The first torch version in which it does not break."""
+    final: bool = False
+    """Nothing that stands before it in the function is kept either."""
     fullgraph: bool = True
     """It raises under `fullgraph=True`; else Dynamo captures it there."""
 
@@ -113,6 +115,7 @@ def _row(raw: Mapping[str, Any]) -> Row:
         raw.get("switch", ""),
         raw.get("effect", "break"),
         _version(until) if until else None,
+        raw.get("final", False),
         raw.get("fullgraph", True),
     )
 

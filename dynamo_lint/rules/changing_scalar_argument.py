@@ -22,7 +22,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         if found is None:
             continue
         effect, entries = found
-        if effect == "eager" and _is_told(tables, one):
+        if effect in {"eager", "once"} and _is_told(tables, one):
             continue
         where = region(tables, one.hot)
         claim = Claim(

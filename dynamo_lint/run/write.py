@@ -6,6 +6,7 @@ import difflib
 import os
 import shutil
 import signal
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -49,17 +50,24 @@ def tidy(root: Path, paths: Iterable[str]) -> None:
             files.remove_leftovers(folder)
 
 
+_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Within it signals to end wait."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """Within it signals to end wait; only the main thread ever gets one (Python's `signal` module)."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    waiting: list[int] = []
+    before = {number: signal.signal(number, lambda number, _: waiting.append(number)) for number in _ENDING}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for number in waiting:
+            signal.raise_signal(number)
 
 
 def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, Path]) -> str | None:

@@ -237,7 +237,7 @@ def test_receipts_and_regions_print_no_more_than_text(text: str) -> None:
         "2.13", "aot_eager", 2, (),
         tuple(Recompile("f", "/m.py", 1, 1, "", "", False, ("why",), causes) for causes in (((cause,),), ((other,),), ())),
         (GraphBreak("/m.py", 2, "f", "GB1", "why", False, 0, "", 1, ()), GraphBreak("m.py", 2, "f", "", "why", True, 0, "", 1, ())),
-        (), (), {}, None, False, "call 0", ("problem",),
+        (), (), {}, matches_eager=False, mismatch="call 0", problems=("problem",),
     )  # fmt: skip
     verdicts = tuple(Verdict(FIXABLE, word, "why", (0,), (0,)) for word in ("confirmed", "unobserved"))
     detail = f"{text}\n{text}"
