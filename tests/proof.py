@@ -24,6 +24,7 @@ from dynamo_lint.confirm.child.program import Program, compiled, eager, loaded, 
 from dynamo_lint.confirm.child.values import difference, frozen
 from dynamo_lint.confirm.child.witness import Witness, witness
 from dynamo_lint.confirm.discover import probes
+from dynamo_lint.confirm.receipt import GraphBreak
 
 __all__ = ["Receipt", "loaded", "probes", "prove", "shows", "watch"]
 
@@ -150,9 +151,16 @@ def run_compiled(
         recompiles=sum(not one.rejected for one in told.recompiles),
         calls=len(ours),
         never_settles={one.call for one in told.compiles} >= set(range(len(ours))),
-        break_lines=frozenset((Path(found.path).name, found.line) for found in told.breaks),
+        break_lines=frozenset(_own_line(found, path.parent) for found in told.breaks),
     )
     return receipt, run
+
+
+def _own_line(found: GraphBreak, folder: Path) -> tuple[str, int]:
+    """The line of the program at which the graph broke, or that called the library in which it did."""
+    frames = [(Path(frame.path), frame.line) for frame in found.stack]
+    own = [(file.name, line) for file, line in frames if file.parent == folder]
+    return own[-1] if own else (Path(found.path).name, found.line)
 
 
 class _Driver:

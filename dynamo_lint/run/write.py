@@ -81,6 +81,8 @@ def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, P
             continue  # the same file under another name
         if now != done.originals[path]:
             return f"{path} changed on disk during the run; not rewritten"
+        if not target.stat().st_mode & 0o222:
+            return f"{path} is read-only"
         with _undisturbed():
             handle, drafts[target] = files.create_beside(target, 0o600)
         with open(handle, "wb") as stream:

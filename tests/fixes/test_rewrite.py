@@ -143,6 +143,13 @@ def test_files_that_are_closed_between_two_findings_are_opened_again(here: Path,
     assert fixed(here).files == kept
 
 
+def test_a_read_only_file_is_left_alone_also_by_root(here: Path) -> None:
+    (here / "a.py").write_text(COUNTER)
+    (here / "a.py").chmod(0o444)
+    assert write(here, fixed(here)) == {"a.py": "a.py is read-only"}
+    assert (here / "a.py").read_text() == COUNTER
+
+
 def test_a_file_changed_meanwhile_is_left_alone_with_a_message(here: Path) -> None:
     (here / "a.py").write_text(COUNTER)
     done = fixed(here)
