@@ -6,12 +6,15 @@ import difflib
 import os
 import shutil
 import signal
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dynamo_lint import files
 from dynamo_lint.run.rewrite import Rewritten
+
+_ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def write(root: Path, done: Rewritten) -> dict[str, str]:
@@ -51,15 +54,20 @@ def tidy(root: Path, paths: Iterable[str]) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Within it signals to end wait."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """Within it signals to end wait; other threads than the main one are never told of them."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    heard: list[int] = []
+    # A mask of signals would not do: what another thread receives is handled in this one all the same.
+    before = {number: signal.signal(number, lambda one, _: heard.append(one)) for number in _ENDS}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+        for number in dict.fromkeys(heard):
+            signal.raise_signal(number)
 
 
 def _prepare(root: Path, done: Rewritten, paths: list[str], drafts: dict[Path, Path]) -> str | None:
