@@ -14,6 +14,8 @@ from pathlib import Path
 from dynamo_lint import files
 from dynamo_lint.run.rewrite import Rewritten
 
+_ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
 
 def write(root: Path, done: Rewritten) -> dict[str, str]:
     """Replace the files; what could not be replaced, by path, with the reason.
@@ -50,23 +52,21 @@ def tidy(root: Path, paths: Iterable[str]) -> None:
             files.remove_leftovers(folder)
 
 
-_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Within it signals to end wait; only the main thread ever gets one (Python's `signal` module)."""
+    """Within it signals to end wait; other threads than the main one are never told of them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    waiting: list[int] = []
-    before = {number: signal.signal(number, lambda number, _: waiting.append(number)) for number in _ENDING}
+    heard: list[int] = []
+    # A mask of signals would not do: what another thread receives is handled in this one all the same.
+    before = {number: signal.signal(number, lambda one, _: heard.append(one)) for number in _ENDS}
     try:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        for number in waiting:
+            signal.signal(number, handler or signal.SIG_DFL)
+        for number in dict.fromkeys(heard):
             signal.raise_signal(number)
 
 

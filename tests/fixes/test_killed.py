@@ -101,7 +101,7 @@ def test_signals_between_two_renames_wait_until_the_group_is_whole(
     replace = Path.replace
 
     def interrupted(draft: Path, target: Path) -> Path:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         return replace(draft, target)
 
     monkeypatch.setattr(Path, "replace", interrupted)
