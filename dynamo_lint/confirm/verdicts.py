@@ -32,6 +32,7 @@ MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE", "BACKEND"})
 EXPRESSIONS = frozenset({"DYN202", "DYN302", "DYN305"})
 """Rules whose subject is what the line says, not the name of state whose values could be watched."""
 
+_RESUMED = re.compile(r"torch_dynamo_resume_in_\w+_at_(\d+)$")
 INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
 """Breaks that the code itself asks for: `torch.compiler.disable`, `graph_break()`, `skip_frame`."""
 
@@ -133,6 +134,9 @@ def _verdict(finding: Finding, reply: Reply, root: Path) -> Verdict:
         index for index, one in enumerate(receipt.recompiles) if explaining(finding, one, root) is not None
     )
     breaks = tuple(index for index, one in enumerate(receipt.breaks) if _breaks(finding, one, root))
+    if breaks:
+        after = (n for n, one in enumerate(receipt.recompiles) if _follows(finding, one, root))
+        recompiles = tuple(sorted({*recompiles, *after}))
     if recompiles or breaks:
         joint = bool(recompiles) and all(_jointly(subject, receipt.recompiles[index]) for index in recompiles)
         return Verdict(
@@ -144,6 +148,20 @@ def _verdict(finding: Finding, reply: Reply, root: Path) -> Verdict:
             joint and not breaks,
         )
     return _without_evidence(finding, subject, reply, receipt, root)
+
+
+def _follows(finding: Finding, recompile: Recompile, root: Path) -> bool:
+    """Whether the code behind a break was compiled again for the value that the line with the break left.
+
+    Dynamo names that code by the line and keeps such values on its stack (torch/_dynamo/resume_execution.py).
+    """
+    behind = _RESUMED.search(recompile.function)
+    return (
+        behind is not None
+        and finding.span.line <= int(behind[1]) <= finding.span.end_line
+        and relative(recompile.path, root) == finding.span.path
+        and any(all("___stack" in cause.source for cause in joint) for joint in recompile.causes)
+    )
 
 
 def _without_evidence(
