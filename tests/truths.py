@@ -71,6 +71,17 @@ class Case:
         marks = [mark for _, text in self.files for mark in EXPECTED.finditer(text)]
         return [Claim(mark[1], mark[2], note=mark[3] is not None) for mark in marks]
 
+    @property
+    def marks(self) -> dict[tuple[str, int], str]:
+        """The effects that are claimed, by the line and the name of its file; without notes."""
+        return {
+            (name, number): mark[2]
+            for name, text in self.files
+            for number, line in enumerate(text.splitlines(), 1)
+            for mark in EXPECTED.finditer(line)
+            if mark[3] is None
+        }
+
     def write(self, folder: Path) -> Path:
         """Put its files into a folder; the path of the one with the driver."""
         for name, text in self.files:
