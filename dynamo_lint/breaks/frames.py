@@ -273,9 +273,9 @@ def frames(project: Project, regions: Regions, interpreter: Interpreter) -> Fram
 
 
 def is_fullgraph(project: Project, regions: Regions, hot: CompiledFunction) -> bool:
-    """Whether a break in a function is an error, for some region that it is part of."""
-    entries = (regions.entries[index] for index in hot.entries)
-    return any(entry_keywords(project, entry).get("fullgraph") is True for entry in entries)
+    """Whether a break in a function is an error, in every region that it is part of."""
+    entries = [regions.entries[index] for index in hot.entries]
+    return bool(entries) and all(entry_keywords(project, entry).get("fullgraph") is True for entry in entries)
 
 
 def _calls_from_outside(

@@ -743,10 +743,12 @@ class _Walk:
             if not runs:
                 continue
             self.unspelled.remove(call)
+            handed = isinstance(node, ast.Attribute) or _hands_over(node, name.rpartition(".")[2])
             lazy = any(self._is(one, _LAZY, call.target.function) for one in function.decorators)
             if lazy and isinstance(node, ast.Attribute) and not self._is_touched(node.attr):
                 self.note("cached", node)
-            self.follow(call, self.path)
+            # A hook runs on the modules that somebody put it on, which need not be those of this call.
+            self.follow(call, self.path if handed else self.path.after(RARELY))
 
     def follow(self, call: Call, path: Path) -> None:
         """Go on into a function of whose arguments nothing is known."""
@@ -1165,6 +1167,12 @@ def _containers(body: Sequence[ast.stmt]) -> Iterator[str]:
                     yield name
                 case ast.Call(ast.Attribute(ast.Name(name), method)) if method in _OF_CONTAINERS:
                     yield name
+
+
+def _hands_over(node: ast.Call, name: str) -> bool:
+    """Whether a call is given a function by its name: `checkpoint(self.inner, x)`."""
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return any(callee_name(one) == name for one in given)
 
 
 def _mentions(node: ast.expr | None, names: tuple[str, ...]) -> bool:

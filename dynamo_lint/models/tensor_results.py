@@ -60,7 +60,7 @@ def gives_tensor(dotted: str) -> bool:
         package in _PACKAGES
         and name not in NOT_TENSOR_FUNCTIONS
         and not name[:1].isupper()
-        and not name.startswith(("is_", "get_", "set_", "use_"))
+        and not name.startswith(("is_", "get_", "has_", "set_", "use_"))
     )
 
 
