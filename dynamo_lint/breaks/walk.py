@@ -56,11 +56,9 @@ from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
 
 _LONGEST = 60
-
-
+"""Characters of an expression that are shown."""
 _FUNCTION, _LOOP, _RAISE = "function", "loop", "raise"
-
-
+"""The ways to leave a block."""
 _MADE = {
     "logging.getLogger": "logging.Logger",
     "ctypes.cdll.LoadLibrary": "ctypes.CDLL",
@@ -73,8 +71,6 @@ _MADE = {
     "torch.device": "torch.device",
 }
 """The classes that functions of libraries give instances of; a class gives one of itself."""
-
-
 _WORTH = 2
 """Operations that make a graph worth compiling (torch/_dynamo/symbolic_convert.py, `is_non_empty_graph`)."""
 _GIVING = (
@@ -83,29 +79,13 @@ _GIVING = (
 """Methods of a tensor that give tensors."""
 _FAILURES = ("ImportError", "ModuleNotFoundError", "Exception")
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
-
-
 _LAZY = "functools.cached_property"
-
-
 _CACHES = frozenset({"functools.lru_cache", "functools.cache"})
-
-
 _CONVERSIONS = frozenset({"int", "float", "bool", "str", "repr", "range", "complex"})
-
-
 _AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple", "iter", "sorted"})
-
-
 _PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", "tuple"})
-
-
 _ASKING = frozenset({"item", "tolist"})
-
-
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "pop", "update"})
-
-
 _COLLECTIVES = "torch.distributed."
 
 
