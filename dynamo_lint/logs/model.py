@@ -1,0 +1,179 @@
+"""The account of a job, as plain data: what its logs tell, and the lines of the sources that caused it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dynamo_lint.findings import Finding
+
+KINDS = (
+    "value",
+    "size",
+    "requires_grad",
+    "type",
+    "length",
+    "presence",
+    "identity",
+    "mode",
+    "expression",
+)
+"""What a failed check was about."""
+
+PROOFS = ("trace", "text", "none")
+"""What a log can prove: a trace tells of every compile, text of what was switched on, nothing of nothing."""
+
+EVIDENCE = ("finding", "assignment", "reading")
+"""How a cause was found: a finding of `check`; an assignment in the sources; only the line that reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A function that Dynamo compiled, by the line of its `def` as it was logged."""
+
+    path: str
+    """Relative to the working directory; as logged where no such file is there."""
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recompiles:
+    """How often a frame was compiled again because the same check failed first."""
+
+    frame: Frame
+    source: str
+    """The expression that was checked: `self.n`."""
+    kind: str
+    """One of `KINDS`."""
+    guard: str
+    """The first such check: `self.n == 0`."""
+    count: int
+    """Recompiles that took place; the attempt that ran into a limit is none."""
+    values: tuple[str, ...] = ()
+    """The first few values that no longer held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A line at which graphs broke."""
+
+    path: str
+    line: int
+    id: str
+    """`GB0059` in Dynamo's registry; empty where it has none."""
+    reason: str
+    count: int
+    skips_frame: bool
+    """The whole function runs eagerly from then on."""
+    stack: tuple[tuple[str, int], ...] = ()
+    """Path and line of the program's own frames, outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A frame that ran into a limit and is compiled no more."""
+
+    frame: Frame
+    limit: str
+    """`recompile_limit` or `accumulated_recompile_limit`."""
+    value: int | None
+    """The limit's value; None where the log does not tell."""
+    source: str
+    """The expression that failed last."""
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The work of one process of the job."""
+
+    recompiles: int = 0
+    breaks: int = 0
+    limits: int = 0
+    compiles: int | None = None
+    """None where the log cannot tell."""
+    frames: tuple[tuple[Frame, str, int], ...] = ()
+    """Frame, source and number of its recompiles, so that ranks can be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened at a time that the log knows."""
+
+    seconds: float
+    """Since the first record of the job."""
+    frame: Frame
+    kind: str
+    """`compile`, `recompile`, `limit` or `break`."""
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A line that a person must change."""
+
+    path: str
+    line: int
+    code: str
+    """Of the rule that explains it; empty where none does."""
+    subject: str
+    """The state it is about: `self.n`."""
+    frames: tuple[Frame, ...]
+    """The frames that it made Dynamo compile again, or that it broke."""
+    recompiles: int
+    breaks: int
+    limits: int
+    evidence: str
+    """One of `EVIDENCE`."""
+    masked: bool = False
+    """Dynamo's first reason named another check."""
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a job may cost of one thing, and how much it did."""
+
+    key: str
+    """`max-recompiles`, `max-compiles`, `max-breaks`, `max-limit-hits`, or `expected-breaks PATH`."""
+    allowed: int
+    seen: int | None
+    """None where the log cannot tell."""
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether it cost more; what the log cannot tell exceeds nothing and proves nothing."""
+        return self.seen is not None and self.seen > self.allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that the log of a job tells."""
+
+    proof: str = "none"
+    """One of `PROOFS`."""
+    torch: str | None = None
+    compiles: int | None = None
+    recompiles: tuple[Recompiles, ...] = ()
+    """The most frequent first."""
+    breaks: tuple[Break, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    ranks: dict[int, Rank] = field(default_factory=dict)
+    moments: tuple[Moment, ...] = ()
+    """In order of time; thinned out where there are very many."""
+    notes: tuple[str, ...] = ()
+    """Words that qualify the account: `masked`, `sizes`, `truncated`, `ranks-diverge` and others."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogReport:
+    """A job, and what of it the sources explain."""
+
+    job: Job
+    causes: tuple[Cause, ...] = ()
+    """The most expensive first."""
+    unexplained: tuple[Recompiles, ...] = ()
+    """Recompiles for which no line was found."""
+    unseen: tuple[Finding, ...] = ()
+    """Findings about compiled code that the job did not bear out."""
+    budgets: tuple[Budget, ...] = ()
