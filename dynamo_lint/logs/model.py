@@ -14,7 +14,6 @@ KINDS = (
     "length",
     "presence",
     "identity",
-    "mode",
     "expression",
 )
 """What a failed check was about."""
@@ -67,6 +66,8 @@ class Break:
     """The whole function runs eagerly from then on."""
     stack: tuple[tuple[str, int], ...] = ()
     """Path and line of the program's own frames, outermost first."""
+    text: str = ""
+    """The line as it stood when the job ran; empty where the log does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
