@@ -27,7 +27,6 @@ _CALLS = (
     (re.compile(r"(?P<source>[A-Za-z_][\w.\[\]']*) (?:<|<=|>|>=|!=) (?P<value>\S+)$"), "expression"),
 )
 _ASPECTS = {"requires_grad": "requires_grad", "size": "size", "stride": "size", "rank": "size"}
-_PARTS = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 
 INPUT_KINDS = frozenset(("size", "requires_grad"))
 """Kinds that are about the tensors a frame is given, not about state of the program."""
@@ -64,15 +63,14 @@ def read_check(told: str) -> Check:
     )
 
 
-def spelled(source: str) -> str:
-    """A source as its program spells it: `self._modules['a'].n` is `self.a.n`."""
-    return _PARTS.sub(lambda part: f"[{part[1]}]" if part[1].isdigit() else f".{part[1]}", source)
-
-
 def _parts(guard: str) -> tuple[str, str, str]:
     """Source, kind and value of a check."""
     if match := _TENSOR.match(guard):
-        return match["source"], _ASPECTS.get(match["aspect"].strip(), "type"), match["rest"].partition(", actual")[0].strip(" .")
+        return (
+            match["source"],
+            _ASPECTS.get(match["aspect"].strip(), "type"),
+            match["rest"].partition(", actual")[0].strip(" ."),
+        )
     if match := _NO_TENSOR.match(guard):
         return match["source"], "type", ""
     if guard.startswith("GLOBAL_STATE"):

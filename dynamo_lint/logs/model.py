@@ -58,6 +58,8 @@ class Break:
 
     path: str
     line: int
+    function: str
+    """Its bare name; empty where the log does not tell."""
     id: str
     """`GB0059` in Dynamo's registry; empty where it has none."""
     reason: str
@@ -118,7 +120,7 @@ class Cause:
     code: str
     """Of the rule that explains it; empty where none does."""
     subject: str
-    """The state it is about: `self.n`."""
+    """The state it is about, `self.n`, or the line that breaks a graph."""
     frames: tuple[Frame, ...]
     """The frames that it made Dynamo compile again, or that it broke."""
     recompiles: int
@@ -171,6 +173,8 @@ class LogReport:
     """A job, and what of it the sources explain."""
 
     job: Job
+    linted: bool = True
+    """False where no sources were read, so that nothing is explained."""
     causes: tuple[Cause, ...] = ()
     """The most expensive first."""
     unexplained: tuple[Recompiles, ...] = ()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from dynamo_lint.logs.break_text import read_break
 from dynamo_lint.logs.checks import Check, read_check
 from dynamo_lint.logs.model import Break, Frame, Job, Limit, Moment, Rank, Recompiles
 from dynamo_lint.logs.records import Record
@@ -25,13 +26,8 @@ _HIT = re.compile(r"torch\._dynamo hit config\.(?P<limit>\w+) \((?P<value>\d+)\)
 _LIMITED = re.compile(r"function: '(?P<function>.+)' \((?P<path>.+):(?P<line>\d+)\)")
 _LAST = re.compile(r"last reason: (?:\d+/\d+: )?(?P<told>.+)$")
 _FILE = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in ')
-_PLACE = re.compile(r"in user code at (?P<path>.+):(?P<line>\d+)\s*$")
-_IDENT = re.compile(r"/gb/gb(\d+)\.html")
-_EXPLANATION = re.compile(r"^\s*Explanation: (.+)$", re.MULTILINE)
 _LIMIT_TYPE = re.compile(r"Limit type: (?P<limit>\w+)")
 _LIMIT_VALUE = re.compile(r"currently set to (?P<value>\d+)")
-_STACK = "User code traceback:"
-_SKIPS = ("Skipping the function", "results in a skip", "frame skipped", "Skipping the frame")
 _LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch|lib[/\\]python3\.\d+)[/\\]|^<")
 
 Place = tuple[str, int]
@@ -57,6 +53,7 @@ class Told:
 
 @dataclass(slots=True)
 class _Broken:
+    function: str
     id: str
     reason: str
     count: int = 0
@@ -89,7 +86,8 @@ class Process:
     breaks: dict[Place, _Broken] = field(default_factory=dict)
     limits: dict[tuple[Frame, str], Limit] = field(default_factory=dict)
     compiled: int = 0
-    guards_logged: bool = False
+    artifacts: set[str] = field(default_factory=set)
+    """What it was told to log, as far as its records show."""
     recompiles: int = 0
     pending: Attempt | None = None
     started: dict[str, Frame] = field(default_factory=dict)
@@ -132,13 +130,13 @@ class Tally:
         if self._ignored and any(one.search(record.text) for one in self._ignored):
             return
         process = self._process(record, hint, log)
+        process.artifacts.add(record.artifact)
         match record.artifact:
             case "recompiles" | "recompiles_verbose":
                 self._recompile(process, record)
             case "graph_breaks":
                 self._break(process, record)
             case "guards":
-                process.guards_logged = True
                 process.compiled += 1
             case "":
                 self._limit(process, record)
@@ -158,6 +156,12 @@ class Tally:
     def job(self) -> Job:
         """All that was counted."""
         return _job(self.processes(), self.torch, self.notes)
+
+    def logged(self) -> set[str]:
+        """The settings of TORCH_LOGS that must have been on; a trace has all that they tell."""
+        seen = {one for process in self._processes for one in process.artifacts}
+        seen |= {"recompiles"} if "recompiles_verbose" in seen else set()
+        return seen | ({"recompiles", "graph_breaks", "guards"} if "dynamo_start" in seen else set())
 
     def processes(self) -> list[Process]:
         """The processes that speak of Dynamo; of one that left a trace, the text is not counted again."""
@@ -235,7 +239,8 @@ class Tally:
             number = attempt.id.rpartition("/")[2]
             key = (frame, "recompile_limit")
             process.limits.setdefault(
-                key, Limit(frame, key[1], int(number) if number.isdigit() else None, attempt.reasons[0][1].source)
+                key,
+                Limit(frame, key[1], int(number) if number.isdigit() else None, attempt.reasons[0][1].source),
             )
             process.moment(attempt.stamp, frame, "limit")
             return
@@ -264,23 +269,21 @@ class Tally:
         process.moment(record.stamp, frame, "limit")
 
     def _break(self, process: Process, record: Record) -> None:
-        text = record.text
-        place = next((found for line in record.lines[:2] if (found := _PLACE.search(line))), None)
-        if place is None:
+        told = read_break(record.text)
+        own = [one for one in told.stack if not _LIBRARY.search(one.path)]
+        stack = tuple((one.path, one.line) for one in own)
+        where = told.place
+        if where is None or (_LIBRARY.search(where[0]) and stack):
+            where = stack[-1] if stack else None
+        if where is None:
             return
-        stack, texts = _stack(text)
-        where = (place["path"], int(place["line"]))
-        if _LIBRARY.search(where[0]) and stack:
-            where = stack[-1]
-        ident = _IDENT.search(text)
-        explained = _EXPLANATION.search(text)
-        known = process.breaks.setdefault(
-            where, _Broken(f"GB{ident[1]}" if ident else "", explained[1].strip() if explained else "")
-        )
+        known = process.breaks.setdefault(where, _Broken("", told.id, told.reason))
         known.count += 1
-        known.skips_frame |= any(mark in text for mark in _SKIPS)
+        known.skips_frame |= told.skips_frame
         known.stack = known.stack or stack
-        known.text = known.text or texts.get(where, "")
+        here = next((one for one in reversed(own) if (one.path, one.line) == where), None)
+        if here is not None:
+            known.function, known.text = here.function, here.text
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
 
     def _readings(self, told: Told, lines: Iterable[str]) -> None:
@@ -426,18 +429,6 @@ def _metrics(process: Process, record: Record) -> None:
         process.pending = None
 
 
-def _stack(text: str) -> tuple[tuple[Place, ...], dict[Place, str]]:
-    """The program's own lines that led to a break, outermost first, and what stood there."""
-    lines = text.rpartition(_STACK)[2].splitlines() if _STACK in text else []
-    places: list[Place] = []
-    texts: dict[Place, str] = {}
-    for line, following in zip(lines, [*lines[1:], ""], strict=False):
-        if (found := _FILE.search(line)) and not _LIBRARY.search(found["path"]):
-            places.append((found["path"], int(found["line"])))
-            texts[places[-1]] = following.strip()
-    return tuple(places), texts
-
-
 def _job(processes: list[Process], torch: str | None, notes: set[str]) -> Job:
     known = set(notes)
     for one in processes:
@@ -453,7 +444,7 @@ def _job(processes: list[Process], torch: str | None, notes: set[str]) -> Job:
         known.add("sizes")
     if not processes:
         known = {"no-log-lines"}
-    counted = [one.compiled for one in processes if one.traced or one.guards_logged]
+    counted = [one.compiled for one in processes if one.traced or "guards" in one.artifacts]
     return Job(
         proof="trace" if traced else "text" if processes else "none",
         torch=torch,
@@ -491,14 +482,15 @@ def _breaks(processes: list[Process]) -> tuple[Break, ...]:
     found: dict[Place, _Broken] = {}
     for process in processes:
         for place, one in process.breaks.items():
-            known = found.setdefault(place, _Broken(one.id, one.reason))
+            known = found.setdefault(place, _Broken("", one.id, one.reason))
+            known.function = known.function or one.function
             known.count += one.count
             known.skips_frame |= one.skips_frame
             known.stack = known.stack or one.stack
             known.text = known.text or one.text
     ordered = sorted(found.items(), key=lambda pair: -pair[1].count)
     return tuple(
-        Break(path, line, one.id, one.reason, one.count, one.skips_frame, one.stack, one.text)
+        Break(path, line, one.function, one.id, one.reason, one.count, one.skips_frame, one.stack, one.text)
         for (path, line), one in ordered
     )
 
@@ -511,10 +503,14 @@ def _ranks(processes: list[Process]) -> dict[int, Rank]:
     found: dict[int, Rank] = {}
     for number in range(max(numbers) + 1) if max(numbers) < 65_536 else sorted(set(numbers)):
         mine = [one for one in processes if one.rank == number]
-        counted = [one.compiled for one in mine if one.traced or one.guards_logged]
+        counted = [one.compiled for one in mine if one.traced or "guards" in one.artifacts]
         frames = sorted(
-            ((frame, source, count) for one in mine for frame, told in one.frames.items()
-             for (source, _), count in told.counts.items()),
+            (
+                (frame, source, count)
+                for one in mine
+                for frame, told in one.frames.items()
+                for (source, _), count in told.counts.items()
+            ),
             key=repr,
         )
         found[number] = Rank(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.confirm.child.causes import minimal_sets
-from dynamo_lint.confirm.child.sources import Place, place_of, readable
+from dynamo_lint.logs.state import Place, place_of, readable
 from dynamo_lint.confirm.discover import DiscoveryTrouble, find, probes
 from dynamo_lint.confirm.receipt import (
     Cause,

@@ -16,7 +16,7 @@ from types import CodeType
 from typing import Any
 
 from dynamo_lint.confirm.child.comparison import compared
-from dynamo_lint.confirm.child.sources import Place, place_of, readable
+from dynamo_lint.logs.state import Place, place_of, readable
 from dynamo_lint.confirm.child.stacks import Stacks, stack_of, user_frame
 from dynamo_lint.confirm.child.values import displayed
 from dynamo_lint.confirm.receipt import Cause
