@@ -132,8 +132,8 @@ def logs(
 
     PATH is a file that holds the job's stderr, a folder of such files, a folder that TORCH_TRACE
     named, or `-` for stdin. Set TORCH_LOGS=recompiles,graph_breaks for the job, or TORCH_TRACE=/some/folder.
-    Exit status: 0 within the budgets; 1 over one, a limit hit, or ranks that differ; 2 for what cannot be read;
-    3 if the logs prove nothing.
+    Exit status: 0 within the budgets; 1 over one, a limit hit, or ranks that differ; 2 for what cannot
+    be read; 3 if the logs prove nothing.
     """
     from dynamo_lint.commands.output import deliver, look_at
     from dynamo_lint.logs.budgets import budgets
@@ -144,18 +144,14 @@ def logs(
     from dynamo_lint.terminal import wants_colour
 
     configured, found = prepare(sources, force_exclude, given)
+    named: dict[str, Any] = {
+        "max_recompiles": max_recompiles,
+        "max_breaks": max_breaks,
+        "max_compiles": max_graphs,
+        "max_limit_hits": max_limit_hits,
+    }
     contract = replace(
-        configured.contract,
-        **{
-            key: value
-            for key, value in (
-                ("max_recompiles", max_recompiles),
-                ("max_breaks", max_breaks),
-                ("max_compiles", max_graphs),
-                ("max_limit_hits", max_limit_hits),
-            )
-            if value is not None
-        },
+        configured.contract, **{key: value for key, value in named.items() if value is not None}
     )
     tally = _tally(paths, contract.ignore_log, quiet)
     processes = tally.processes()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from dynamo_lint.confirm.messages import Met, Reply
 from dynamo_lint.confirm.receipt import Cause, Frame, GraphBreak, Receipt, Recompile, Unit, relative
+from dynamo_lint.findings import Finding
 from dynamo_lint.logs.break_text import INTENDED
 from dynamo_lint.logs.subjects import Subject, read_subject
-from dynamo_lint.findings import Finding
 
 VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
 

@@ -36,7 +36,7 @@ class BreakText:
     place: tuple[str, int] | None
     """Path and line of the code that broke the graph, where Dynamo names them."""
     id: str
-    """`GB0059` in Dynamo's registry; empty where it has none. A second id is of what follows from the first."""
+    """`GB0059` in Dynamo's registry; empty where it has none. A second one is of what follows from it."""
     reason: str
     """The sentence that says what Dynamo could not do."""
     skips_frame: bool

@@ -1,4 +1,4 @@
-"""The lines that a person must change: each recompile, limit and break of a job, joined with what the sources say."""
+"""The lines that a person must change: what a job cost, joined with what its sources say."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)
 _EFFECTS = ("stale", "once", "per-instance", "per-value", "storm")
 _MODE = "DYN110"
 _SIZES = "DYN506"
+_RESET = "DYN111"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,8 @@ def explain(
         key=lambda one: (-one.limits, -one.recompiles - one.breaks, one.path, one.line),
     )
     used = {one.finding for one in causes}
+    if "reset" in job.notes:
+        used |= {one for one in findings if one.code == _RESET}
     return Explained(
         tuple(causes),
         tuple(_located(one, places) for one in unexplained),

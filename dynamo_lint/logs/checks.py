@@ -6,17 +6,22 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-_COMMENT = re.compile(r"\s{2,}# (?:(?P<text>.*)  # )?(?P<path>\S+):(?P<line>\d+) in (?P<function>\S+)")
+_COMMENT = re.compile(r"\s{2,}# (?:(?P<text>.*)  # )?(?P<path><[^>]*>|\S+):(?P<line>\d+) in \S+")
+_ANY_COMMENT = re.compile(r"\s{2,}#\s")
 _TENSOR = re.compile(r"tensor '(?P<source>.+?)' (?P<aspect>[\w ]+?) mismatch(?P<rest>.*)")
 _NO_TENSOR = re.compile(r"expected type of '(?P<source>.+?)' to be a tensor type")
 _SHAPE = re.compile(r"(?P<source>[A-Za-z_][^\s=<>!*+,()]*)\.(?:size|stride|storage_offset)\(\)")
+_PRESENCE = (
+    re.compile(r"(?:not )?hasattr\((?P<source>.+), '(?P<name>\w+)'\)$"),
+    re.compile(r"(?:not )?___dict_contains\('(?P<name>\w+)', (?P<source>.+)\.__dict__\)$"),
+    re.compile(r"(?:not )?___dict_contains\((?P<key>.+?), (?P<source>.+)\)$"),
+    re.compile(r"(?:not )?set\.__contains__\((?P<source>.+), (?P<key>[^,]+)\)$"),
+)
 _CALLS = (
     (re.compile(r"___check_type_id\((?P<source>.+), \d+\)(?:, type=(?P<value>.*))?$"), "type"),
     (re.compile(r"___check_(?:obj_id|\w+)\((?P<source>.+), \d+\)(?:, type=(?P<value>.*))?$"), "identity"),
-    (re.compile(r"(?:not )?___dict_contains\((?P<value>.+?), (?P<source>.+)\)$"), "presence"),
-    (re.compile(r"(?:not )?set\.__contains__\((?P<source>.+), (?P<value>[^,]+)\)$"), "presence"),
-    (re.compile(r"(?:not )?hasattr\((?P<source>.+), (?P<value>'\w+')\)$"), "presence"),
-    (re.compile(r"list\((?:dict\.keys\((?P<source>.+)\)|.+)\) == (?P<value>.*)$"), "presence"),
+    (re.compile(r"list\(dict\.keys\((?P<source>.+)\)\) == (?P<value>.*)$"), "presence"),
+    (re.compile(r"list\((?P<source>.+)\.keys\(\)\) == (?P<value>.*)$"), "presence"),
     (re.compile(r"(?:___\w+_len|len)\((?P<source>.+)\) == (?P<value>\d+)$"), "length"),
     (re.compile(r"(?:int|float|str|bool)\((?P<source>[^()]+)\) == (?P<value>.*)$"), "value"),
     (re.compile(r"(?P<source>[^=<>!]+?) == (?P<value>.*)$"), "value"),
@@ -54,7 +59,8 @@ class Check:
 def read_check(told: str) -> Check:
     """The check that a reason tells of; what is not understood is an `expression` of itself."""
     comment = _COMMENT.search(told)
-    guard = (told[: comment.start()] if comment else told).strip()
+    cut = comment or _ANY_COMMENT.search(told)
+    guard = (told[: cut.start()] if cut else told).strip()
     source, kind, value = _parts(guard)
     if comment is None:
         return Check(source, kind, guard, value)
@@ -77,6 +83,11 @@ def _parts(guard: str) -> tuple[str, str, str]:
         return "GLOBAL_STATE", "expression", guard.partition(":")[2].strip()
     if match := _SHAPE.search(guard):
         return match["source"], "size", ""
+    for pattern in _PRESENCE:
+        if match := pattern.match(guard):
+            found = match.groupdict()
+            name = f".{found['name']}" if found.get("name") else f"[{found['key']}]"
+            return found["source"] + name, "presence", "absent" if guard.startswith("not ") else "present"
     for pattern, kind in _CALLS:
         if match := pattern.match(guard):
             found = match.groupdict()

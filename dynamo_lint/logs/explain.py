@@ -1,9 +1,9 @@
 """Which checks really made a frame compile again: Dynamo's first reason need not be the cause.
 
-For each entry that did not fit, Dynamo names the first check that failed, in the order of its guard tree, and that order
-says nothing about the program. A check that failed for one entry and held for another cannot alone explain a recompile:
-had it been repaired, the other would still not have fitted. So the smallest set of checks is sought of which each entry
-failed at least one, with what is known of the values each entry was compiled for.
+For each entry that did not fit, Dynamo names the first check that failed, in the order of its guard tree,
+and that order says nothing about the program. A check that failed for one entry and held for another cannot
+alone explain a recompile: had it been repaired, the other would still not have fitted. So the smallest set of
+checks is sought of which each entry failed at least one, with what is known of the values each entry was for.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Places:
         return sorted(path for paths in self._by_name.values() for path in paths)
 
     def file(self, logged: str) -> str | None:
-        """The linted file with the longest end in common with a logged path; None where two have it, or none."""
+        """The linted file whose path ends most like a logged one; None where two do, or none."""
         if logged not in self._known:
             self._known[logged] = self._find(logged)
         return self._known[logged]

@@ -1,9 +1,9 @@
 """Splits what a job wrote into records of torch, whatever stands before, after and between them.
 
-A log may hold the lines of many ranks, launchers' time stamps, colours, progress bars, JSON around each line, and bytes
-that are no text. So the header of torch is searched within each line, and a record is put together by process and
-artifact, never by position: ranks write into the middle of each other's records. Formats as torch 2.6 to 2.15 write
-them (torch/_logging/_internal.py).
+A log may hold the lines of many ranks, launchers' time stamps, colours, progress bars, JSON around each line,
+and bytes that are no text. So the header of torch is searched within each line, and a record is put together
+by process, never by position: ranks write into the middle of each other's records. Formats as torch writes
+them (torch/_logging/_internal.py, the same from 2.6 to 2.15).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Record:
     id: str
     """Frame and compile, `0/3`; empty where the format has none."""
     artifact: str
-    """`recompiles`, `graph_breaks`, `guards`; empty for what is always written; of a trace, what it is about."""
+    """`recompiles`, `graph_breaks`, `guards`; empty for warnings; of a trace, the name of the record."""
     lines: list[str]
     data: dict[str, Any] | None = field(default=None)
     """The head of a structured record; its payload are `lines`. None for text."""

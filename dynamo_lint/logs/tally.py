@@ -1,4 +1,4 @@
-"""Adds up the records of a job: what was compiled how often, why, where graphs broke, which limits were hit."""
+"""Adds up the records of a job: compiles and their reasons, graph breaks, and limits."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ class Tally:
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
 
     def _readings(self, told: Told, lines: Iterable[str]) -> None:
-        """Note the line that each source is read at: the innermost of the program's own in the stack below it."""
+        """Note the line that each source is read at: the innermost of the program in the stack below it."""
         source = ""
         for line in lines:
             if reason := _REASON.search(line):
@@ -350,7 +350,7 @@ def _payload(record: Record) -> list[str]:
 
 
 def _count_id(process: Process, ident: str, first: int) -> None:
-    """Follow the compile numbers of a frame: they start again after a reset, and the first ones may be lost."""
+    """Follow the compile numbers of a frame: a reset starts them again, and the first may be lost."""
     frame, _, number = ident.rpartition("/")
     if not frame or not number.isdigit():
         return
@@ -496,7 +496,7 @@ def _breaks(processes: list[Process]) -> tuple[Break, ...]:
 
 
 def _ranks(processes: list[Process]) -> dict[int, Rank]:
-    """The work of each rank; a rank below the highest that said nothing recompiled nothing that was logged."""
+    """The work of each rank; one below the highest that said nothing did nothing that was logged."""
     numbers = [one.rank for one in processes if one.rank is not None]
     if len(set(numbers)) < 2 and max(numbers, default=0) < 1:
         return {}

@@ -1,7 +1,7 @@
 """Finds the assignments that change what Dynamo checks, by reading: for what no finding speaks of.
 
-A name is all that a log tells of an attribute, so these are candidates, ordered by how near they are to the frame; a
-finding, which knows the object, always comes first.
+A name is all that a log tells of an attribute, so these are candidates, ordered by how near they are to the
+frame; a finding, which knows the object, always comes first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The account of a job's logs for people: what cost most, the line to change, and what the log cannot tell."""
+"""The account of a job's logs for people: what cost most, the line to change, and what is not known."""
 
 from __future__ import annotations
 

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dynamo_lint.logs.model import Break, Budget, Cause, Frame, Job, LogReport, Recompiles
 
 NOTES = {
-    "masked": "Dynamo's first reason is not the cause: it names the first failed check of its guard tree, and other "
-    "checks fail in the reasons of further entries.",
+    "masked": "Dynamo's first reason is not the cause: it names the first failed check of its guard tree; "
+    "others fail in the reasons of further entries.",
     "sizes": "Some recompiles are for another size of an input, which no state of the program explains.",
-    "no-log-lines": "Not one line of Dynamo is in these logs. That proves nothing: run the job with "
+    "no-log-lines": "Not one line of Dynamo is in these logs, which proves nothing. Run the job with "
     "TORCH_LOGS=recompiles,graph_breaks, or with TORCH_TRACE set to a folder.",
-    "recompiles-not-logged": "A limit was hit and no recompile is in the log: the log settings were off. Run the job "
-    "with TORCH_LOGS=recompiles,graph_breaks to see every recompile.",
+    "recompiles-not-logged": "A limit was hit and no recompile is in the log: the log settings were off. Run "
+    "the job with TORCH_LOGS=recompiles,graph_breaks to see every recompile.",
     "truncated": "The last record is cut off, as when a job is killed: what came after it is not counted.",
     "head-lost": "The first compiles of a frame are missing: the log does not begin with the job.",
-    "sources-moved": "The sources have changed since the job ran: lines were found again by function, name and text.",
-    "ranks-diverge": "The ranks did not compile the same frames for the same reasons. With collectives inside compiled "
-    "code, a rank that compiles while the others wait looks like a hang.",
+    "sources-moved": "The sources have changed since the job ran: lines were found again by name and text.",
+    "ranks-diverge": "The ranks did not compile the same frames for the same reasons. With collectives in "
+    "compiled code, a rank that compiles while the others wait looks like a hang.",
     "reset": "Compile numbers start again in one process: something calls `torch._dynamo.reset()`.",
 }
 """Each note in a sentence or two."""
@@ -45,7 +45,7 @@ def counts(job: Job) -> str:
 
 
 def cost(cause: Cause, job: Job) -> str:
-    """What a cause has cost: `7 recompiles of `forward` (a.py:11), then its recompile limit (8): eager since`."""
+    """What a cause has cost: `7 recompiles of forward (a.py:11), then its limit (8): eager since`."""
     parts = []
     names = ", ".join(frame_name(one) for one in cause.frames[:3])
     names += f" and {len(cause.frames) - 3} more" if len(cause.frames) > 3 else ""
