@@ -57,6 +57,7 @@ class _Cost:
     limits: int = 0
     masked: bool = False
     frames: tuple[Frame, ...] = ()
+    values: tuple[str, ...] = ()
 
     def add(self, frame: Frame, recompiles: int = 0, breaks: int = 0, limits: int = 0) -> None:
         """Add what one frame cost."""
@@ -95,6 +96,8 @@ def explain(
             hit = sum(one.source == source for one in limits) or (len(limits) if len(sources) == 1 else 0)
             costs[line].add(frame, recompiles=shares.get(source, 0), limits=hit)
             costs[line].masked |= masked
+            if check is not None and check.kind == "value":
+                costs[line].values = costs[line].values or _values(told, source)
             notes |= {"masked"} if masked else set()
         if any(places.moved(*_logged(one, frame)) for record in told for one in record.checks.values()):
             notes.add("sources-moved")
@@ -321,6 +324,11 @@ def _shares(told: Sequence[Told], sources: Sequence[str]) -> dict[str, int]:
     return shares
 
 
+def _values(told: Sequence[Told], source: str) -> tuple[str, ...]:
+    """The first few values of a source that compiled code was for."""
+    return tuple(dict.fromkeys(value for one in told for value in one.values.get(source, ())))
+
+
 def _logged(check: Check, frame: Frame) -> tuple[str, int, str]:
     """Path, line and text of the line that a check was made at; torch shortens its path."""
     whole = frame.path if frame.path.endswith(check.path.rpartition("/")[2]) else check.path
@@ -399,4 +407,5 @@ def _cause(line: _Line, cost: _Cost, places: Places) -> Cause:
         line.evidence,
         cost.masked,
         line.finding,
+        cost.values,
     )

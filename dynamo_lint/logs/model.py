@@ -131,6 +131,8 @@ class Cause:
     masked: bool = False
     """Dynamo's first reason named another check."""
     finding: Finding | None = None
+    values: tuple[str, ...] = ()
+    """The first few values that were compiled for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -526,9 +526,10 @@ def _ranks(processes: list[Process]) -> dict[int, Rank]:
 def _moments(processes: list[Process]) -> tuple[Moment, ...]:
     """The moments of all ranks in order; a log without a year may pass the end of one."""
     timed = [
-        (_seconds(stamp), frame, kind, process.rank)
+        (seconds, frame, kind, process.rank)
         for process in processes
         for stamp, frame, kind in process.moments
+        if (seconds := _seconds(stamp)) is not None
     ]
     if not timed:
         return ()
@@ -539,6 +540,9 @@ def _moments(processes: list[Process]) -> tuple[Moment, ...]:
     )
 
 
-def _seconds(stamp: str) -> float:
-    """`MMDD hh:mm:ss.ffffff` in seconds of a leap year."""
-    return datetime.strptime(f"2000{stamp[:20]}", "%Y%m%d %H:%M:%S.%f").timestamp()
+def _seconds(stamp: str) -> float | None:
+    """`MMDD hh:mm:ss.ffffff` in seconds of a leap year; None for a time that is none."""
+    try:
+        return datetime.strptime(f"2000{stamp[:20]}", "%Y%m%d %H:%M:%S.%f").timestamp()
+    except ValueError:
+        return None

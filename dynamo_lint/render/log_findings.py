@@ -29,9 +29,7 @@ def _finding(cause: Cause, report: LogReport, root: Path) -> Finding:
         code=cause.code or "DYN000",
         name="logged",
         span=Span(path, cause.line, 1, cause.line, 1),
-        message=f"`{cause.subject}` made Dynamo compile again"
-        if not cause.breaks
-        else f"`{cause.subject}` broke a graph",
+        message=words.advice(cause),
         cost=f"This job: {cost}",
         severity=severity,
         effect="break" if cause.breaks else "storm",

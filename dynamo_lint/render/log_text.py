@@ -39,23 +39,22 @@ def _cause(cause: Cause, report: LogReport, look: Look) -> str:
     rule = look.paint(cause.code, bold=True) + (f" {finding.name}" if finding else "")
     what = look.paint(words.cost(cause, report.job), fg=colour)
     lines = [f"{place}: {rule}".rstrip(": "), f"  {clean(what) if not look.colour else what}"]
-    if seen := words.values(cause, report.job):
+    if seen := words.values(cause):
         lines.append(look.wrapped(f"compiled for {cause.subject} = {seen}", "  ", "    "))
-    if finding is not None:
-        lines.append(look.wrapped(sentence(finding.message)[:1].upper() + sentence(finding.message)[1:]))
-        if finding.fix is not None:
-            lines.append(
-                look.wrapped(f"fix:  {finding.fix.message}{applicable(finding.fix, '')}", "  ", "        ")
-            )
-    else:
+    lines.append(look.wrapped(_capitalised(finding.message if finding else words.advice(cause))))
+    if finding is not None and finding.fix is not None:
         lines.append(
-            look.wrapped(f"`{cause.subject}`" + (f": {told}" if (told := words.evidence(cause)) else ""))
+            look.wrapped(f"fix:  {finding.fix.message}{applicable(finding.fix, '')}", "  ", "        ")
         )
     if cause.masked:
         lines.append(
             look.wrapped("Dynamo's first reason named another check, which alone does not explain this.")
         )
     return "\n".join(lines)
+
+
+def _capitalised(text: str) -> str:
+    return sentence(text)[:1].upper() + sentence(text)[1:]
 
 
 def _rest(report: LogReport, look: Look) -> list[str]:
@@ -104,7 +103,8 @@ def _budgets(report: LogReport, look: Look) -> list[str]:
 
 
 def _notes(report: LogReport, look: Look) -> list[str]:
-    lines = [look.wrapped(words.NOTES[note], "  ", "  ") for note in report.job.notes if note in words.NOTES]
+    told = [note for note in report.job.notes if note != "masked"]
+    lines = [look.wrapped(words.NOTES[note]) for note in told if note in words.NOTES]
     if not report.linted:
         lines.append(look.wrapped("No sources were read, so no line is named."))
     proof = f"proof: {words.PROOFS[report.job.proof]}"

@@ -29,6 +29,9 @@ PROOFS = {
     "none": "nothing",
 }
 
+SIZES = "DYN506"
+"""The rule about sizes that vary under `dynamic=False`."""
+
 LIMITS = {"recompile_limit": "recompile limit", "accumulated_recompile_limit": "accumulated recompile limit"}
 
 
@@ -37,8 +40,12 @@ def counts(job: Job) -> str:
     parts = []
     if job.compiles is not None:
         parts.append(counted(job.compiles, "compile"))
-    parts.append(counted(sum(one.count for one in job.recompiles), "recompile"))
-    parts.append(counted(sum(one.count for one in job.breaks), "graph break"))
+    for noun, count in (
+        ("recompile", sum(one.count for one in job.recompiles)),
+        ("graph break", sum(one.count for one in job.breaks)),
+    ):
+        told = count or job.proof == "trace"
+        parts.append(counted(count, noun) if told else f"no {noun}s logged")
     parts.append(f"{counted(len(job.limits), 'limit')} hit")
     ranks = f" on {len(job.ranks)} ranks" if job.ranks else ""
     return ", ".join(parts) + ranks + (f" (torch {job.torch})" if job.torch else "")
@@ -71,23 +78,26 @@ def place(cause: Cause) -> tuple[str, int]:
     return (broken.path, broken.line) if broken else (cause.path, cause.line)
 
 
-def evidence(cause: Cause) -> str:
-    """How a cause was found, where it was not by a finding; empty otherwise."""
-    match cause.evidence:
-        case "assignment":
-            return "found by reading: the assignment that changes it, as far as names tell"
-        case "reading":
-            return "this line reads it; nothing here shows what changes it" if not cause.breaks else ""
-        case _:
-            return ""
+def advice(cause: Cause) -> str:
+    """What is known of a cause that no finding speaks of, and what to do."""
+    if cause.code == SIZES:
+        return (
+            "this compiles for fixed sizes, and the inputs have others: mark the axis that changes with "
+            "`torch._dynamo.mark_dynamic`, or leave `dynamic` out"
+        )
+    if cause.breaks:
+        return f"`{cause.subject}` broke the graph"
+    if cause.evidence == "assignment":
+        return (
+            f"an assignment changes `{cause.subject}`: found by its name, so look whether it is this object's"
+        )
+    return f"this line reads `{cause.subject}`; nothing here shows what changes it"
 
 
-def values(cause: Cause, job: Job) -> str:
+def values(cause: Cause) -> str:
     """The values that compiled code was for: `0, 2, 4, ...`; empty where there are none."""
-    mine = [one for one in job.recompiles if one.frame in cause.frames and one.kind == "value"]
-    told = [one for one in mine if not cause.masked] or mine
-    seen = list(dict.fromkeys(value for one in told for value in one.values)) if len(mine) == 1 else []
-    return ", ".join(seen[:6]) + (", ..." if len(seen) > 6 else "")
+    shown = ", ".join(cause.values[:6])
+    return shown + (", ..." if shown and len(cause.values) > 6 else "")
 
 
 def unexplained(one: Recompiles) -> str:

@@ -17,7 +17,9 @@ import torch
 
 JOBS = Path(__file__).parent / "jobs"
 TRACED = ("environment", "break_in_loop", "masked_by_argument", "hit_limit")
-KEPT = re.compile(r'\] \{"(?:str|dynamo_start|artifact": \{"name": "(?:recompile_reasons|dynamo_graph_break_reason|torch_version))|fail_reason": "')
+KEPT = re.compile(
+    r'\] \{"(?:str|dynamo_start|artifact": \{"name": "(?:recompile_reasons|dynamo_graph_break_reason|torch_version))|fail_reason": "'
+)
 SITE = Path(torch.__file__).parent.parent
 
 
@@ -30,12 +32,18 @@ def record(name: str) -> None:
         if name in TRACED:
             settings["TORCH_TRACE"] = str(home / "trace")
         done = subprocess.run(
-            [sys.executable, f"{home}/{name}.py"], env={**os.environ, **settings}, capture_output=True, text=True
+            [sys.executable, f"{home}/{name}.py"],
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
         )
 
         def moved(text: str) -> str:
-            text = text.replace(str(SITE), "/job/venv/lib/python3.11/site-packages").replace(str(home), "/job")
-            return re.sub(rf"\S*job/{name}\.py", lambda one: one[0] if one[0].startswith('"') else f"/job/{name}.py", text)
+            text = text.replace(str(SITE), "/job/venv/lib/python3.11/site-packages").replace(
+                str(home), "/job"
+            )
+            # In the comment of a check torch shortens the path by what it shares with its own.
+            return re.sub(rf"(?<=# )\S*job/{name}\.py", f"/job/{name}.py", text)
 
         (JOBS / f"{name}.log").write_text(moved(done.stderr))
         for trace in sorted(home.glob("trace/*")):
