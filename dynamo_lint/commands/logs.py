@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dynamo_lint.logs.model import LogReport
     from dynamo_lint.logs.tally import Tally
     from dynamo_lint.report import Report
+    from dynamo_lint.run.reading import Effort
     from dynamo_lint.sources import Sources
 
 SOURCES, JUDGED, OUTPUT = "Sources", "Exit status", "Output"
@@ -136,10 +137,6 @@ def logs(
     be read; 3 if the logs prove nothing.
     """
     from dynamo_lint.commands.output import deliver, look_at
-    from dynamo_lint.logs.budgets import budgets
-    from dynamo_lint.logs.causes import explain, located
-    from dynamo_lint.logs.model import LogReport
-    from dynamo_lint.logs.places import Places
     from dynamo_lint.sources import Sources as Texts
     from dynamo_lint.terminal import wants_colour
 
@@ -150,32 +147,46 @@ def logs(
         "max_compiles": max_graphs,
         "max_limit_hits": max_limit_hits,
     }
-    contract = replace(
-        configured.contract, **{key: value for key, value in named.items() if value is not None}
-    )
-    tally = _tally(paths, contract.ignore_log, quiet)
-    processes = tally.processes()
-    job = tally.job()
+    limits = {key: value for key, value in named.items() if value is not None}
+    configured = replace(configured, contract=replace(configured.contract, **limits))
+    tally = _tally(paths, configured.contract.ignore_log, quiet)
     texts = Texts(found.root, found.given)
-    places = Places(texts, () if no_lint else found.files, Path.cwd())
-    findings: tuple[Finding, ...] = ()
-    if not no_lint and job.proof != "none":
-        with effort(configured, no_cache, cache_dir, jobs, quiet=True) as means:
-            findings = _findings(configured, found, texts, means)
-    explained = explain(processes, job, findings, places, _codes())
-    job = replace(located(job, places), notes=tuple(sorted({*job.notes, *explained.notes})))
-    known = tally.logged() | set(settings or ())
-    report = LogReport(
-        job,
-        not no_lint,
-        explained.causes,
-        explained.unexplained,
-        explained.unseen if job.proof != "none" else (),
-        tuple(budgets(job, contract, known)),
-    )
+    with effort(configured, no_cache, cache_dir, jobs, quiet=True) as means:
+        report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
     look = look_at(found.root, color == "always" or (output_file is None and wants_colour(color, sys.stdout)))
     deliver(_rendered(output_format, report, look, texts, configured), output_file)
     _conclude(report, fail_on, settings, allow_empty, quiet)
+
+
+def _account(
+    tally: Tally,
+    settings: Settings,
+    found: Discovered | None,
+    texts: Sources,
+    means: Effort,
+    logged: tuple[str, ...],
+) -> LogReport:
+    """The job with what its sources explain; `logged` are the log settings that are said to have been on."""
+    from dynamo_lint.logs.budgets import budgets
+    from dynamo_lint.logs.causes import explain, located
+    from dynamo_lint.logs.model import LogReport
+    from dynamo_lint.logs.places import Places
+
+    processes, job = tally.processes(), tally.job()
+    places = Places(texts, () if found is None else found.files, Path.cwd())
+    silent = found is None or job.proof == "none"
+    findings = () if found is None or silent else _findings(settings, found, texts, means)
+    explained = explain(processes, job, findings, places, _codes())
+    job = replace(located(job, places), notes=tuple(sorted({*job.notes, *explained.notes})))
+    known = tally.logged() | set(logged)
+    return LogReport(
+        job=job,
+        linted=found is not None,
+        causes=explained.causes,
+        unexplained=explained.unexplained,
+        unseen=explained.unseen,
+        budgets=tuple(budgets(job, settings.contract, known)),
+    )
 
 
 def _tally(paths: tuple[Path, ...], ignored: tuple[str, ...], quiet: bool) -> Tally:
@@ -194,7 +205,7 @@ def _tally(paths: tuple[Path, ...], ignored: tuple[str, ...], quiet: bool) -> Ta
         raise Trouble(str(wrong)) from None
 
 
-def _findings(settings: Settings, found: Discovered, texts: Sources, means: Any) -> tuple[Finding, ...]:
+def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effort) -> tuple[Finding, ...]:
     """All that `check` has to say, also what it would keep to itself: the log is the proof."""
     from dynamo_lint.run.check import check
     from dynamo_lint.selectors import catalogue

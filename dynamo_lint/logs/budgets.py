@@ -13,7 +13,7 @@ LOGGERS = ("recompiles", "graph_breaks", "guards")
 
 
 def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Budget]:
-    """What each limit of the contract allows and what the job did; `logged` are the settings that were on."""
+    """Hold a job against each limit of the contract; `logged` are the settings that were on."""
     known = set(logged)
     recompiles = sum(one.count for one in job.recompiles)
     if contract.max_recompiles is not None:

@@ -31,7 +31,7 @@ _RESET = "DYN111"
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What the sources say of a job."""
+    """A job as its sources explain it."""
 
     causes: tuple[Cause, ...]
     unexplained: tuple[Recompiles, ...]

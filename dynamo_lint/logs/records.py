@@ -43,7 +43,7 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class Record:
-    """What torch said at one moment."""
+    """One message of torch."""
 
     rank: int | None
     process: str

@@ -35,7 +35,7 @@ Place = tuple[str, int]
 
 @dataclass(slots=True)
 class Told:
-    """What the recompiles of one frame tell: enough to say which check alone explains them."""
+    """The recompiles of one frame, with enough of their reasons to say which checks explain them."""
 
     frame: Frame
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -413,7 +413,7 @@ def _version(text: str) -> str | None:
 
 
 def _metrics(process: Process, record: Record) -> None:
-    """What a trace says of a limit: which one, and its value."""
+    """Note which limit refused a compile, and its value."""
     told = (record.data or {}).get("compilation_metrics")
     reason = str(told.get("fail_reason") or "") if isinstance(told, dict) else ""
     attempt = process.pending

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dynamo_lint.logs.model import Cause, Frame, LogReport
+from dynamo_lint.logs.model import Break, Cause, Frame, Limit, LogReport, Recompiles
 from dynamo_lint.render.escapes import json_text
 from dynamo_lint.render.json_format import finding_object
 from dynamo_lint.terminal import Look
@@ -21,40 +21,9 @@ def render(report: LogReport, look: Look) -> str:
         "proof": job.proof,
         "torch": job.torch,
         "compiles": job.compiles,
-        "recompiles": [
-            {
-                **_frame(one.frame),
-                "source": one.source,
-                "kind": one.kind,
-                "guard": one.guard,
-                "count": one.count,
-                "values": list(one.values),
-            }
-            for one in job.recompiles
-        ],
-        "breaks": [
-            {
-                "path": one.path,
-                "line": one.line,
-                "function": one.function,
-                "id": one.id,
-                "reason": one.reason,
-                "count": one.count,
-                "skips_frame": one.skips_frame,
-                "stack": [list(place) for place in one.stack],
-            }
-            for one in job.breaks
-        ],
-        "limits": [
-            {
-                **_frame(one.frame),
-                "limit": one.limit,
-                "value": one.value,
-                "source": one.source,
-                **({"rank": one.rank} if several else {}),
-            }
-            for one in job.limits
-        ],
+        "recompiles": [_recompiles(one) for one in job.recompiles],
+        "breaks": [_break(one) for one in job.breaks],
+        "limits": [_limit(one, several) for one in job.limits],
         "causes": [_cause(one) for one in report.causes],
         "ranks": {
             str(number): {
@@ -89,6 +58,36 @@ def render(report: LogReport, look: Look) -> str:
 
 def _frame(one: Frame) -> dict[str, Any]:
     return {"path": one.path, "line": one.line, "function": one.function}
+
+
+def _recompiles(one: Recompiles) -> dict[str, Any]:
+    return {
+        **_frame(one.frame),
+        "source": one.source,
+        "kind": one.kind,
+        "guard": one.guard,
+        "count": one.count,
+        "values": list(one.values),
+    }
+
+
+def _break(one: Break) -> dict[str, Any]:
+    return {
+        "path": one.path,
+        "line": one.line,
+        "function": one.function,
+        "id": one.id,
+        "reason": one.reason,
+        "count": one.count,
+        "skips_frame": one.skips_frame,
+        "stack": [list(place) for place in one.stack],
+    }
+
+
+def _limit(one: Limit, several: bool) -> dict[str, Any]:
+    """A limit; its rank only where there are several."""
+    rank = {"rank": one.rank} if several else {}
+    return {**_frame(one.frame), "limit": one.limit, "value": one.value, "source": one.source, **rank}
 
 
 def _cause(one: Cause) -> dict[str, Any]:

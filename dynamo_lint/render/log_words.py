@@ -1,4 +1,4 @@
-"""What the account of a job says in sentences, for all formats that people read."""
+"""The account of a job in sentences, for all formats that people read."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def counts(job: Job) -> str:
 
 
 def cost(cause: Cause, job: Job) -> str:
-    """What a cause has cost: `7 recompiles of forward (a.py:11), then its limit (8): eager since`."""
+    """The cost of a cause: `7 recompiles of forward (a.py:11), then its limit (8): eager since`."""
     parts = []
     names = ", ".join(frame_name(one) for one in cause.frames[:3])
     names += f" and {len(cause.frames) - 3} more" if len(cause.frames) > 3 else ""
@@ -79,7 +79,7 @@ def place(cause: Cause) -> tuple[str, int]:
 
 
 def advice(cause: Cause) -> str:
-    """What is known of a cause that no finding speaks of, and what to do."""
+    """Say what is known of a cause that no finding speaks of, and what to do."""
     if cause.code == SIZES:
         return (
             "this compiles for fixed sizes, and the inputs have others: mark the axis that changes with "
