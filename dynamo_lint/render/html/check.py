@@ -15,9 +15,44 @@ from dynamo_lint.render.html.findings import Card, card
 from dynamo_lint.render.html.page import counted, page
 from dynamo_lint.render.view import View
 from dynamo_lint.report import Report
+from dynamo_lint.sources import Sources
 
-MANY = 1_000
-"""Findings; a page with more has less source around each, and draws a chain where it is met first."""
+LARGEST = 4_800_000
+"""Bytes of a page; a larger one is made again with less around each finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much of each finding a page shows."""
+
+    around: int | None
+    """Lines of source before and after its own; None shows no source at all."""
+    every_chain: bool
+    """Chains are drawn at each finding, not only where they are met first."""
+    edits: bool
+    told: str = ""
+    """What the reader should know about it."""
+
+
+_LONG = "This page is long, so "
+DETAILS = (
+    Detail(2, True, True),
+    Detail(1, False, True, f"{_LONG}a chain of calls is drawn at the first finding that it leads to."),
+    Detail(
+        0,
+        False,
+        False,
+        f"{_LONG}it shows one line of source for each finding, a chain of calls at the "
+        "first finding that it leads to, and no edits: `--diff` prints those.",
+    ),
+    Detail(
+        None,
+        False,
+        False,
+        f"{_LONG}it shows no source and no edits, and a chain of calls at the first "
+        "finding that it leads to. Lint folder by folder to see more.",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +79,16 @@ class Group:
 
 
 def render(report: Report, view: View) -> str:
-    """The whole page."""
-    groups = tuple(_groups(report.findings, view))
+    """The whole page, with as much of each finding as a page of reasonable size can show."""
+    text = ""
+    for detail in DETAILS:
+        text = _page(report, view, detail)
+        if len(text.encode()) <= LARGEST:
+            break
+    return text
+
+
+def _page(report: Report, view: View, detail: Detail) -> str:
     severities = Counter(finding.severity for finding in report.findings)
     return page(
         "check.jinja",
@@ -53,9 +96,10 @@ def render(report: Report, view: View) -> str:
         verdict=summary.verdict(report),
         facts=tuple(_facts(report, view)),
         severities=[(word, severities[word]) for word in reversed(SEVERITIES)],
-        groups=groups,
+        groups=tuple(_groups(report.findings, view.sources, detail)),
         facets=_facets(report.findings),
         total=len(report.findings),
+        told=detail.told,
         report=report,
         words=words,
     )
@@ -91,32 +135,37 @@ def _facets(findings: Sequence[Finding]) -> tuple[Facet, ...]:
     )
 
 
-def _groups(findings: Iterable[Finding], view: View) -> Iterator[Group]:
+def _groups(findings: Iterable[Finding], sources: Sources, detail: Detail) -> Iterator[Group]:
     """The most expensive first."""
     grouped: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         grouped[finding.code, finding.severity, finding.effect].append(finding)
-    ranked = sorted(grouped.values(), key=_rank)
-    thrifty = sum(map(len, ranked)) > MANY
     drawn: dict[object, str] = {}
     number = 0
-    for group in ranked:
+    for group in sorted(grouped.values(), key=_rank):
         entries = []
         cost = Counter(finding.cost for finding in group).most_common(1)[0][0]
         for finding in sorted(group, key=lambda one: -(one.entries or 0)):
             number += 1
-            entry = card(finding, view.sources, f"f{number}", around=0 if thrifty else 2)
-            way = finding.chain[:-1]
-            first = drawn.setdefault(way, entry.anchor) if thrifty and len(way) > 1 else entry.anchor
-            entries.append(
-                Entry(
-                    replace(entry, cost="") if finding.cost == cost else entry,
-                    "" if first == entry.anchor else first,
-                )
-            )
+            entry = _card(finding, sources, f"f{number}", detail)
+            first = entry.anchor
+            if not detail.every_chain and finding.chain:
+                first = drawn.setdefault((finding.symbol, finding.chain[:-1]), first)
+            shown_at = first if first != entry.anchor else ""
+            entries.append(Entry(replace(entry, cost="") if finding.cost == cost else entry, shown_at))
         one = group[0]
         url = page_url(one.code, one.name)
         yield Group(one.code, one.name, url, one.severity, one.effect, cost, tuple(entries))
+
+
+def _card(finding: Finding, sources: Sources, anchor: str, detail: Detail) -> Card:
+    made = card(finding, sources, anchor, detail.around or 0)
+    return replace(
+        made,
+        excerpt=made.excerpt if detail.around is not None else None,
+        hunks=made.hunks if detail.edits else (),
+        related=made.related if detail.around is not None else (),
+    )
 
 
 def _rank(group: Sequence[Finding]) -> tuple[int, int, int, str]:

@@ -14,6 +14,8 @@ LONGEST_LINE = 300
 """Characters of a source line that are shown around its mark."""
 MOST_LINES = 8
 """Of what is marked."""
+WIDE = 88
+"""Characters that fit beside a chain on a large screen."""
 TAB = "    "
 
 
@@ -28,6 +30,8 @@ class Excerpt:
     marked: str
     after: str
     below: str
+    wide: bool
+    """It may have to be scrolled, for which it must be reached by keyboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,7 @@ def excerpt(span: Span, sources: Sources, around: int = 2) -> Excerpt | None:
         marked="\n".join(map(_cut, (middle, *rest))),
         after=_cut(lines[last][stop:]),
         below="\n".join(_cut(lines[number][margin:]) for number in shown if number > last),
+        wide=any(len(lines[number]) - margin > WIDE for number in shown),
     )
 
 
