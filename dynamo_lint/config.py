@@ -32,6 +32,7 @@ OUTPUT_FORMATS = (
     "gitlab",
     "rdjson",
     "junit",
+    "html",
 )
 TORCH_VERSIONS = tuple((2, minor) for minor in range(6, 16))
 """The versions whose behaviour the rules know."""

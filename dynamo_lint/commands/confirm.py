@@ -127,11 +127,11 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
 @file_options
 @option(
     "--output-format",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "html"]),
     default="text",
     metavar="FORMAT",
     section=OUTPUT,
-    help="text (default) or json.",
+    help="text (default), json or html.",
 )
 @option(
     "-o",
@@ -207,7 +207,13 @@ def confirm(
     as_json = receipt_json.render(reports, found.root, again and fixed_format.as_json(*again))
     if receipt is not None:
         deliver(as_json, receipt)
-    text = text_format.render(reports, look) + ("\n" + fixed_format.render(*again, look) if again else "")
+    if output_format == "html":
+        from dynamo_lint.render.html import confirm as page
+        from dynamo_lint.sources import Sources
+
+        text = page.render(reports, Sources(found.root, found.given), again)
+    else:
+        text = text_format.render(reports, look) + ("\n" + fixed_format.render(*again, look) if again else "")
     deliver(as_json if output_format == "json" else text, output_file)
     too_much = exceeded(reports, Budget(max_recompiles, max_graph_breaks, max_graphs))
     if not quiet:

@@ -60,5 +60,10 @@ def sarif_text(text: str) -> str:
     return "\n".join(clean(line).replace("](", "] (") for line in text.split("\n"))
 
 
+def html_text(text: str) -> str:
+    """Text for a template that escapes the marks of HTML; its lines stay lines."""
+    return "\n".join(map(clean, text.split("\n")))
+
+
 def _plain(text: str) -> str:
     return _MARKS.sub(lambda mark: "".join(f"\\{char}" for char in mark[0]), text).replace("@", "＠")

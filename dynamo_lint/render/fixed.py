@@ -17,7 +17,7 @@ def render(comparisons: Sequence[Comparison], applied: int, look: Look) -> str:
     title = f"With {applied} fix{'es' * (applied != 1)} applied to a copy"
     lines = [look.paint(title, bold=True)]
     for one in comparisons:
-        before, after = _costs(one.before), _costs(one.after)
+        before, after = costs(one.before), costs(one.after)
         lines.append(f"  {look.paint(clean(one.before.name), bold=True)}")
         if one.after.reply.error:
             lines.append(look.wrapped(f"failed after the fixes: {one.after.reply.error}", "    ", "    "))
@@ -35,8 +35,8 @@ def as_json(comparisons: Sequence[Comparison], applied: int) -> dict[str, Any]:
         "probes": [
             {
                 "name": one.before.name,
-                "before": _costs(one.before),
-                "after": _costs(one.after),
+                "before": costs(one.before),
+                "after": costs(one.after),
                 "error": one.after.reply.error or None,
                 "same_outputs": one.same_outputs,
                 "graphs": list(one.graphs),
@@ -46,7 +46,8 @@ def as_json(comparisons: Sequence[Comparison], applied: int) -> dict[str, Any]:
     }
 
 
-def _costs(report: ProbeReport) -> dict[str, int]:
+def costs(report: ProbeReport) -> dict[str, int]:
+    """How often a probe compiled, compiled again and broke a graph."""
     receipt = report.reply.receipt
     if receipt is None:
         return {"compiles": 0, "recompiles": 0, "graph_breaks": 0}

@@ -45,6 +45,10 @@ def render(name: str, report: Report, view: View) -> str:
             from dynamo_lint.render import junit
 
             return junit.render(report, view)
+        case "html":
+            from dynamo_lint.render.html import check
+
+            return check.render(report, view)
         case _:
             from dynamo_lint.render import full
 

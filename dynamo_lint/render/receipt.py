@@ -43,12 +43,12 @@ def _probe(report: ProbeReport, look: Look) -> list[str]:
         lines += [f"    {clipped(clean(line), look.width - 4)}" for line in reply.detail.splitlines()]
     if receipt is None:
         return lines
-    lines += [look.wrapped(text) for text in _costs(report, receipt)]
+    lines += [look.wrapped(text) for text in costs(report, receipt)]
     told = [one for one in report.verdicts if one.verdict != "unobserved"]
     for one in sorted(told, key=lambda one: VERDICTS.index(one.verdict)):
         lines += ["", *_verdict(one, receipt, look)]
     missed = [receipt.recompiles[index] for index in report.unpredicted_recompiles]
-    for count, example, cause in _grouped(missed):
+    for count, example, cause in grouped(missed):
         lines += ["", *_unpredicted(count, example, cause, look)]
     for index in report.unpredicted_breaks:
         lines += ["", *_unpredicted_break(receipt.breaks[index], look)]
@@ -63,7 +63,8 @@ def _probe(report: ProbeReport, look: Look) -> list[str]:
     return lines
 
 
-def _costs(report: ProbeReport, receipt: Receipt) -> Iterable[str]:
+def costs(report: ProbeReport, receipt: Receipt) -> Iterable[str]:
+    """The cost of a probe, in a few short sentences."""
     reply = report.reply
     compiles = len(receipt.compiles)
     recompiles, breaks = len(receipt.recompiles), len(receipt.breaks)
@@ -96,8 +97,8 @@ def _verdict(one: Verdict, receipt: Receipt, look: Look) -> list[str]:
     lines = [f"  {word} {place} {look.paint(finding.code, bold=True)} {clean(finding.subject)}"]
     cause = ", always together with other state" if one.joint else ""
     lines.append(look.wrapped(one.why + cause, " " * 14, " " * 14))
-    found = [explaining(finding, receipt.recompiles[index], look.root) for index in one.recompiles]
-    lines += _guards([cause for cause in found if cause is not None], look)
+    found = (explaining(finding, receipt.recompiles[index], look.root) for index in one.recompiles)
+    lines += [look.wrapped(text, " " * 14, " " * 16) for text in guards(found)]
     lines += [look.wrapped(receipt.breaks[index].reason, " " * 14, " " * 14) for index in one.breaks[:1]]
     return lines
 
@@ -111,21 +112,22 @@ def _unobserved(silent: Sequence[Verdict], look: Look) -> list[str]:
     ]
 
 
-def _guards(causes: Sequence[Cause], look: Look) -> list[str]:
-    """Each guard once, with the values that broke it."""
+def guards(causes: Iterable[Cause | None]) -> list[str]:
+    """Each guard once, with the values that broke it; of several the first two."""
+    known = [cause for cause in causes if cause is not None]
     actual: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for cause in causes:
+    for cause in known:
         if cause.actual not in actual[cause.attribute, cause.inside]:
             actual[cause.attribute, cause.inside].append(cause.actual)
-    first = {(cause.attribute, cause.inside): cause for cause in reversed(causes)}
+    first = {(cause.attribute, cause.inside): cause for cause in reversed(known)}
     lines = []
     for key, values in list(actual.items())[:2]:
-        met = ", then ".join(values[:MOST_VALUES]) + (", ..." if len(values) > MOST_VALUES else "")
-        lines.append(look.wrapped(f"guard `{first[key].guard}` met {met}", " " * 14, " " * 16))
+        shown = ", then ".join(values[:MOST_VALUES]) + (", ..." if len(values) > MOST_VALUES else "")
+        lines.append(f"guard `{first[key].guard}` met {shown}")
     return lines
 
 
-def _grouped(recompiles: Sequence[Recompile]) -> list[tuple[int, Recompile, Cause | None]]:
+def grouped(recompiles: Sequence[Recompile]) -> list[tuple[int, Recompile, Cause | None]]:
     """Recompiles that were caused alike, as one."""
     groups: dict[tuple[str, ...], list[tuple[Recompile, Cause | None]]] = defaultdict(list)
     for one in recompiles:
@@ -147,10 +149,11 @@ def _unpredicted(count: int, one: Recompile, cause: Cause | None, look: Look) ->
     if cause is None:
         lines.append(look.wrapped(one.reasons[0] if one.reasons else "", " " * 14, " " * 14))
         return lines
-    return [*lines, *(look.wrapped(_met(one), " " * 14, " " * 16) for one in one.causes[0][:MOST_VALUES])]
+    return [*lines, *(look.wrapped(met(one), " " * 14, " " * 16) for one in one.causes[0][:MOST_VALUES])]
 
 
-def _met(cause: Cause) -> str:
+def met(cause: Cause) -> str:
+    """The check that failed, and the value that it met."""
     if cause.aspect:
         return f"`{cause.attribute}{cause.inside}` was {cause.expected}, is {cause.actual} ({cause.aspect})"
     return f"guard `{cause.guard}` met {cause.actual}"

@@ -27,7 +27,7 @@ def render(report: Report, look: Look, explain: bool = False, assumed: bool = Tr
     `explain` adds the one word that every finding needs; where nothing was `assumed` to be compiled, a
     clean run gets a word on what was not judged.
     """
-    lines = [look.paint(_verdict(report), bold=True)]
+    lines = [look.paint(verdict(report), bold=True)]
     if report.files and not report.compiled.functions:
         lines += _nothing_compiled()
     elif not assumed and not report.findings and report.compiled.functions < report.files:
@@ -47,7 +47,8 @@ def render(report: Report, look: Look, explain: bool = False, assumed: bool = Tr
     return "\n".join(lines) + "\n"
 
 
-def _verdict(report: Report) -> str:
+def verdict(report: Report) -> str:
+    """One sentence: how many findings in how much code, and what was given up."""
     files = _count(report.files, "file")
     if not report.files:
         return "No Python files found."

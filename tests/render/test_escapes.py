@@ -165,7 +165,7 @@ def test_no_format_prints_what_steers_its_reader(name: str, text: str) -> None:
         case "junit":
             assert len(list(ElementTree.fromstring(said).iter("failure"))) == total
             assert said.isascii()
-        case "full" | "concise" | "grouped":
+        case "full" | "concise" | "grouped" | "html":
             check_lines(said)
         case _:
             assert said.isascii()

@@ -1,0 +1,213 @@
+"""The page of `logs`: the lines to change, frames against their limits, ranks, breaks and time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dynamo_lint.findings import Span
+from dynamo_lint.logs.model import Budget, Cause, Frame, Job, Limit, LogReport, Rank, Recompiles
+from dynamo_lint.render.html import words
+from dynamo_lint.render.html.drawing import Bar, bar, timeline
+from dynamo_lint.render.html.facets import Facet, counts
+from dynamo_lint.render.html.findings import Card, Excerpt, card, excerpt
+from dynamo_lint.render.html.page import counted, page
+from dynamo_lint.sources import Sources
+
+LIMITS = {"recompile_limit": 8, "accumulated_recompile_limit": 256}
+"""Torch's own, where the log does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseView:
+    """A line to change, with what is known of it."""
+
+    cause: Cause
+    anchor: str
+    url: str
+    effect: str
+    cost: str
+    excerpt: Excerpt | None
+    """Of a cause without a finding; the finding brings its own."""
+    card: Card | None
+
+
+@dataclass(frozen=True, slots=True)
+class FrameView:
+    """A compiled frame against its limit."""
+
+    frame: Frame
+    compiles: int
+    """At least, on the rank that compiled it most."""
+    limit: int
+    assumed: bool
+    """The log does not tell the limit."""
+    hits: tuple[Limit, ...]
+    bar: Bar
+    reasons: tuple[Recompiles, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """A check for which some ranks compiled again and others did not, or not as often."""
+
+    frame: Frame
+    source: str
+    numbers: tuple[tuple[int, int], ...]
+    """Rank and number of recompiles, for all of them."""
+
+
+def render_log(report: LogReport, sources: Sources, name: str = "") -> str:
+    """The whole page; `name` says what was read."""
+    job = report.job
+    causes = tuple(_cause(cause, f"c{number}", sources) for number, cause in enumerate(report.causes, 1))
+    frames = tuple(sorted(_frames(job), key=lambda one: (-len(one.hits), -one.compiles)))
+    unseen = tuple(card(one, sources, f"u{number}") for number, one in enumerate(report.unseen, 1))
+    return page(
+        "logs.jinja",
+        title=_title(job),
+        name=name,
+        verdict=_verdict(report),
+        facts=tuple(_facts(job)),
+        facets=_facets(causes, unseen),
+        total=len(causes) + len(unseen),
+        job=job,
+        causes=causes,
+        frames=frames,
+        divergences=tuple(_divergences(job.ranks)),
+        ranks=sorted(job.ranks.items()),
+        breaks=[(one, excerpt(Span(one.path, one.line, 1, one.line, 0), sources, 1)) for one in job.breaks],
+        timeline=timeline(job.moments),
+        budgets=[(budget, _standing(budget)) for budget in report.budgets],
+        unexplained=report.unexplained,
+        unseen=unseen,
+        words=words,
+    )
+
+
+def _title(job: Job) -> str:
+    if job.proof == "none":
+        return "This log proves nothing"
+    recompiles = sum(one.count for one in job.recompiles)
+    if not (recompiles or job.breaks or job.limits):
+        return "No recompile and no graph break in this log"
+    told = [
+        counted(recompiles, "recompile") if recompiles else "",
+        counted(len(job.limits), "limit hit") if job.limits else "",
+        counted(sum(one.count for one in job.breaks), "graph break") if job.breaks else "",
+    ]
+    return ", ".join(filter(None, told))
+
+
+def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
+    """Severity and sentence of what decides about the job, the worst first."""
+    job = report.job
+    if job.proof == "none":
+        yield "error", words.PROOFS["none"]
+    if "ranks-diverge" in job.notes:
+        yield "error", "The ranks did not compile the same code. That is told first below."
+    if job.limits:
+        functions = list(dict.fromkeys(one.frame.function for one in job.limits))
+        named = ", ".join(f"`{name}`" for name in functions[:4]) + ("…" if len(functions) > 4 else "")
+        yield "error", f"{named} ran into a limit and is compiled no more: it has run eagerly since."
+    if over := [one for one in report.budgets if one.exceeded]:
+        yield "error", f"{counted(len(over), 'budget is', 'budgets are')} exceeded."
+    if report.causes:
+        yield "", f"{counted(len(report.causes), 'line')} of the sources to change."
+    if report.unexplained:
+        count = sum(one.count for one in report.unexplained)
+        yield "", f"For {counted(count, 'recompile')} no line was found."
+    if job.proof == "text":
+        yield "", words.PROOFS["text"]
+
+
+def _facts(job: Job) -> Iterator[tuple[str, str]]:
+    unknown = "not in this log"
+    yield "torch", job.torch or unknown
+    yield "Compiles", f"{job.compiles:,}" if job.compiles is not None else unknown
+    yield "Recompiles", f"{sum(one.count for one in job.recompiles):,}"
+    yield "Frames compiled again", f"{len({one.frame for one in job.recompiles}):,}"
+    yield "Limits hit", f"{len(job.limits):,}"
+    yield "Graph breaks", f"{sum(one.count for one in job.breaks):,}"
+    if len(job.ranks) > 1:
+        yield "Ranks", f"{len(job.ranks):,}"
+    yield "Read from", {"trace": "a trace", "text": "a text log"}.get(job.proof, "nothing of torch")
+
+
+def _facets(causes: Sequence[CauseView], unseen: Sequence[Card]) -> tuple[Facet, ...]:
+    codes = [one.cause.code for one in causes] + [one.code for one in unseen]
+    files = [one.cause.path for one in causes] + [one.file for one in unseen]
+    effects = [one.effect for one in causes] + [one.effect for one in unseen]
+    return (
+        Facet("code", "Rule", counts(filter(None, codes))),
+        Facet("effect", "Effect", counts(filter(None, effects), list(words.EFFECTS))),
+        Facet("file", "File", counts(files)),
+    )
+
+
+def _cause(cause: Cause, anchor: str, sources: Sources) -> CauseView:
+    finding = cause.finding
+    parts = [
+        counted(cause.recompiles, "recompile") if cause.recompiles else "",
+        counted(cause.breaks, "graph break") if cause.breaks else "",
+        f"{counted(cause.limits, 'limit')} hit, eager since" if cause.limits else "",
+    ]
+    shown = card(finding, sources, anchor) if finding is not None else None
+    near = None
+    if finding is None or (finding.span.path, finding.span.line) != (cause.path, cause.line):
+        near = excerpt(Span(cause.path, cause.line, 1, cause.line, 0), sources)
+    return CauseView(
+        cause,
+        anchor,
+        words.rule_url(cause.code),
+        finding.effect if finding is not None else "",
+        ", ".join(filter(None, parts)) or "no cost in this log",
+        near,
+        shown,
+    )
+
+
+def _frames(job: Job) -> Iterator[FrameView]:
+    reasons: dict[Frame, list[Recompiles]] = defaultdict(list)
+    for one in job.recompiles:
+        reasons[one.frame].append(one)
+    hits: dict[Frame, list[Limit]] = defaultdict(list)
+    for hit in job.limits:
+        hits[hit.frame].append(hit)
+    for frame in dict.fromkeys([*reasons, *hits]):
+        by_rank = [
+            sum(count for of, _, count in rank.frames if of == frame) for rank in job.ranks.values()
+        ] or [0]
+        all_ranks = sum(one.count for one in reasons[frame])
+        compiles = (max(by_rank) or all_ranks) + 1
+        told = next((hit for hit in hits[frame]), None)
+        limit = (told and (told.value or LIMITS.get(told.limit))) or LIMITS["recompile_limit"]
+        if told is not None and not all_ranks:
+            compiles = limit  # the recompiles before it were not logged
+        yield FrameView(
+            frame,
+            compiles,
+            limit,
+            told is None or told.value is None,
+            tuple(hits[frame]),
+            bar(compiles, limit),
+            tuple(reasons[frame]),
+        )
+
+
+def _divergences(ranks: Mapping[int, Rank]) -> Iterator[Divergence]:
+    seen: dict[tuple[Frame, str], dict[int, int]] = {}
+    for number, rank in ranks.items():
+        for frame, source, count in rank.frames:
+            seen.setdefault((frame, source), dict.fromkeys(sorted(ranks), 0))[number] += count
+    for (frame, source), numbers in seen.items():
+        if len(set(numbers.values())) > 1:
+            yield Divergence(frame, source, tuple(numbers.items()))
+
+
+def _standing(budget: Budget) -> tuple[str, str]:
+    """How it stands with a budget, as a colour and in words."""
+    if budget.seen is None:
+        return "warning", "this log cannot tell"
+    return ("error", "exceeded") if budget.exceeded else ("good", "kept")

@@ -1,0 +1,74 @@
+"""The frame of all pages: templates in which every value is text, one style, one script, no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from dynamo_lint import __version__
+from dynamo_lint.render.escapes import html_text
+
+FOLDER = Path(__file__).parent
+
+
+def page(template: str, **values: Any) -> str:
+    """One document; its policy lets only our own style and script run, and nothing be fetched."""
+    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=Markup(style),  # our own file, not data
+            script=Markup(script),
+            policy=policy,
+            version=__version__,
+            **values,
+        )
+    )
+
+
+def prose(text: str) -> Markup:
+    """A text in which what stands between backticks is code."""
+    pieces = html_text(text).split("`")
+    if len(pieces) % 2 == 0:  # the last backtick opens nothing
+        last = pieces.pop()
+        pieces[-1] += f"`{last}"
+    marked = (
+        Markup("<code>{}</code>").format(piece) if number % 2 else escape(piece)
+        for number, piece in enumerate(pieces)
+    )
+    return Markup("").join(marked)
+
+
+def counted(number: int, word: str, plural: str = "") -> str:
+    """`1 finding`, `2 findings`."""
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) else html_text(str(value)),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters["prose"] = prose
+    made.globals["counted"] = counted
+    return made
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
