@@ -30,7 +30,7 @@ class Frame:
     """A function that Dynamo compiled, by the line of its `def` as it was logged."""
 
     path: str
-    """Relative to the working directory; as logged where no such file is there."""
+    """Relative to the linted root; as logged where no such file is there."""
     line: int
     function: str
 
