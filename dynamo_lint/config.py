@@ -139,7 +139,7 @@ def override(settings: Settings, **options: Any) -> Settings:
 
 
 def parse_torch_version(text: str) -> tuple[int, int]:
-    """`2.13` or `2.13.1` as a pair, which may be a newer one than is known; a ValueError says what is known."""
+    """`2.13` or `2.13.1` as a pair, which may be newer than is known; a ValueError says what is known."""
     match = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)*", text.strip())
     version = (int(match[1]), int(match[2])) if match else None
     oldest, newest = TORCH_VERSIONS[0], TORCH_VERSIONS[-1]

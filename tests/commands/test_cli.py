@@ -247,8 +247,16 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
             ["--torch-version", "1.13"],
             "dynamo-lint: invalid value for '--torch-version': '1.13' is not a torch version",
         ),
-        (["--torch-version", "9.9"], '\'9.9\' is not a torch version from "2.6" to "2.15", such as'),
-        (["--torch-version", "abc"], '\'abc\' is not a torch version from "2.6" to "2.15", such as'),
+        (
+            ["--torch-version", "9.9"],
+            "dynamo-lint: invalid value for '--torch-version': "
+            '\'9.9\' is not a torch version from "2.6" to "2.15", such as "2.13"',
+        ),
+        (
+            ["--torch-version", "abc"],
+            "dynamo-lint: invalid value for '--torch-version': "
+            '\'abc\' is not a torch version from "2.6" to "2.15", such as "2.13"',
+        ),
         (
             ["--assume", "blocks", "--assume-compiled"],
             "dynamo-lint: --assume-compiled contradicts --assume blocks",
@@ -282,7 +290,7 @@ def test_wrong_configuration_exits_2_and_names_the_file(
         (here / "dynamo-lint.toml").write_text(text)
         assert cli.run([]) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"dynamo-lint: {here / 'dynamo-lint.toml'}: ")
+        assert line.startswith(f"dynamo-lint: {here / 'dynamo-lint.toml'}:")
         assert message in line
 
 
