@@ -36,6 +36,8 @@ OUTPUT_FORMATS = (
 )
 TORCH_VERSIONS = tuple((2, minor) for minor in range(6, 16))
 """The versions whose behaviour the rules know."""
+_YET_TO_COME = 9
+"""So many minor versions after the newest may exist by now; they are judged as the newest."""
 
 DEFAULT_EXCLUDE = (
     ".direnv",
@@ -138,11 +140,12 @@ def override(settings: Settings, **options: Any) -> Settings:
 
 
 def parse_torch_version(text: str) -> tuple[int, int]:
-    """`2.13` or `2.13.1` as a pair; a ValueError says what is known."""
+    """`2.13` or `2.13.1` as a pair, which may be newer than is known; a ValueError says what is known."""
     match = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)*", text.strip())
     version = (int(match[1]), int(match[2])) if match else None
-    if version not in TORCH_VERSIONS:
-        known = [".".join(map(str, pair)) for pair in (TORCH_VERSIONS[0], TORCH_VERSIONS[-1])]
+    oldest, newest = TORCH_VERSIONS[0], TORCH_VERSIONS[-1]
+    if version is None or not oldest <= version <= (newest[0], newest[1] + _YET_TO_COME):
+        known = [".".join(map(str, pair)) for pair in (oldest, newest)]
         raise ValueError(f'a torch version from "{known[0]}" to "{known[1]}", such as "2.13"')
     return version
 

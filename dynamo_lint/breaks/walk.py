@@ -760,7 +760,7 @@ class _Walk:
             outer = FunctionRef(target.function.path, function.outer or MODULE_KEY)
             if isinstance(one, ir.Call) and self.interpreter.symbol(one.function, outer) in DISABLERS:
                 # With `recursive=False` it runs eagerly itself, and what it calls is compiled.
-                self.note("island", node)
+                self.note("documented" if self.interpreter.is_documented(target.function) else "island", node)
             if self._decorates_by_manager(one, target.function):
                 self.note("manager", node)
         reading = self.interpreter.read(target, self._given(node, function, target, values, words))

@@ -16,7 +16,7 @@ import click
 from dynamo_lint.commands.common import color_option, file_options, prepare, region_options
 from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
 from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.config import TORCH_VERSIONS, Settings, override
+from dynamo_lint.config import Settings, override, parse_torch_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -177,7 +177,7 @@ def confirm(
     listed under `probes` in the configuration are used.
     """
     from dynamo_lint.commands.output import deliver, look_at
-    from dynamo_lint.commands.print_settings import warn_of_links
+    from dynamo_lint.commands.print_settings import warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
     from dynamo_lint.confirm.budget import Budget, exceeded
     from dynamo_lint.render import fixed as fixed_format
@@ -191,6 +191,8 @@ def confirm(
     if not quiet:
         warn_of_links(found)
     settings = settings if python else _with_torch_here(settings)
+    if not quiet:
+        warn_of_version(settings)
     limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
 
     def testify(refs: list[ProbeRef], findings: Sequence[Finding], root: Path, shadows: bool) -> Reports:
@@ -279,11 +281,10 @@ def _findings(settings: Settings, found: Discovered) -> tuple[Finding, ...]:
 def _with_torch_here(settings: Settings) -> Settings:
     """Findings speak of the torch that will testify."""
     try:
-        major, minor = importlib.metadata.version("torch").split(".")[:2]
-        version = int(major), int(minor)
+        version = parse_torch_version(".".join(importlib.metadata.version("torch").split(".")[:2]))
     except (importlib.metadata.PackageNotFoundError, ValueError):
         return settings
-    return override(settings, torch_version=version) if version in TORCH_VERSIONS else settings
+    return override(settings, torch_version=version)
 
 
 def _progress(quiet: bool) -> Any:
