@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Class, Constant, Display, Expr, Function
 from dynamo_lint.models.graph_breaks import NESTED, SWITCHES
-from dynamo_lint.program.files import in_tests, is_for_tests
+from dynamo_lint.program.files import in_tests, is_for_tests, one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.entries import entry_keywords
@@ -63,7 +63,8 @@ class Change:
     name: str
     value: Expr
     path: str
-    """The file that it stands in: what a test sets holds in what tests compile."""
+    """The file that it stands in: what a test sets holds in what tests compile, and what a script sets not in
+    other scripts."""
     lines: range | None = None
     """The lines of the file whose calls see it: a `with` block, a decorated function; None if all do."""
     decorated: FunctionRef | ClassRef | None = None
@@ -81,29 +82,39 @@ class Policies:
     changes: tuple[Change, ...] = field(init=False)
     """Those outside compiled code."""
     usual: frozenset[int] = field(init=False)
-    """Those in force all over the program, by index."""
+    """Those in force where nothing is known of the entry, by index."""
     seen: tuple[frozenset[int], ...] = field(init=False)
     """Those in force for each entry."""
     own: dict[FunctionRef | ClassRef, frozenset[int]] = field(default_factory=dict)
     """Those in the decorators of each function."""
     known: dict[CompiledFunction, Policy] = field(default_factory=dict)
+    made: dict[frozenset[int], Policy] = field(default_factory=dict)
+    """The policies by the changes in force."""
 
     def __post_init__(self) -> None:
-        entries = self.regions.entries
         self.changes = tuple(_changes(self.project, {hot.function for hot in self.regions.hot}))
-        lasting = {number for number, change in enumerate(self.changes) if change.lines is None}
-        tested = frozenset(number for number, change in enumerate(self.changes) if in_tests(change.path))
-        self.usual = frozenset(lasting - tested)
         for number, change in enumerate(self.changes):
             if change.decorated is not None:
                 self.own[change.decorated] = self.own.get(change.decorated, _NONE) | {number}
+        tested = frozenset(number for number, change in enumerate(self.changes) if in_tests(change.path))
+        lasting = {path: self._lasting(path) for path in {"", *(one.path for one in self.regions.entries)}}
+        self.usual = lasting[""]
         around = _around(self)
-        for_tests = self.usual | (lasting & tested)
         self.seen = tuple(
-            for_tests | around.get(number, _NONE)
-            if in_tests(entry.path)
-            else self.usual | (around.get(number, _NONE) - tested)
-            for number, entry in enumerate(entries)
+            lasting[entry.path] | around.get(number, _NONE) - (_NONE if in_tests(entry.path) else tested)
+            for number, entry in enumerate(self.regions.entries)
+        )
+
+    def _lasting(self, path: str) -> frozenset[int]:
+        """The changes that stay in force, where what the entries of a file compile may see them."""
+        file = self.project.files.get(path)
+        alone = file is not None and file.is_script and not in_tests(path)
+        return frozenset(
+            number
+            for number, change in enumerate(self.changes)
+            if change.lines is None
+            and not is_for_tests(change.path, path)
+            and (not alone or one_program(self.project, change.path, path))
         )
 
     def of(self, hot: CompiledFunction) -> Policy:
@@ -120,7 +131,12 @@ class Policies:
         """The settings in force for what an entry compiles, or for what belongs to none."""
         return self._policy(self.usual if number is None else self.seen[number])
 
-    def _policy(self, numbers: Iterable[int]) -> Policy:
+    def _policy(self, numbers: frozenset[int]) -> Policy:
+        if numbers not in self.made:
+            self.made[numbers] = self._made_by(numbers)
+        return self.made[numbers]
+
+    def _made_by(self, numbers: frozenset[int]) -> Policy:
         values: dict[str, list[object]] = defaultdict(list)
         for change in (self.changes[number] for number in numbers):
             values[change.name].append(change.value.value if isinstance(change.value, Constant) else None)

@@ -3163,3 +3163,61 @@ def drive():
     for _ in range(12):
         yield run(X)
     options.capture_scalar_outputs = before
+
+
+# %% scalars captured by another script
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+if __name__ == "__main__":
+    print(list(drive()))
+
+
+# file: other.py
+import torch
+
+if __name__ == "__main__":
+    torch._dynamo.config.capture_scalar_outputs = True
+
+
+# %% scalars captured by a file that a script imports
+import options
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+def drive():
+    options.begin()
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+    options.end()
+
+
+if __name__ == "__main__":
+    print(list(drive()))
+
+
+# file: options.py
+import torch
+
+
+def begin():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+
+def end():
+    torch._dynamo.config.capture_scalar_outputs = False
