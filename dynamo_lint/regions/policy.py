@@ -30,7 +30,9 @@ _PATCHES = frozenset(
         "torch._dynamo.decorators.patch_dynamo_config",
     )
 )
-_NONE: frozenset[int] = frozenset()
+Span = tuple[str, range]
+"""A file, and lines of it."""
+_NOWHERE: frozenset[Span] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,8 @@ class Change:
     path: str
     """The file that it stands in: what a test sets holds in what tests compile, and what a script sets not in
     other scripts."""
-    lines: range | None = None
-    """The lines of the file whose calls see it: a `with` block, a decorated function; None if all do."""
-    decorated: FunctionRef | ClassRef | None = None
-    """What it decorates."""
+    span: Span | None = None
+    """Where the calls stand that see it: a `with` block, a decorated function; None if all do."""
 
 
 @dataclass(slots=True)
@@ -85,25 +85,36 @@ class Policies:
     """Those in force where nothing is known of the entry, by index."""
     seen: tuple[frozenset[int], ...] = field(init=False)
     """Those in force for each entry."""
-    own: dict[FunctionRef | ClassRef, frozenset[int]] = field(default_factory=dict)
-    """Those in the decorators of each function."""
+    own: dict[FunctionRef, frozenset[int]] = field(init=False)
+    """Those in the decorators of each compiled function."""
     known: dict[CompiledFunction, Policy] = field(default_factory=dict)
     made: dict[frozenset[int], Policy] = field(default_factory=dict)
     """The policies by the changes in force."""
 
     def __post_init__(self) -> None:
-        self.changes = tuple(_changes(self.project, {hot.function for hot in self.regions.hot}))
+        self.changes = tuple(
+            dict.fromkeys(_changes(self.project, {hot.function for hot in self.regions.hot}))
+        )
+        passing: dict[Span, set[int]] = defaultdict(set)
         for number, change in enumerate(self.changes):
-            if change.decorated is not None:
-                self.own[change.decorated] = self.own.get(change.decorated, _NONE) | {number}
+            if change.span is not None:
+                passing[change.span].add(number)
         tested = frozenset(number for number, change in enumerate(self.changes) if in_tests(change.path))
         lasting = {path: self._lasting(path) for path in {"", *(one.path for one in self.regions.entries)}}
         self.usual = lasting[""]
-        around = _around(self)
+        around = _around(self, passing) if passing else {}
         self.seen = tuple(
-            lasting[entry.path] | around.get(number, _NONE) - (_NONE if in_tests(entry.path) else tested)
+            lasting[entry.path].union(*(passing[span] for span in around.get(number, ())))
+            - (frozenset() if in_tests(entry.path) else tested)
             for number, entry in enumerate(self.regions.entries)
         )
+        spans = {hot.function: self.span_of(hot.function) for hot in self.regions.hot}
+        self.own = {where: frozenset(passing[span]) for where, span in spans.items() if span in passing}
+
+    def span_of(self, where: FunctionRef) -> Span:
+        """The lines of a function, for which its decorators count."""
+        function = self.project.function(where)
+        return where.path, range(function.line, function.end_line + 1)
 
     def _lasting(self, path: str) -> frozenset[int]:
         """The changes that stay in force, where what the entries of a file compile may see them."""
@@ -112,7 +123,7 @@ class Policies:
         return frozenset(
             number
             for number, change in enumerate(self.changes)
-            if change.lines is None
+            if change.span is None
             and not is_for_tests(change.path, path)
             and (not alone or one_program(self.project, change.path, path))
         )
@@ -123,7 +134,7 @@ class Policies:
             first = self.regions.entries[hot.entries[0]] if hot.entries else None
             dynamic = entry_keywords(self.project, first).get("dynamic") if first is not None else None
             seen = [self.seen[number] for number in hot.entries] or [self.usual]
-            policy = self._policy(frozenset.intersection(*seen) | self.own.get(hot.function, _NONE))
+            policy = self._policy(frozenset.intersection(*seen) | self.own.get(hot.function, frozenset()))
             self.known[hot] = replace(policy, dynamic=dynamic if isinstance(dynamic, bool) else None)
         return self.known[hot]
 
@@ -164,30 +175,33 @@ def _changes(project: Project, compiled: Collection[FunctionRef]) -> Iterator[Ch
                     if _is_configuration(project, owner, where):
                         yield Change(name, site.call, where.path)
     for method in ("patch", "patch_dynamo_config"):
+        decorators = project.decorated_with(method)
+        apart = {(decorated.path, call) for decorated, call in decorators}
         for where, site in project.calls_of(method):
-            if where not in compiled:
-                lines = _lines(project.function(where), site.call)
+            if where not in compiled and (where.path, site.call) not in apart:
+                span = _span(project, where, site.call)
                 for name, value in _patched(project, site.call, where.path, where.key):
-                    yield Change(name, value, where.path, lines)
-        for decorated, call in project.decorated_with(method):
+                    yield Change(name, value, where.path, span)
+        for decorated, call in decorators:
             one: Class | Function = (
                 project.class_(decorated) if isinstance(decorated, ClassRef) else project.function(decorated)
             )
-            lines = range(one.first_line, one.end_line + 1)
+            lines = range(one.line, one.end_line + 1)
             for name, value in _patched(project, call, decorated.path, one.outer or MODULE_KEY):
-                yield Change(name, value, decorated.path, lines, decorated)
+                yield Change(name, value, decorated.path, (decorated.path, lines))
 
 
 def _is_configuration(project: Project, owner: Expr, where: FunctionRef) -> bool:
     return ExternalSymbol(CONFIGURATION) in project.symbols(owner, where.path, where.key)
 
 
-def _lines(function: Function, call: Call) -> range | None:
+def _span(project: Project, where: FunctionRef, call: Call) -> Span | None:
     """The lines in which `config.patch(…)` is in force: its block, or else the rest of the function."""
+    function = project.function(where)
     for first, last, manager in function.patched:
         if manager == call:
-            return range(first, last + 1)
-    return range(call.line, function.end_line + 1) if function.key != MODULE_KEY else None
+            return where.path, range(first, last + 1)
+    return (where.path, range(call.line, function.end_line + 1)) if where.key != MODULE_KEY else None
 
 
 def _patched(project: Project, call: Expr, path: str, scope: str) -> Iterator[tuple[str, Expr]]:
@@ -205,39 +219,39 @@ def _patched(project: Project, call: Expr, path: str, scope: str) -> Iterator[tu
             yield name, value
 
 
-def _around(policies: Policies) -> Mapping[int, frozenset[int]]:
-    """For each entry, by index, the changes that decorate all that it compiles, or hold in all calls of that.
+def _around(policies: Policies, spans: Collection[Span]) -> Mapping[int, frozenset[Span]]:
+    """For each entry, by index, the spans that hold all calls of what it compiles, or that itself.
 
-    Where no call is known, those in whose lines it stands.
+    Where no call is known, those in which the entry stands.
     """
-    at: dict[tuple[str, int], frozenset[int]] = {}
-    for index, change in enumerate(policies.changes):
-        for line in change.lines or ():
-            at[change.path, line] = at.get((change.path, line), _NONE) | {index}
-    if not at:
-        return {}
-    calls: dict[CompiledFunction, list[tuple[FunctionRef, frozenset[int]]]] = defaultdict(list)
+    lines: dict[tuple[str, int], list[Span]] = defaultdict(list)
+    for span in spans:
+        for line in span[1]:
+            lines[span[0], line].append(span)
+    at = {place: frozenset(around) for place, around in lines.items()}
+    calls: dict[CompiledFunction, list[tuple[FunctionRef, frozenset[Span]]]] = defaultdict(list)
     for where, call, hot in policies.calls():
         if not is_for_tests(where.path, hot.function.path):
-            calls[hot].append((where, at.get((where.path, call.line), _NONE)))
+            calls[hot].append((where, at.get((where.path, call.line), _NOWHERE)))
     within = _within(_ways(policies.project, [where for made in calls.values() for where, _ in made], at))
-    found: dict[int, frozenset[int]] = {}
+    found: dict[int, frozenset[Span]] = {}
     for hot in policies.regions.hot:
         for number in hot.entries if hot.compiled else ():
             entry = policies.regions.entries[number]
             made = [here | within[where] for where, here in calls[hot]]
-            here = frozenset.intersection(*made) if made else at.get((entry.path, entry.line), _NONE)
-            here |= policies.own.get(hot.function, _NONE)
+            here = frozenset.intersection(*made) if made else at.get((entry.path, entry.line), _NOWHERE)
+            own = policies.span_of(hot.function)
+            here |= {own} if own in spans else _NOWHERE
             found[number] = found.get(number, here) & here
     return found
 
 
-_Ways = dict[FunctionRef, list[tuple[FunctionRef, frozenset[int]]]]
-"""The callers of each function, each with the changes in whose lines the call is made."""
+_Ways = dict[FunctionRef, list[tuple[FunctionRef, frozenset[Span]]]]
+"""The callers of each function, each with the spans that hold the call."""
 
 
 def _ways(
-    project: Project, functions: list[FunctionRef], at: Mapping[tuple[str, int], frozenset[int]]
+    project: Project, functions: list[FunctionRef], at: Mapping[tuple[str, int], frozenset[Span]]
 ) -> _Ways:
     """All ways to functions, from what nothing calls."""
     pts = points_to_of(project)
@@ -249,7 +263,7 @@ def _ways(
             continue
         calls = pts.call_sites(function) if function.key != MODULE_KEY else ()
         found[function] = [
-            (caller.function, at.get((caller.function.path, site.call.line), _NONE))
+            (caller.function, at.get((caller.function.path, site.call.line), _NOWHERE))
             for caller, site in calls
             if caller.function != function and not is_for_tests(caller.function.path, function.path)
         ]
@@ -257,15 +271,15 @@ def _ways(
     return found
 
 
-def _within(ways: _Ways) -> Mapping[FunctionRef, frozenset[int]]:
-    """The changes in whose lines every way to each function leads."""
-    known: dict[FunctionRef, frozenset[int] | None] = dict.fromkeys(ways)
+def _within(ways: _Ways) -> Mapping[FunctionRef, frozenset[Span]]:
+    """The spans that every way to each function leads through."""
+    known: dict[FunctionRef, frozenset[Span] | None] = dict.fromkeys(ways)
     asked = True
     while asked:
         asked = False
         for function, callers in reversed(ways.items()):
             met = [here | above for caller, here in callers if (above := known[caller]) is not None]
-            told = frozenset.intersection(*met) if met else (None if callers else _NONE)
+            told = frozenset.intersection(*met) if met else (None if callers else _NOWHERE)
             if told != known[function]:
                 known[function], asked = told, True
-    return {function: told or _NONE for function, told in known.items()}
+    return {function: told or _NOWHERE for function, told in known.items()}

@@ -3075,6 +3075,24 @@ def drive():
         yield step(run)
 
 
+# %% scalars captured in another function that is decorated
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+@torch._dynamo.config.patch(capture_scalar_outputs=True)
+def other(run):
+    return run(X)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
 # %% scalars captured until a stack is left
 class Model(nn.Module):
     def forward(self, x):
