@@ -404,7 +404,7 @@ def ends(process: int) -> bool:
 def test_nothing_that_a_probe_started_outlives_it(tmp_path: Path):
     (tmp_path / "child.py").write_text(CHILD + "def probe_child(): ...\n")
     run(Request(str(tmp_path / "child.py"), "probe_child", str(tmp_path)), timeout=120)
-    assert ends(int((tmp_path / "child").read_text()))
+    assert not Path("/proc", (tmp_path / "child").read_text()).exists()  # not even as a zombie
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc what runs")
@@ -423,6 +423,7 @@ def test_no_probe_outlives_a_command_that_is_ended(by: signal.Signals, tmp_path:
     assert command.wait(20) == (128 + by if by == signal.SIGTERM else -by)
     for process in (told.read_text(), *(tmp_path / "probe").read_text().split()):
         assert ends(int(process))
+        assert by == signal.SIGKILL or not Path("/proc", process).exists()
     assert not list(folder.iterdir())
 
 
