@@ -65,6 +65,7 @@ JOB = Job(
         Break(
             ATTENTION,
             34,
+            "_heads",
             "GB0131",
             "Attempted to call `getattr` with a name that is not constant",
             2,

@@ -51,7 +51,6 @@ KINDS: Mapping[str, str] = {
     "length": "another length",
     "presence": "there or not there",
     "identity": "another object",
-    "mode": "another mode of the process",
     "expression": "another result of an expression",
 }
 """What a failed check was about, as `logs` tells it."""
