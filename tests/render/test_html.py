@@ -264,11 +264,19 @@ def test_a_log_tells_of_diverging_ranks_before_all_else_and_of_causes_before_fra
     said = logged()
     titles = re.findall(r"<h2[^>]*>(.*?)(?: <small| <span|</h2>)", said)
     assert titles[:4] == ["Ranks", "Lines to change", "Compiles against the limit", "Over time"]
-    assert "0: <b>0</b>" in said
-    assert "1: <b>2</b>" in said
+    assert '<b>2</b> on rank 1</span>; <span class="rank"><b>0</b> on rank 0</span>' in said
     alike = example_job.report()
     calm = logged(replace(alike, job=replace(alike.job, notes=())))
     assert calm.index("Lines to change") < calm.index("<h2>Ranks</h2>")
+
+
+def test_ranks_that_are_alike_are_one_row() -> None:
+    job = example_job.JOB
+    ranks = {number: job.ranks[int(number == 7)] for number in range(64)}
+    said = logged(LogReport(replace(job, ranks=ranks)))
+    assert '<th scope="row">0–6, 8–63<td' in said
+    assert '<th scope="row">7<td' in said
+    assert "<b>2</b> on rank 7</span>" in said
 
 
 def test_the_recompiles_of_a_frame_are_those_of_its_busiest_rank() -> None:
@@ -394,6 +402,26 @@ def test_five_thousand_findings_fit_into_five_megabytes_and_all_of_them_are_ther
     assert said.count('<article class="item"') == 5_000
     assert "This page is long, so " in said
     assert "This page is long" not in PAGES["check"]()
+
+
+def test_a_log_of_a_large_job_and_its_findings_fit_as_well() -> None:
+    frames = [replace(example_job.BLOCK, line=number) for number in range(5_000)]
+    found = tuple(finding(line, 9, line, 34) for line in range(5_000))
+    causes = tuple(replace(example_job.report((FIXABLE,)).causes[0], line=line) for line in range(2_000))
+    job = replace(
+        example_job.JOB, recompiles=tuple(replace(example_job.OVERFLOW, frame=one) for one in frames)
+    )
+    said = logged(LogReport(job, causes, job.recompiles, found))
+    assert len(said.encode()) < 5_000_000
+    assert "4,800 more functions not shown." in said
+    assert said.count('class="item lined"') == 7_000
+
+
+def test_probes_that_observe_little_of_many_findings_fit_as_well() -> None:
+    verdicts = tuple(Verdict(one, "unobserved", "never ran") for one in FINDINGS * 1_500)
+    said = confirmed([replace(PROBES[0], verdicts=(*PROBES[0].verdicts, *verdicts))] * 5)
+    assert len(said.encode()) < 5_000_000
+    assert "5,801 more findings that this probe did not observe." in said
 
 
 def test_a_finding_brings_its_chain_to_the_page_with_the_line_itself_last() -> None:

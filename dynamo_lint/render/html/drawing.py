@@ -14,6 +14,8 @@ WIDTH, LABELS, LANE = 1100, 250, 26
 """Of the drawing, of the names at its left, and from one lane to the next."""
 MOST_LANES = 16
 TICKS = 6
+GRAIN = 3
+"""Units of the drawing; events closer than that are one mark."""
 ROOM = 30
 """Characters of a name that fit beside a lane."""
 
@@ -120,7 +122,7 @@ def _kind(number: int, compiles: int, limit: int) -> str:
 def _marks(moments: Iterable[Moment], start: float, scale: float) -> tuple[Mark, ...]:
     places: dict[tuple[int, str], list[Moment]] = {}
     for moment in moments:
-        place = round(LABELS + (moment.seconds - start) * scale), moment.kind
+        place = LABELS + GRAIN * round((moment.seconds - start) * scale / GRAIN), moment.kind
         places.setdefault(place, []).append(moment)
     return tuple(Mark(x, kind, _title(kind, met)) for (x, kind), met in places.items())
 

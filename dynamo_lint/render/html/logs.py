@@ -54,8 +54,16 @@ class Divergence:
 
     frame: Frame
     source: str
-    numbers: tuple[tuple[int, int], ...]
-    """Rank and number of recompiles, for all of them."""
+    numbers: tuple[tuple[int, str], ...]
+    """Numbers of recompiles, most first, and the ranks that had so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Ranks that cost the same."""
+
+    ranks: str
+    rank: Rank
 
 
 def render_log(report: LogReport, sources: Sources, name: str = "") -> str:
@@ -76,7 +84,7 @@ def render_log(report: LogReport, sources: Sources, name: str = "") -> str:
         causes=causes,
         frames=frames,
         divergences=tuple(_divergences(job.ranks)),
-        ranks=sorted(job.ranks.items()),
+        ranks=tuple(_alike(job.ranks)),
         breaks=[(one, excerpt(Span(one.path, one.line, 1, one.line, 0), sources, 1)) for one in job.breaks],
         timeline=timeline(job.moments),
         budgets=[(budget, _standing(budget)) for budget in report.budgets],
@@ -203,7 +211,35 @@ def _divergences(ranks: Mapping[int, Rank]) -> Iterator[Divergence]:
             seen.setdefault((frame, source), dict.fromkeys(sorted(ranks), 0))[number] += count
     for (frame, source), numbers in seen.items():
         if len(set(numbers.values())) > 1:
-            yield Divergence(frame, source, tuple(numbers.items()))
+            ranked = sorted(set(numbers.values()), reverse=True)
+            yield Divergence(
+                frame, source, tuple((number, _listed(_where(numbers, number))) for number in ranked)
+            )
+
+
+def _alike(ranks: Mapping[int, Rank]) -> Iterator[Alike]:
+    figures = {
+        number: (rank.compiles, rank.recompiles, rank.limits, rank.breaks)
+        for number, rank in sorted(ranks.items())
+    }
+    for same in dict.fromkeys(figures.values()):
+        numbers = _where(figures, same)
+        yield Alike(_listed(numbers), ranks[numbers[0]])
+
+
+def _where(values: Mapping[int, object], value: object) -> list[int]:
+    return [number for number, one in values.items() if one == value]
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    """Numbers in order, runs of them by their ends: `0–6, 8`."""
+    runs: list[tuple[int, int]] = []
+    for number in ranks:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], number
+        else:
+            runs.append((number, number))
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
 
 
 def _standing(budget: Budget) -> tuple[str, str]:
