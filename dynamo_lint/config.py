@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import files
+from dynamo_lint.contract import KEY as CONTRACT
+from dynamo_lint.contract import Contract, read_contract
 from dynamo_lint.findings import SEVERITIES
+from dynamo_lint.raw_values import Reader, Wrong, choice, flag, line_of, number, strings, table, text
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.selectors import closest
 
 CONFIDENCES = ("possible", "likely", "certain")
 OLDER_WORDS = {"assumed": "possible"}
@@ -91,6 +93,7 @@ class Settings:
     baseline: Path | None = None
     probes: tuple[Path, ...] = ()
     """Files with functions that `confirm` runs."""
+    contract: Contract = field(default_factory=Contract)
     source: Path | None = None
     """The file that the settings come from."""
 
@@ -113,10 +116,10 @@ def load(start: Path, file: Path | None = None, isolated: bool = False) -> Setti
     if isolated:
         return Settings()
     if file is not None:
-        table = _table(file, named=True)
-        if table is None:
+        found = _found(file, named=True)
+        if found is None:
             raise ConfigError(f"{file}: there is no [tool.dynamo-lint] table")
-        return _parsed(file, table)
+        return _parsed(file, *found)
     for folder in (start, *start.parents):
         for name in FILE_NAMES:
             candidate = folder / name
@@ -124,8 +127,8 @@ def load(start: Path, file: Path | None = None, isolated: bool = False) -> Setti
                 continue
             if candidate.is_symlink() and not files.inside(candidate, [files.around(folder)]):
                 raise ConfigError(f"{candidate}: is a link out of the project; name its file with --config")
-            if (table := _table(candidate)) is not None:
-                return _parsed(candidate, table)
+            if (found := _found(candidate)) is not None:
+                return _parsed(candidate, *found)
     return Settings()
 
 
@@ -144,13 +147,13 @@ def parse_torch_version(text: str) -> tuple[int, int]:
     return version
 
 
-def _table(file: Path, named: bool = False) -> Mapping[str, object] | None:
-    """The raw settings in a file; None when a pyproject.toml has none for us."""
+def _found(file: Path, named: bool = False) -> tuple[str, Mapping[str, object]] | None:
+    """The text of a file and the raw settings in it; None when a pyproject.toml has none for us."""
     from dynamo_lint.toml import tomllib
 
     try:
-        text = (files.read_named if named else files.read)(file).decode("utf-8")
-        data: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
+        content = (files.read_named if named else files.read)(file).decode("utf-8")
+        data: dict[str, Any] = tomllib.loads(content.replace("\r\n", "\n"))
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -160,26 +163,21 @@ def _table(file: Path, named: bool = False) -> Mapping[str, object] | None:
     except RecursionError:
         raise ConfigError(f"{file}: cannot be read: it nests too deeply") from None
     if file.name != "pyproject.toml":
-        return data
+        return content, data
     tool = data.get("tool", {})
-    table = tool.get("dynamo-lint") if isinstance(tool, dict) else None
-    if table is not None and not isinstance(table, dict):
+    raw = tool.get("dynamo-lint") if isinstance(tool, dict) else None
+    if raw is not None and not isinstance(raw, dict):
         raise ConfigError(f"{file}: [tool.dynamo-lint] must be a table")
-    return table
+    return None if raw is None else (content, raw)
 
 
-def _parsed(file: Path, table: Mapping[str, object]) -> Settings:
-    values: dict[str, Any] = {}
-    for key, raw in table.items():
-        if key not in KEYS:
-            guess = closest(key.replace("_", "-"), KEYS)
-            raise ConfigError(
-                f"{file}: unknown key {key!r}" + (f"; did you mean {guess!r}?" if guess else "")
-            )
-        try:
-            values[key.replace("-", "_")] = KEYS[key].read(raw)
-        except ValueError as expected:
-            raise ConfigError(f"{file}: {key} = {_quoted(raw)}: expected {expected}") from None
+def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
+    try:
+        values = table(raw, {key: about.read for key, about in KEYS.items()})
+    except Wrong as wrong:
+        outer = ("tool", "dynamo-lint") if file.name == "pyproject.toml" else ()
+        line = line_of(content, (*outer, *wrong.keys))
+        raise ConfigError(f"{file}:{f'{line}:' if line else ''} {wrong}") from None
     home = file.absolute().parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
@@ -190,40 +188,6 @@ def _parsed(file: Path, table: Mapping[str, object]) -> Settings:
     return Settings(**values, source=file.absolute())
 
 
-def _quoted(raw: object) -> str:
-    match raw:
-        case bool():
-            return str(raw).lower()
-        case str():
-            return f'"{raw}"'
-        case _:
-            return str(raw)
-
-
-def _strings(raw: object) -> tuple[str, ...]:
-    if not isinstance(raw, list) or not all(isinstance(item, str) and item.strip() for item in raw):
-        raise ValueError('a list of strings, such as ["..."]')
-    return tuple(item.strip() for item in raw)
-
-
-def _text(raw: object) -> str:
-    if not isinstance(raw, str) or not raw.strip():
-        raise ValueError("a string that is not empty")
-    return raw.strip()
-
-
-def _flag(raw: object) -> bool:
-    if not isinstance(raw, bool):
-        raise ValueError("true or false")
-    return raw
-
-
-def _positive(raw: object) -> int:
-    if not isinstance(raw, int) or isinstance(raw, bool) or raw < 1:
-        raise ValueError("a whole number of 1 or more")
-    return raw
-
-
 def _torch_version(raw: object) -> tuple[int, int]:
     if isinstance(raw, float):
         # 2.10 would be read as 2.1.
@@ -231,30 +195,15 @@ def _torch_version(raw: object) -> tuple[int, int]:
     return parse_torch_version(raw if isinstance(raw, str) else "")
 
 
-def _choice(*words: str) -> Callable[[object], str]:
-    def read(raw: object) -> str:
-        if raw in words and isinstance(raw, str):
-            return raw
-        guess = closest(raw, words) if isinstance(raw, str) else None
-        raise ValueError(
-            "one of "
-            + ", ".join(f'"{word}"' for word in words)
-            + (f"; did you mean {guess!r}?" if guess else "")
-        )
-
-    return read
-
-
 def _confidence(raw: object) -> str:
-    return _choice(*CONFIDENCES)(OLDER_WORDS.get(raw, raw) if isinstance(raw, str) else raw)
+    return choice(*CONFIDENCES)(OLDER_WORDS.get(raw, raw) if isinstance(raw, str) else raw)
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
     """One key of the configuration: how it is read, and what the reference says about it."""
 
-    read: Callable[[object], object]
-    """A ValueError says what was expected."""
+    read: Reader
     meaning: str
     example: str = ""
     """The right-hand side, where the default does not show what can be written."""
@@ -263,46 +212,52 @@ class Key:
 
 
 KEYS: Mapping[str, Key] = {
-    "select": Key(_strings, 'report only these rules: codes, prefixes, names or `"ALL"`', '["DYN1"]'),
-    "ignore": Key(_strings, "do not report these rules", '["DYN203"]'),
-    "pedantic": Key(_flag, "report house-style notes as well"),
+    "select": Key(strings, 'report only these rules: codes, prefixes, names or `"ALL"`', '["DYN1"]'),
+    "ignore": Key(strings, "do not report these rules", '["DYN203"]'),
+    "pedantic": Key(flag, "report house-style notes as well"),
     "torch-version": Key(_torch_version, 'the torch version you compile with, `"2.6"` to `"2.15"`'),
-    "recompile-limit": Key(_positive, "`torch._dynamo.config.recompile_limit`, if you change it"),
+    "recompile-limit": Key(number(1), "`torch._dynamo.config.recompile_limit`, if you change it"),
     "min-confidence": Key(
         _confidence,
         "lowest confidence that a line is compiled, for findings to be reported",
         choices=CONFIDENCES,
     ),
     "fail-level": Key(
-        _choice(*SEVERITIES), "lowest severity that makes the exit status 1", choices=SEVERITIES
+        choice(*SEVERITIES), "lowest severity that makes the exit status 1", choices=SEVERITIES
     ),
     "regions": Key(
-        _strings,
+        strings,
         "classes and functions that are compiled by code that dynamo-lint cannot see",
         '["pkg.moe:MoE"]',
     ),
-    "not-regions": Key(_strings, "classes and functions that are never compiled", '["pkg.debug:*"]'),
-    "region-comment": Key(_text, "your own comment that marks a region", '"regional_compile region"'),
+    "not-regions": Key(strings, "classes and functions that are never compiled", '["pkg.debug:*"]'),
+    "region-comment": Key(text, "your own comment that marks a region", '"regional_compile region"'),
     "compile-wrappers": Key(
-        _strings, "functions that compile their Nth argument", '["pkg.util:maybe_compile#0"]'
+        strings, "functions that compile their Nth argument", '["pkg.util:maybe_compile#0"]'
     ),
-    "compile-decorators": Key(_strings, "decorators that compile", '["pkg.jit:jit_fuser"]'),
+    "compile-decorators": Key(strings, "decorators that compile", '["pkg.jit:jit_fuser"]'),
     "disable-decorators": Key(
-        _strings, "decorators that keep a function out of the graph", '["pkg.jit:eager"]'
+        strings, "decorators that keep a function out of the graph", '["pkg.jit:eager"]'
     ),
     "assume": Key(
-        _choice(*ASSUMPTIONS),
+        choice(*ASSUMPTIONS),
         "what to treat as compiled in a library whose users compile it",
         choices=ASSUMPTIONS,
     ),
     "exclude": Key(
-        _strings, "files to exclude, written as in `.gitignore`; replaces the default", '["vendored"]'
+        strings, "files to exclude, written as in `.gitignore`; replaces the default", '["vendored"]'
     ),
-    "extend-exclude": Key(_strings, "files to exclude besides those", '["generated/*.py"]'),
+    "extend-exclude": Key(strings, "files to exclude besides those", '["generated/*.py"]'),
     "baseline": Key(
-        _text, "the file of accepted findings, relative to this one", '"dynamo-lint-baseline.json"'
+        text, "the file of accepted findings, relative to this one", '"dynamo-lint-baseline.json"'
     ),
-    "output-format": Key(_choice(*OUTPUT_FORMATS), "output format of the findings", choices=OUTPUT_FORMATS),
-    "probes": Key(_strings, "files with probes for `confirm`, relative to this one", '["tests/probes.py"]'),
+    "output-format": Key(choice(*OUTPUT_FORMATS), "output format of the findings", choices=OUTPUT_FORMATS),
+    "probes": Key(strings, "files with probes for `confirm`, relative to this one", '["tests/probes.py"]'),
+    CONTRACT: Key(
+        read_contract,
+        "how much a run may compile: `max-breaks`, `max-recompiles`, `max-compiles`, `max-limit-hits`, "
+        "`expected-breaks` by file, `ignore-log`",
+        '{ max-breaks = 0, expected-breaks = { "pkg/model.py" = 2 } }',
+    ),
 }
 """Every key, in the order of the reference."""

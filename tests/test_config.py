@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.config import DEFAULT_EXCLUDE, ConfigError, Settings, load, override, parse_torch_version
+from dynamo_lint.contract import Contract, ExpectedBreaks
 from dynamo_lint.selectors import UnknownSelector, enabled, matching
 
 CATALOGUE = {
@@ -34,6 +35,7 @@ disable-decorators = ["pkg.jit:eager"]
 pedantic = true
 recompile-limit = 64
 output-format = "json"
+contract = { max-breaks = 2 }
 """
 
 
@@ -63,6 +65,7 @@ def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
         pedantic=True,
         recompile_limit=64,
         output_format="json",
+        contract=Contract(max_breaks=2),
         source=file,
     )
 
@@ -142,6 +145,21 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("fail-level = 'warn'", 'expected one of "note", "warning", "error"; did you mean \'warning\'?'),
         ("assume = false", 'assume = false: expected one of "none", "blocks", "modules"'),
         ("region-comment = ' '", "expected a string that is not empty"),
+        ("contract = 1", "contract = 1: expected a table"),
+        ("contract = { max-break = 1 }", "'contract.max-break'; did you mean 'contract.max-breaks'?"),
+        ("contract = { max-breaks = -1 }", "contract.max-breaks = -1: expected a whole number of 0 or more"),
+        ("contract = { ignore-log = 'x' }", 'contract.ignore-log = "x": expected a list of strings'),
+        ("contract = { expected-breaks = 2 }", "expected a table of files, such as"),
+        (
+            "contract = { expected-breaks = { 'pkg/a.py' = '2' } }",
+            'contract.expected-breaks."pkg/a.py" = "2": expected a whole number of 0 or more',
+        ),
+        (
+            "contract = { expected-breaks = { '/a.py' = 2 } }",
+            "expected a Python file below this configuration",
+        ),
+        ("contract = { expected-breaks = { '../a.py' = 2 } }", "expected a Python file below"),
+        ("contract = { expected-breaks = { 'pkg' = 2 } }", "expected a Python file below"),
         ("select = [", "is not valid TOML:"),
     ],
 )
@@ -152,9 +170,42 @@ def test_wrong_configuration_is_one_line_with_file_key_and_expectation(
     with pytest.raises(ConfigError) as caught:
         load(tmp_path)
     said = str(caught.value)
-    assert said.startswith(f"{file}: ")
+    assert said.startswith((f"{file}: ", f"{file}:1: "))
     assert message in said
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[tool.dynamo-lint]\nselect = []\npedantic = 1\n", 3),
+        ("[tool.other]\npedantic = 1\n[tool.dynamo-lint]\n# pedantic = 2\npedantic = 1\n", 5),
+        ("[tool.dynamo-lint.contract]\nmax-breaks = 'a'\n", 2),
+        ("[tool.dynamo-lint]\ncontract.max-breaks = -1\n", 2),
+        ("[tool.dynamo-lint]\ncontract = { ignore-log = [], max-breaks = -1 }\n", 2),
+        ("[tool.dynamo-lint.contract.expected-breaks]\n'a.py' = 1\n'b.py' = -1\n", 3),
+        ("[tool]\ndynamo-lint = { pedantic = 1 }\n", 2),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+    file = write(tmp_path / "pyproject.toml", text)
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path)
+    assert str(caught.value).startswith(f"{file}:{line}: ")
+
+
+def test_a_contract_is_read_with_its_files_and_functions(tmp_path: Path) -> None:
+    write(
+        tmp_path / "pyproject.toml",
+        "[tool.dynamo-lint.contract]\nmax-breaks = 3\nmax-recompiles = 0\nignore-log = ['deprecated']\n"
+        "expected-breaks = { 'pkg/a.py' = 13, './pkg/b.py:B.forward' = 0 }\n",
+    )
+    assert load(tmp_path).contract == Contract(
+        max_recompiles=0,
+        max_breaks=3,
+        expected_breaks=(ExpectedBreaks("pkg/a.py", "", 13), ExpectedBreaks("pkg/b.py", "B.forward", 0)),
+        ignore_log=("deprecated",),
+    )
 
 
 def test_broken_toml_names_line_and_column(tmp_path: Path) -> None:

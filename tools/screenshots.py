@@ -51,7 +51,7 @@ def pages() -> Mapping[str, str]:
     view = View(Look(root=found.root, cwd=ROOT), sources, ROOT, "possible")
     return {
         "check": check_page.render(report, view),
-        "logs": render_log(example_job.report(report.findings), sources, "run-0412/stderr.log"),
+        "logs": render_log(example_job.report(report.findings), view, "run-0412/stderr.log"),
     }
 
 

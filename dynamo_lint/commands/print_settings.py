@@ -10,7 +10,9 @@ import click
 
 from dynamo_lint.commands.errors import say
 from dynamo_lint.config import KEYS, Settings
+from dynamo_lint.contract import Contract
 from dynamo_lint.discovery import Discovered
+from dynamo_lint.raw_values import dotted
 from dynamo_lint.terminal import clean
 
 _FEW = 3
@@ -31,6 +33,11 @@ def toml(key: str, value: object) -> str:
     """A setting as TOML; JSON's strings, lists and truth values are TOML too."""
     if key == "torch-version" and isinstance(value, tuple):
         value = ".".join(map(str, value))
+    if isinstance(value, Contract):
+        value = value.as_table()
+    if isinstance(value, dict):
+        inside = ", ".join(f"{dotted(name)} = {toml(name, one)}" for name, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
     return json.dumps(value, default=str, ensure_ascii=False)
 
 

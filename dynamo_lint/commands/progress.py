@@ -16,11 +16,14 @@ PAUSE = 0.1
 class Progress:
     """Call it with files done and files in all; as a context manager it wipes its line at the end."""
 
-    def __init__(self, wanted: bool = True) -> None:
+    def __init__(
+        self, wanted: bool = True, text: str = "reading {done} of {total} files", unit: int = 1
+    ) -> None:
         # Python has no stream at all where the caller closed it.
         self._stream = sys.stderr if wanted and sys.stderr is not None and sys.stderr.isatty() else None
         self._next = time.monotonic() + PATIENCE
         self._shown = False
+        self._text, self._unit = text, unit
 
     def __call__(self, done: int, total: int) -> None:
         """Show how far the run is, if it is time to."""
@@ -29,7 +32,8 @@ class Progress:
             return
         self._next = now + PAUSE
         self._shown = True
-        self._stream.write(f"\r\x1b[Kreading {done} of {total} files" if done < total else "\r\x1b[Kchecking")
+        told = self._text.format(done=done // self._unit, total=total // self._unit or "?")
+        self._stream.write(f"\r\x1b[K{told}" if done != total else "\r\x1b[Kchecking")
         self._stream.flush()
 
     def __enter__(self) -> Progress:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dynamo_lint.confirm.receipt import Receipt
-from dynamo_lint.confirm.verdicts import INTENDED, ProbeReport
+from dynamo_lint.confirm.verdicts import ProbeReport
+from dynamo_lint.logs.break_text import INTENDED
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from dynamo_lint.confirm.messages import Met, Reply
 from dynamo_lint.confirm.receipt import Cause, Frame, GraphBreak, Receipt, Recompile, Unit, relative
-from dynamo_lint.confirm.subjects import Subject, read_subject
 from dynamo_lint.findings import Finding
+from dynamo_lint.logs.break_text import INTENDED
+from dynamo_lint.logs.subjects import Subject, read_subject
 
 VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
 
@@ -33,8 +34,6 @@ EXPRESSIONS = frozenset({"DYN202", "DYN302", "DYN305"})
 """Rules whose subject is what the line says, not the name of state whose values could be watched."""
 
 _RESUMED = re.compile(r"torch_dynamo_resume_in_\w+_at_(\d+)$")
-INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
-"""Breaks that the code itself asks for: `torch.compiler.disable`, `graph_break()`, `skip_frame`."""
 
 INPUTS = frozenset({"size", "stride", "rank", "dtype", "requires_grad", "class", "dispatch"})
 """Differences between tensors: what no reading of the code can know."""

@@ -14,7 +14,6 @@ KINDS = (
     "length",
     "presence",
     "identity",
-    "mode",
     "expression",
 )
 """What a failed check was about."""
@@ -59,6 +58,8 @@ class Break:
 
     path: str
     line: int
+    function: str
+    """Its bare name; empty where the log does not tell."""
     id: str
     """`GB0059` in Dynamo's registry; empty where it has none."""
     reason: str
@@ -67,6 +68,8 @@ class Break:
     """The whole function runs eagerly from then on."""
     stack: tuple[tuple[str, int], ...] = ()
     """Path and line of the program's own frames, outermost first."""
+    text: str = ""
+    """The line as it stood when the job ran; empty where the log does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ class Cause:
     code: str
     """Of the rule that explains it; empty where none does."""
     subject: str
-    """The state it is about: `self.n`."""
+    """The state it is about, `self.n`, or the line that breaks a graph."""
     frames: tuple[Frame, ...]
     """The frames that it made Dynamo compile again, or that it broke."""
     recompiles: int
@@ -128,6 +131,8 @@ class Cause:
     masked: bool = False
     """Dynamo's first reason named another check."""
     finding: Finding | None = None
+    values: tuple[str, ...] = ()
+    """The first few values that were compiled for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +175,8 @@ class LogReport:
     """A job, and what of it the sources explain."""
 
     job: Job
+    linted: bool = True
+    """False where no sources were read, so that nothing is explained."""
     causes: tuple[Cause, ...] = ()
     """The most expensive first."""
     unexplained: tuple[Recompiles, ...] = ()

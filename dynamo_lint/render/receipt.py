@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile, relative
-from dynamo_lint.confirm.verdicts import INTENDED, VERDICTS, ProbeReport, Verdict, explaining
+from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
+from dynamo_lint.logs.break_text import INTENDED
 from dynamo_lint.render.receipt_json import summary
 from dynamo_lint.terminal import Look, clean, clipped
 

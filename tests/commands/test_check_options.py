@@ -93,6 +93,7 @@ def test_shown_settings_are_a_configuration_that_means_the_same(
 ) -> None:
     (here / "dynamo-lint.toml").write_text(
         'select = ["DYN1"]\ntorch-version = "2.10"\nregions = ["a:b\\"c"]\n'
+        'contract = { max-breaks = 1, expected-breaks = { "a.py:f" = 2 }, ignore-log = ["x"] }\n'
     )
     assert cli.run(["--show-settings", "--assume", "blocks"]) == 0
     out = capsys.readouterr().out
@@ -103,6 +104,7 @@ def test_shown_settings_are_a_configuration_that_means_the_same(
     shown = load(again)
     assert (shown.select, shown.torch_version) == (("DYN1",), (2, 10))
     assert (shown.regions, shown.assume) == (('a:b"c',), "blocks")
+    assert shown.contract == load(here).contract
 
 
 def test_default_settings_can_be_shown_and_read_back(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

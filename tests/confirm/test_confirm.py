@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.confirm.child.causes import minimal_sets
-from dynamo_lint.confirm.child.sources import Place, place_of, readable
 from dynamo_lint.confirm.discover import DiscoveryTrouble, find, probes
 from dynamo_lint.confirm.receipt import (
     Cause,
@@ -21,6 +20,7 @@ from dynamo_lint.confirm.receipt import (
     Unit,
     receipt_from_json,
 )
+from dynamo_lint.logs.state import Place, place_of, readable
 
 
 @pytest.mark.parametrize(

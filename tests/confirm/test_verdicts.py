@@ -15,9 +15,9 @@ from dynamo_lint.confirm.messages import Met, Reply, Request, Setting, reply_fro
 from dynamo_lint.confirm.project import folder_of
 from dynamo_lint.confirm.receipt import Cause, Compile, Frame, GraphBreak, Receipt, Recompile, Unit
 from dynamo_lint.confirm.run import automatic, read_setting, report
-from dynamo_lint.confirm.subjects import Subject, read_subject
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, about_inputs, overall
 from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.subjects import Subject, read_subject
 from dynamo_lint.render import receipt as text
 from dynamo_lint.render import receipt_json
 from dynamo_lint.terminal import Look

@@ -21,7 +21,7 @@ from dynamo_lint.confirm.messages import Reply
 from dynamo_lint.confirm.receipt import Cause, Compile, GraphBreak, Receipt, Recompile
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import EFFECTS, SEVERITIES, Edit, FileError, Finding, Fix, Span
-from dynamo_lint.logs.model import EVIDENCE, KINDS, PROOFS, Job, LogReport, Moment
+from dynamo_lint.logs.model import KINDS, Job, LogReport, Moment
 from dynamo_lint.render.html import check, confirm, words
 from dynamo_lint.render.html.drawing import MOST_LANES, bar, timeline
 from dynamo_lint.render.html.findings import card, excerpt, hunks
@@ -67,7 +67,8 @@ def confirmed(probes: list[ProbeReport] = PROBES) -> str:
 
 
 def logged(report: LogReport | None = None) -> str:
-    return render_log(report or example_job.report((FIXABLE, *FINDINGS)), SOURCES, "job.log")
+    view = View(Look(root=ROOT, cwd=ROOT), SOURCES, ROOT)
+    return render_log(report or example_job.report((FIXABLE, *FINDINGS)), view, "job.log")
 
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -270,6 +271,28 @@ def test_a_log_tells_of_diverging_ranks_before_all_else_and_of_causes_before_fra
     assert calm.index("Lines to change") < calm.index("<h2>Ranks</h2>")
 
 
+def test_a_log_cannot_have_a_file_shown_that_is_no_source_of_the_job(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "secret.py").write_text("PASSWORD = 1\n")
+    (tmp_path / "job/notes.txt").write_text("PASSWORD = 2\n")
+    (tmp_path / "job/link.py").symlink_to(tmp_path / "secret.py")
+    (tmp_path / "job/own.py").write_text("shown = 3\n")
+    view = View(Look(root=tmp_path / "job", cwd=tmp_path), Sources(tmp_path / "job"), tmp_path)
+    paths = (
+        "secret.py",
+        str(tmp_path / "secret.py"),
+        "job/../secret.py",
+        "job/notes.txt",
+        "job/link.py",
+        "job/own.py",
+    )
+    causes = tuple(replace(example_job.report().causes[2], path=path, line=1) for path in paths)
+    breaks = tuple(replace(example_job.JOB.breaks[0], path=path, line=1) for path in paths)
+    said = render_log(LogReport(replace(example_job.JOB, breaks=breaks), True, causes), view)
+    assert "PASSWORD" not in said
+    assert said.count("shown = 3") == 2
+
+
 def test_ranks_that_are_alike_are_one_row() -> None:
     job = example_job.JOB
     ranks = {number: job.ranks[int(number == 7)] for number in range(64)}
@@ -288,8 +311,6 @@ def test_a_page_explains_every_word_that_it_may_use() -> None:
     assert set(words.EFFECTS) == set(EFFECTS)
     assert set(words.SEVERITIES) == set(SEVERITIES)
     assert set(words.KINDS) == set(KINDS)
-    assert set(words.PROOFS) == set(PROOFS)
-    assert set(words.EVIDENCE) == set(EVIDENCE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for word, meaning in words.EFFECTS.items():
         assert f"| `{word}` | {meaning} |" in readme
@@ -411,7 +432,7 @@ def test_a_log_of_a_large_job_and_its_findings_fit_as_well() -> None:
     job = replace(
         example_job.JOB, recompiles=tuple(replace(example_job.OVERFLOW, frame=one) for one in frames)
     )
-    said = logged(LogReport(job, causes, job.recompiles, found))
+    said = logged(LogReport(job, True, causes, job.recompiles, found))
     assert len(said.encode()) < 5_000_000
     assert "4,800 more functions not shown." in said
     assert said.count('class="item lined"') == 7_000

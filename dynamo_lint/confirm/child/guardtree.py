@@ -16,10 +16,10 @@ from types import CodeType
 from typing import Any
 
 from dynamo_lint.confirm.child.comparison import compared
-from dynamo_lint.confirm.child.sources import Place, place_of, readable
 from dynamo_lint.confirm.child.stacks import Stacks, stack_of, user_frame
 from dynamo_lint.confirm.child.values import displayed
 from dynamo_lint.confirm.receipt import Cause
+from dynamo_lint.logs.state import Place, place_of, readable
 
 STATEFUL = ("NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING")
 """Leaves that remember what they saw, so that calling them out of turn would be wrong."""

@@ -18,7 +18,7 @@ from dynamo_lint.confirm.child.watch import Timepoint, Watch
 from dynamo_lint.confirm.child.witness import NO_LIMIT
 from dynamo_lint.confirm.messages import Reply, Request
 from dynamo_lint.confirm.receipt import Receipt
-from dynamo_lint.confirm.subjects import Subject, read_subject
+from dynamo_lint.logs.subjects import Subject, read_subject
 
 Write = Callable[[Reply], Reply]
 """Makes a reply known; each stands in for the one before."""

@@ -20,7 +20,7 @@ from dynamo_lint.confirm.child.stacks import qualified
 from dynamo_lint.confirm.child.values import digest, displayed, displayed_tensor
 from dynamo_lint.confirm.messages import Met
 from dynamo_lint.confirm.receipt import Unit
-from dynamo_lint.confirm.subjects import Subject
+from dynamo_lint.logs.subjects import Subject
 
 ABSENT = "absent"
 SCANS = (0, 1, 2)

@@ -30,9 +30,9 @@ from torch._dynamo.backends.registry import lookup_backend
 from dynamo_lint.confirm.child.breaks import read_break
 from dynamo_lint.confirm.child.causes import by_key, minimal_sets
 from dynamo_lint.confirm.child.guardtree import failures
-from dynamo_lint.confirm.child.sources import place_of, readable
 from dynamo_lint.confirm.child.stacks import library, qualified, recording
 from dynamo_lint.confirm.receipt import Cause, Compile, Failure, Frame, GraphBreak, Receipt, Recompile, Unit
+from dynamo_lint.logs.state import place_of, readable
 
 NO_LIMIT = 10_000
 MOST_VERSIONS = 32

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from dynamo_lint.confirm.fixed import Comparison
 from dynamo_lint.confirm.receipt import Receipt, relative
-from dynamo_lint.confirm.verdicts import INTENDED, VERDICTS, ProbeReport, Verdict, explaining
+from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
+from dynamo_lint.logs.break_text import INTENDED
 from dynamo_lint.render import fixed as fixed_text
 from dynamo_lint.render import receipt as text
 from dynamo_lint.render.html import words

@@ -1,0 +1,269 @@
+"""`dynamo-lint logs`: what a job left behind, mapped to the lines that caused it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dynamo_lint.commands.common import (
+    color_option,
+    effort,
+    effort_options,
+    file_options,
+    prepare,
+    region_options,
+)
+from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
+from dynamo_lint.commands.help import SectionedCommand, option
+from dynamo_lint.config import Settings
+
+if TYPE_CHECKING:
+    from dynamo_lint.discovery import Discovered
+    from dynamo_lint.findings import Finding
+    from dynamo_lint.logs.model import LogReport
+    from dynamo_lint.logs.tally import Tally
+    from dynamo_lint.report import Report
+    from dynamo_lint.run.reading import Effort
+    from dynamo_lint.sources import Sources
+
+SOURCES, JUDGED, OUTPUT = "Sources", "Exit status", "Output"
+EXIT_UNPROVED = 3
+FAILURES = ("limit", "divergence")
+
+
+def _words(known: tuple[str, ...]) -> Any:
+    """A reader of a list of words, separated by commas."""
+
+    def read(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        words = tuple(part.strip() for part in value.split(",") if part.strip())
+        if wrong := next((word for word in words if word not in known and word != "none"), None):
+            raise click.BadParameter(f"{wrong!r} is not one of {', '.join(known)}, none")
+        return tuple(word for word in words if word != "none")
+
+    return read
+
+
+@click.command(cls=SectionedCommand, short_help="Read what a job left behind and name the lines to change.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@option(
+    "--source",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True),
+    metavar="PATH",
+    section=SOURCES,
+    help="The sources of the job (default: the working directory).",
+)
+@option("--no-lint", is_flag=True, section=SOURCES, help="Read no sources: only count.")
+@region_options
+@file_options
+@option(
+    "--max-recompiles", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more."
+)
+@option("--max-breaks", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more.")
+@option(
+    "--max-graphs", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if more were compiled."
+)
+@option(
+    "--max-limit-hits", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more."
+)
+@option(
+    "--fail-on",
+    callback=_words(FAILURES),
+    metavar="WHAT",
+    section=JUDGED,
+    help="What exits 1 without a budget: limit,divergence (default), either, or none.",
+)
+@option(
+    "--settings",
+    callback=_words(("recompiles", "graph_breaks", "guards")),
+    metavar="LOGS",
+    section=JUDGED,
+    help="The TORCH_LOGS that were on, if nothing in the log shows it.",
+)
+@option("--allow-empty", is_flag=True, section=JUDGED, help="Exit 0 even if the logs prove nothing.")
+@option(
+    "--output-format",
+    type=click.Choice(["text", "json", "github", "sarif", "html"]),
+    default="text",
+    metavar="FORMAT",
+    section=OUTPUT,
+    help="text (default), json, github, sarif or html.",
+)
+@option(
+    "-o",
+    "--output-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    section=OUTPUT,
+    help="Write the result to a file.",
+)
+@color_option
+@effort_options
+@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print the result only.")
+def logs(
+    paths: tuple[Path, ...],
+    sources: tuple[Path, ...],
+    no_lint: bool,
+    max_recompiles: int | None,
+    max_breaks: int | None,
+    max_graphs: int | None,
+    max_limit_hits: int | None,
+    fail_on: tuple[str, ...] | None,
+    settings: tuple[str, ...] | None,
+    allow_empty: bool,
+    output_format: str,
+    output_file: Path | None,
+    color: str,
+    quiet: bool,
+    force_exclude: bool,
+    no_cache: bool,
+    cache_dir: Path | None,
+    jobs: int | None,
+    **given: Any,
+) -> None:
+    """Read what a job left behind, and name the lines to change.
+
+    PATH is a file that holds the job's stderr, a folder of such files, a folder that TORCH_TRACE
+    named, or `-` for stdin. Set TORCH_LOGS=recompiles,graph_breaks for the job, or TORCH_TRACE=/some/folder.
+    Exit status: 0 within the budgets; 1 over one, a limit hit, or ranks that differ; 2 for what cannot
+    be read; 3 if the logs prove nothing.
+    """
+    from dynamo_lint.commands.output import deliver, look_at
+    from dynamo_lint.sources import Sources as Texts
+    from dynamo_lint.terminal import wants_colour
+
+    configured, found = prepare(sources, force_exclude, given)
+    named: dict[str, Any] = {
+        "max_recompiles": max_recompiles,
+        "max_breaks": max_breaks,
+        "max_compiles": max_graphs,
+        "max_limit_hits": max_limit_hits,
+    }
+    limits = {key: value for key, value in named.items() if value is not None}
+    configured = replace(configured, contract=replace(configured.contract, **limits))
+    tally = _tally(paths, configured.contract.ignore_log, quiet)
+    texts = Texts(found.root, found.given)
+    with effort(configured, no_cache, cache_dir, jobs, quiet=True) as means:
+        report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
+    look = look_at(found.root, color == "always" or (output_file is None and wants_colour(color, sys.stdout)))
+    deliver(_rendered(output_format, report, look, texts, configured), output_file)
+    _conclude(report, fail_on, settings, allow_empty, quiet)
+
+
+def _account(
+    tally: Tally,
+    settings: Settings,
+    found: Discovered | None,
+    texts: Sources,
+    means: Effort,
+    logged: tuple[str, ...],
+) -> LogReport:
+    """The job with what its sources explain; `logged` are the log settings that are said to have been on."""
+    from dynamo_lint.logs.budgets import budgets
+    from dynamo_lint.logs.causes import explain, located
+    from dynamo_lint.logs.model import LogReport
+    from dynamo_lint.logs.places import Places
+
+    processes, job = tally.processes(), tally.job()
+    places = Places(texts, () if found is None else found.files, Path.cwd())
+    silent = found is None or job.proof == "none"
+    findings = () if found is None or silent else _findings(settings, found, texts, means)
+    explained = explain(processes, job, findings, places, _codes())
+    job = replace(located(job, places), notes=tuple(sorted({*job.notes, *explained.notes})))
+    known = tally.logged() | set(logged)
+    return LogReport(
+        job=job,
+        linted=found is not None,
+        causes=explained.causes,
+        unexplained=explained.unexplained,
+        unseen=explained.unseen,
+        budgets=tuple(budgets(job, settings.contract, known)),
+    )
+
+
+def _tally(paths: tuple[Path, ...], ignored: tuple[str, ...], quiet: bool) -> Tally:
+    from dynamo_lint.commands.progress import Progress
+    from dynamo_lint.logs.read import UnreadableLog, read_logs
+
+    try:
+        for pattern in ignored:
+            re.compile(pattern)
+    except re.error as wrong:
+        raise Trouble(f"contract.ignore-log: {pattern!r} is no regular expression: {wrong}") from None
+    try:
+        with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
+            return read_logs(paths, ignored, progress)
+    except UnreadableLog as wrong:
+        raise Trouble(str(wrong)) from None
+
+
+def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effort) -> tuple[Finding, ...]:
+    """All that `check` has to say, also what it would keep to itself: the log is the proof."""
+    from dynamo_lint.run.check import check
+    from dynamo_lint.selectors import catalogue
+
+    all_of_it = replace(settings, select=None, ignore=(), min_confidence="possible")
+    return check(all_of_it, found, catalogue(), texts, effort=means).findings
+
+
+def _codes() -> dict[str, str]:
+    from dynamo_lint.logs.causes import codes_by_id
+    from dynamo_lint.pages import load_pages
+
+    return codes_by_id((page.code, page.gb) for page in load_pages().values())
+
+
+def _rendered(output_format: str, report: LogReport, look: Any, texts: Sources, settings: Settings) -> str:
+    """The account in the format that is wanted."""
+    from dynamo_lint.commands.output import repository
+    from dynamo_lint.render import formats, log_findings, log_json, log_text
+    from dynamo_lint.render.view import View
+
+    match output_format:
+        case "json":
+            return log_json.render(report, look)
+        case "github" | "sarif":
+            as_findings: Report = log_findings.as_report(report, look.root, settings.torch_version)
+            return formats.render(output_format, as_findings, View(look, texts, repository(look.root)))
+        case _:
+            return log_text.render(report, look)
+
+
+def _conclude(
+    report: LogReport,
+    fail_on: tuple[str, ...] | None,
+    settings: tuple[str, ...] | None,
+    allow_empty: bool,
+    quiet: bool,
+) -> None:
+    """Exit as the account deserves, and say why."""
+    from dynamo_lint.logs.budgets import unproved
+    from dynamo_lint.render.log_words import NOTES, budget
+
+    fatal = FAILURES if fail_on is None else fail_on
+    reasons = [f"over budget: {budget(one)}" for one in report.budgets if one.exceeded]
+    if "limit" in fatal and report.job.limits:
+        reasons.append("a limit was hit: code that was meant to be compiled runs eagerly")
+    if "divergence" in fatal and "ranks-diverge" in report.job.notes:
+        reasons.append("the ranks did not compile alike")
+    for reason in reasons:
+        if not quiet:
+            say(reason)
+    if reasons:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+    open_ends = unproved(report.budgets)
+    silent = report.job.proof == "none" and not settings
+    if (silent or open_ends) and not allow_empty:
+        if silent:
+            say(f"nothing is proved: {NOTES['no-log-lines']}")
+        for one in open_ends:
+            say(f"not proved: {budget(one)}; run with a trace, or name with --settings what was logged")
+        raise click.exceptions.Exit(EXIT_UNPROVED)

@@ -1,0 +1,252 @@
+"""Splits what a job wrote into records of torch, whatever stands before, after and between them.
+
+A log may hold the lines of many ranks, launchers' time stamps, colours, progress bars, JSON around each line,
+and bytes that are no text. So the header of torch is searched within each line, and a record is put together
+by process, never by position: ranks write into the middle of each other's records. Formats as torch writes
+them (torch/_logging/_internal.py, the same from 2.6 to 2.15).
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+PIECE = 1 << 20
+"""Bytes that are read at once."""
+
+LONGEST_LINE = 1 << 22
+"""Bytes of a line that are looked at; structured records are long lines, but no log is one line."""
+
+MOST_LINES = 20_000
+"""Lines of one record that are kept."""
+
+_HEADER = re.compile(
+    rb"(?:\[rank(\d{1,6})\]:)?[VDIWEC](\d{4} \d\d:\d\d:\d\d\.\d+) (\d+) \S*torch[/\\]\S+?:\d+\]"
+    rb"(?: \[(!?[\d/_]+)\])?(?: \[__(\w+)\])? ?(.*)",
+    re.DOTALL,
+)
+_SHORT = re.compile(rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):torch\.([\w.]+):(.*)", re.DOTALL)
+_COLOURS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_OPENERS = ("Recompiling function ", "Graph break", "GUARDS:", "torch._dynamo hit config.")
+_WANTED = frozenset(("recompiles", "recompiles_verbose", "graph_breaks", "guards", ""))
+_STRUCTURED = frozenset(("str", "dynamo_start", "compilation_metrics", "artifact"))
+_ARTIFACTS = frozenset(("recompile_reasons", "dynamo_graph_break_reason", "torch_version"))
+
+Progress = Callable[[int], None]
+"""Is told how many bytes have been read."""
+
+
+@dataclass(slots=True)
+class Record:
+    """One message of torch."""
+
+    rank: int | None
+    process: str
+    """Its number; empty where the format has none."""
+    stamp: str
+    """`MMDD hh:mm:ss.ffffff`; empty where the format has none."""
+    id: str
+    """Frame and compile, `0/3`; empty where the format has none."""
+    artifact: str
+    """`recompiles`, `graph_breaks`, `guards`; empty for warnings; of a trace, the name of the record."""
+    lines: list[str]
+    data: dict[str, Any] | None = field(default=None)
+    """The head of a structured record; its payload are `lines`. None for text."""
+    whole: bool = True
+    """False for the last record of a log that ends within a line."""
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join(self.lines)
+
+
+def records(stream: BinaryIO, progress: Progress = lambda count: None) -> Iterator[Record]:
+    """The records of one log, each when it is complete."""
+    reader = _Assembly()
+    for line, ended in _lines(stream, progress):
+        yield from reader.take(line, ended)
+    yield from reader.rest()
+
+
+class _Assembly:
+    """Puts records together from lines."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[bytes | None, bytes], Record] = {}
+        """The record that each process is in the middle of: it writes one after the other."""
+        self._bare: Record | None = None
+        """The record that lines without a header belong to."""
+
+    def take(self, line: bytes, ended: bool) -> Iterator[Record]:
+        """Add a line; yield the record that is complete by it."""
+        if line[:1] == b"\t":
+            if self._bare is not None and self._bare.data is not None:
+                _add(self._bare, line[1:])
+            return
+        if line[:1] == b"{" and (inside := _unwrapped(line)) is not None:
+            for one in inside:
+                yield from self.take(one, ended)
+            return
+        if b"\x1b" in line:
+            line = _COLOURS.sub(b"", line)
+        if b"torch" in line:
+            if (head := _HEADER.search(line)) is not None:
+                yield from self._headed(head, ended)
+                return
+            if (head := _SHORT.search(line)) is not None:
+                yield from self._short(head, ended)
+                return
+        if self._bare is not None and self._bare.data is None:
+            _add(self._bare, line, ended)
+
+    def rest(self) -> Iterator[Record]:
+        """The records that are still open at the end."""
+        yield from self._open.values()
+        self._open.clear()
+        yield from self._close_bare()
+
+    def _close_bare(self) -> Iterator[Record]:
+        if self._bare is not None:
+            yield self._bare
+            self._bare = None
+
+    def _headed(self, head: re.Match[bytes], ended: bool) -> Iterator[Record]:
+        rank, stamp, process, ident, artifact, body = head.groups()
+        number = None if rank is None else int(rank)
+        if body[:2] == b'{"':
+            yield from self._close_bare()
+            self._bare = _structured(number, process, stamp, body)
+            return
+        name = artifact.decode() if artifact else ""
+        key = (rank, process)
+        current = self._open.get(key)
+        text = _text(body) if name in _WANTED else ""
+        opens = text.startswith(_OPENERS) and (name or "hit config." in text)
+        if current is not None and (opens or current.artifact != name):
+            del self._open[key]
+            yield current
+            current = None
+        if opens:
+            self._open[key] = Record(
+                number,
+                process.decode(),
+                stamp.decode(),
+                ident.decode() if ident else "",
+                name,
+                [text],
+                whole=ended,
+            )
+        elif current is not None and name != "guards":
+            if len(current.lines) < MOST_LINES:
+                current.lines.append(text)
+            current.whole = ended
+
+    def _short(self, head: re.Match[bytes], ended: bool) -> Iterator[Record]:
+        yield from self._close_bare()
+        name = head[1].decode().rpartition(".__")[2] if b".__" in head[1] else ""
+        text = _text(head[2])
+        if name in _WANTED and text.startswith(_OPENERS):
+            self._bare = Record(None, "", "", "", name, [text], whole=ended)
+
+
+def _structured(rank: int | None, process: bytes, stamp: bytes, body: bytes) -> Record | None:
+    """The structured record with this head, if it is of a kind that tells of Dynamo."""
+    name = body[2:].partition(b'"')[0].decode("utf-8", "replace")
+    if name not in _STRUCTURED:
+        return None
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return Record(rank, process.decode(), stamp.decode(), "", "broken", [], {}, whole=False)
+    if not isinstance(data, dict):
+        return None
+    if name == "artifact":
+        about = data["artifact"]
+        name = str(about.get("name", "")) if isinstance(about, dict) else ""
+        if name not in _ARTIFACTS:
+            return None
+    told = data.get("rank", rank)
+    frame, number = data.get("frame_id"), data.get("frame_compile_id")
+    ident = f"{frame}/{number}" if frame is not None and number is not None else ""
+    where = told if isinstance(told, int) else rank
+    return Record(where, process.decode(), stamp.decode(), ident, name, [], data)
+
+
+def _add(record: Record, line: bytes, ended: bool = True) -> None:
+    if len(record.lines) < MOST_LINES:
+        record.lines.append(_text(line))
+    record.whole = ended
+
+
+def _text(line: bytes) -> str:
+    """A line as text: what follows a carriage return was written over it by a progress bar."""
+    text = line.decode("utf-8", "replace")
+    if "\r" in text:
+        text = text.partition("\r")[0]
+    return text if text.isprintable() else _CONTROLS.sub("", text)
+
+
+def _unwrapped(line: bytes) -> list[bytes] | None:
+    """The lines inside a JSON object that a container or a collector put around them; None if it is none."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    texts = [value for value in data.values() if isinstance(value, str)]
+    return [
+        one.encode("utf-8", "replace")
+        for text in sorted(texts, key=len, reverse=True)[:1]
+        for one in text.splitlines()
+    ]
+
+
+def _lines(stream: BinaryIO, progress: Progress) -> Iterator[tuple[bytes, bool]]:
+    """Each line without its end, and whether it had one."""
+    rest = b""
+    for piece in _decoded(stream, progress):
+        first, *more = piece.split(b"\n")
+        if not more:
+            rest = (rest + first)[:LONGEST_LINE]
+            continue
+        yield _without_return(rest + first), True
+        rest = more.pop()
+        for line in more:
+            yield (line if line[-1:] != b"\r" else line[:-1]), True
+    if rest:
+        yield _without_return(rest), False
+
+
+def _without_return(line: bytes) -> bytes:
+    """A line without the carriage return at its end."""
+    return line[:-1] if line.endswith(b"\r") else line
+
+
+def _decoded(stream: BinaryIO, progress: Progress) -> Iterable[bytes]:
+    """The pieces of a stream in an encoding that contains ASCII: UTF-16 is what PowerShell writes."""
+    count = 0
+    decoder: codecs.IncrementalDecoder | None = None
+    while piece := stream.read(PIECE):
+        if not count and (name := _wide(piece)):
+            decoder = codecs.getincrementaldecoder(name)("replace")
+        count += len(piece)
+        yield decoder.decode(piece).encode("utf-8", "replace") if decoder else piece
+        progress(count)
+
+
+def _wide(start: bytes) -> str:
+    """The name of the two-byte encoding that a text starts in; empty if it is none."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    sample = start[:400]
+    nuls = sample.count(b"\0")
+    if not sample or nuls < len(sample) * 0.4:
+        return ""
+    return "utf-16-le" if sample[1::2].count(0) >= sample[::2].count(0) else "utf-16-be"

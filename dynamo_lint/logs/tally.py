@@ -1,0 +1,548 @@
+"""Adds up the records of a job: compiles and their reasons, graph breaks, and limits."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from dynamo_lint.logs.break_text import read_break
+from dynamo_lint.logs.checks import Check, read_check
+from dynamo_lint.logs.model import Break, Frame, Job, Limit, Moment, Rank, Recompiles
+from dynamo_lint.logs.records import Record
+
+MOST_RECORDS = 64
+"""Recompiles of a frame whose reasons are kept one by one; more would say the same again."""
+
+MOST_VALUES = 8
+MOST_MOMENTS = 4_096
+
+_RECOMPILING = re.compile(r"Recompiling function (?P<function>.+) in (?P<path>.+):(?P<line>\d+)\s*$")
+_REASON = re.compile(r"(?:^|\s|- )(?P<entry>\d+/\d+): (?P<told>.+)$")
+_HIT = re.compile(r"torch\._dynamo hit config\.(?P<limit>\w+) \((?P<value>\d+)\)")
+_LIMITED = re.compile(r"function: '(?P<function>.+)' \((?P<path>.+):(?P<line>\d+)\)")
+_LAST = re.compile(r"last reason: (?:\d+/\d+: )?(?P<told>.+)$")
+_FILE = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in ')
+_LIMIT_TYPE = re.compile(r"Limit type: (?P<limit>\w+)")
+_LIMIT_VALUE = re.compile(r"currently set to (?P<value>\d+)")
+_LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch|lib[/\\]python3\.\d+)[/\\]|^<")
+
+Place = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Told:
+    """The recompiles of one frame, with enough of their reasons to say which checks explain them."""
+
+    frame: Frame
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Source and kind of the check that was listed first, and how many recompiles it stands for."""
+    checks: dict[str, Check] = field(default_factory=dict)
+    """The first check of each source."""
+    values: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    entries: list[tuple[str, tuple[tuple[str, str], ...]]] = field(default_factory=list)
+    """For each recompile its id, and for each earlier entry the entry's id and the source that failed."""
+    guarded: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The value of a source that an entry was compiled for, by the entry's id and the source."""
+    readings: dict[str, Place] = field(default_factory=dict)
+    """The line that made Dynamo check a source."""
+
+
+@dataclass(slots=True)
+class _Broken:
+    function: str
+    id: str
+    reason: str
+    count: int = 0
+    skips_frame: bool = False
+    stack: tuple[Place, ...] = ()
+    text: str = ""
+    """The line as it stood when the job ran."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A recompile that may still turn out to have been refused by a limit."""
+
+    id: str
+    epoch: int
+    frame: Frame | None
+    reasons: list[tuple[str, Check]]
+    stamp: str
+
+
+@dataclass(slots=True)
+class Process:
+    """One process of the job, by one kind of log."""
+
+    hint: int | None
+    rank: int | None
+    number: str
+    traced: bool
+    frames: dict[Frame, Told] = field(default_factory=dict)
+    breaks: dict[Place, _Broken] = field(default_factory=dict)
+    limits: dict[tuple[Frame, str], Limit] = field(default_factory=dict)
+    compiled: int = 0
+    artifacts: set[str] = field(default_factory=set)
+    """What it was told to log, as far as its records show."""
+    recompiles: int = 0
+    pending: Attempt | None = None
+    started: dict[str, Frame] = field(default_factory=dict)
+    """The function of each frame id of a trace."""
+    files: dict[int, str] = field(default_factory=dict)
+    """The names that a trace has numbers for."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """The highest compile of each frame id."""
+    epoch: int = 0
+    moments: list[tuple[str, Frame, str]] = field(default_factory=list)
+    every: int = 1
+    seen: int = 0
+    notes: set[str] = field(default_factory=set)
+
+    def moment(self, stamp: str, frame: Frame, kind: str) -> None:
+        """Keep a moment; of very many, every second, fourth and so on."""
+        self.seen += 1
+        if not stamp or self.seen % self.every:
+            return
+        self.moments.append((stamp, frame, kind))
+        if len(self.moments) > MOST_MOMENTS:
+            del self.moments[::2]
+            self.every *= 2
+
+
+class Tally:
+    """Takes the records of a job, and says what they come to."""
+
+    def __init__(self, ignored: Sequence[str] = ()) -> None:
+        self._ignored = [re.compile(pattern) for pattern in ignored]
+        self._processes: list[Process] = []
+        self._by_number: dict[tuple[int | None, str, bool, int], Process] = {}
+        self.torch: str | None = None
+        self.notes: set[str] = set()
+
+    def add(self, record: Record, hint: int | None = None, log: int = 0) -> None:
+        """Count a record; `hint` is the rank that the name of its file tells, `log` numbers the file."""
+        if not record.whole:
+            self.notes.add("truncated")
+        if self._ignored and any(one.search(record.text) for one in self._ignored):
+            return
+        process = self._process(record, hint, log)
+        process.artifacts.add(record.artifact)
+        match record.artifact:
+            case "recompiles" | "recompiles_verbose":
+                self._recompile(process, record)
+            case "graph_breaks":
+                self._break(process, record)
+            case "guards":
+                process.compiled += 1
+            case "":
+                self._limit(process, record)
+            case "recompile_reasons":
+                self._traced_recompile(process, record)
+            case "dynamo_graph_break_reason":
+                self._break(process, record)
+            case "dynamo_start":
+                self._start(process, record)
+            case "str":
+                _name_file(process, record)
+            case "torch_version":
+                self.torch = self.torch or _version(record.text)
+            case "compilation_metrics":
+                _metrics(process, record)
+
+    def job(self) -> Job:
+        """All that was counted."""
+        return _job(self.processes(), self.torch, self.notes)
+
+    def logged(self) -> set[str]:
+        """The settings of TORCH_LOGS that must have been on; a trace has all that they tell."""
+        seen = {one for process in self._processes for one in process.artifacts}
+        seen |= {"recompiles"} if "recompiles_verbose" in seen else set()
+        return seen | ({"recompiles", "graph_breaks", "guards"} if "dynamo_start" in seen else set())
+
+    def processes(self) -> list[Process]:
+        """The processes that speak of Dynamo; of one that left a trace, the text is not counted again."""
+        for one in self._processes:
+            self._settle(one, refused=one.traced)
+        speaking = [one for one in self._processes if _speaks(one)]
+        traced = {one.number: one for one in speaking if one.traced}
+        for one in speaking:
+            if not one.traced and one.number and (trace := traced.get(one.number)) is not None:
+                trace.limits = one.limits or trace.limits
+        chosen = [one for one in speaking if one.traced or not one.number or one.number not in traced]
+        return _numbered(chosen)
+
+    def _process(self, record: Record, hint: int | None, log: int) -> Process:
+        traced = record.data is not None
+        key = (hint, record.process, traced, log if traced or not record.process else -1)
+        found = self._by_number.get(key)
+        if found is not None and record.rank is not None and found.rank not in (None, record.rank):
+            found = next((one for one in self._processes if _same(one, record, hint)), None)
+        if found is None:
+            found = Process(hint, record.rank, record.process, traced)
+            self._processes.append(found)
+            self._by_number.setdefault(key, found)
+        if found.rank is None:
+            found.rank = record.rank
+        return found
+
+    def _recompile(self, process: Process, record: Record) -> None:
+        self._settle(process)
+        head = _RECOMPILING.search(record.lines[0])
+        reasons = list(_reasons(record.lines[1:]))
+        if head is None or not reasons:
+            # Cut off before it said what failed: a killed job.
+            self.notes.add("truncated")
+            return
+        frame = Frame(head["path"], int(head["line"]), head["function"])
+        told = _told(process, frame)
+        self._readings(told, record.lines[1:])
+        _count_id(process, record.id, first=1)
+        process.pending = Attempt(record.id, process.epoch, frame, reasons, record.stamp)
+
+    def _traced_recompile(self, process: Process, record: Record) -> None:
+        self._settle(process, refused=True)
+        lines = _payload(record)
+        reasons = list(_reasons(lines))
+        if not reasons:
+            self.notes.add("truncated")
+            return
+        frame = process.started.get(record.id.partition("/")[0])
+        if frame is not None:
+            self._readings(_told(process, frame), lines)
+        process.pending = Attempt(record.id, process.epoch, frame, reasons, record.stamp)
+
+    def _start(self, process: Process, record: Record) -> None:
+        frame = _frame_of(process, record)
+        if frame is None:
+            return
+        pending = process.pending
+        _count_id(process, record.id, first=0)
+        process.started[record.id.partition("/")[0]] = frame
+        process.compiled += 1
+        if pending is not None and pending.id == record.id:
+            pending.frame = frame
+            self._settle(process)
+        else:
+            process.moment(record.stamp, frame, "compile")
+
+    def _settle(self, process: Process, refused: bool = False) -> None:
+        """Count the last attempt to recompile: as a recompile, or as refused by a limit."""
+        attempt, process.pending = process.pending, None
+        if attempt is None or attempt.frame is None:
+            return
+        frame = attempt.frame
+        if refused:
+            number = attempt.id.rpartition("/")[2]
+            key = (frame, "recompile_limit")
+            process.limits.setdefault(
+                key,
+                Limit(frame, key[1], int(number) if number.isdigit() else None, attempt.reasons[0][1].source),
+            )
+            process.moment(attempt.stamp, frame, "limit")
+            return
+        _count(process, _told(process, frame), attempt)
+        process.moment(attempt.stamp, frame, "recompile")
+
+    def _limit(self, process: Process, record: Record) -> None:
+        hit = _HIT.search(record.lines[0])
+        where = next((found for line in record.lines if (found := _LIMITED.search(line))), None)
+        if hit is None or where is None:
+            return
+        frame = Frame(where["path"], int(where["line"]), where["function"])
+        attempt = process.pending
+        if attempt is not None and attempt.frame == frame and attempt.id == record.id:
+            process.pending = None
+        last = next((found for line in record.lines if (found := _LAST.search(line))), None)
+        check = read_check(last["told"]) if last else None
+        told = _told(process, frame)
+        if check is not None:
+            told.checks.setdefault(check.source, check)
+            self._readings(told, [f"- 0/0: {last['told']}" if last else "", *record.lines])
+        key = (frame, hit["limit"])
+        process.limits.setdefault(
+            key, Limit(frame, hit["limit"], int(hit["value"]), check.source if check else "")
+        )
+        process.moment(record.stamp, frame, "limit")
+
+    def _break(self, process: Process, record: Record) -> None:
+        told = read_break(record.text)
+        own = [one for one in told.stack if not _LIBRARY.search(one.path)]
+        stack = tuple((one.path, one.line) for one in own)
+        where = told.place
+        if where is None or (_LIBRARY.search(where[0]) and stack):
+            where = stack[-1] if stack else None
+        if where is None:
+            return
+        known = process.breaks.setdefault(where, _Broken("", told.id, told.reason))
+        known.count += 1
+        known.skips_frame |= told.skips_frame
+        known.stack = known.stack or stack
+        here = next((one for one in reversed(own) if (one.path, one.line) == where), None)
+        if here is not None:
+            known.function, known.text = here.function, here.text
+        process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
+
+    def _readings(self, told: Told, lines: Iterable[str]) -> None:
+        """Note the line that each source is read at: the innermost of the program in the stack below it."""
+        source = ""
+        for line in lines:
+            if reason := _REASON.search(line):
+                source = read_check(reason["told"]).source
+                if source in told.readings:
+                    source = ""
+            elif source and (found := _FILE.search(line)) and not _LIBRARY.search(found["path"]):
+                told.readings[source] = (found["path"], int(found["line"]))
+
+
+def _same(process: Process, record: Record, hint: int | None) -> bool:
+    return (process.hint, process.rank, process.number, process.traced) == (
+        hint,
+        record.rank,
+        record.process,
+        record.data is not None,
+    )
+
+
+def _speaks(process: Process) -> bool:
+    return bool(process.frames or process.breaks or process.limits or process.compiled)
+
+
+def _numbered(processes: list[Process]) -> list[Process]:
+    """The processes with their ranks: what torch said, what the file's name says, or else their order."""
+    for one in processes:
+        one.rank = one.hint if one.rank is None else one.rank
+    taken = {one.rank for one in processes}
+    free = (number for number in range(len(processes)) if number not in taken)
+    several = len({(one.number, one.hint, one.rank) for one in processes}) > 1
+    for one in sorted(processes, key=lambda one: int(one.number or 0)):
+        if one.rank is None and several:
+            one.rank = next(free, None)
+    return processes
+
+
+def _told(process: Process, frame: Frame) -> Told:
+    known = process.frames.get(frame)
+    if known is None:
+        known = process.frames[frame] = Told(frame)
+    return known
+
+
+def _reasons(lines: Iterable[str]) -> Iterable[tuple[str, Check]]:
+    """Entry and check of each reason."""
+    for line in lines:
+        if ": " in line and (found := _REASON.search(line)):
+            yield found["entry"], read_check(found["told"])
+
+
+def _payload(record: Record) -> list[str]:
+    """The lines of a payload that is JSON: one text, or a list of them."""
+    text = record.text
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return text.splitlines()
+    parts = data if isinstance(data, list) else [data]
+    return [line for part in parts for line in str(part).splitlines()]
+
+
+def _count_id(process: Process, ident: str, first: int) -> None:
+    """Follow the compile numbers of a frame: a reset starts them again, and the first may be lost."""
+    frame, _, number = ident.rpartition("/")
+    if not frame or not number.isdigit():
+        return
+    now, before = int(number), process.numbers.get(frame)
+    if before is None:
+        if now > first:
+            process.notes.add("head-lost")
+    elif now <= before:
+        process.epoch += 1
+        process.numbers.clear()
+        process.notes.add("reset")
+    process.numbers[frame] = now
+
+
+def _count(process: Process, told: Told, attempt: Attempt) -> None:
+    """Add a recompile that took place."""
+    process.recompiles += 1
+    first = attempt.reasons[0][1]
+    key = (first.source, first.kind)
+    told.counts[key] = told.counts.get(key, 0) + 1
+    keep = len(told.entries) < MOST_RECORDS
+    pairs = []
+    for entry, check in attempt.reasons if keep else attempt.reasons[:1]:
+        known = told.checks.setdefault(check.source, check)
+        if known.kind != check.kind and first is check:
+            told.checks[check.source] = check
+        values = told.values[check.source]
+        if check.value and len(values) < MOST_VALUES and check.value not in values:
+            values.append(check.value)
+        if keep:
+            name = f"{attempt.epoch}:{entry}"
+            told.guarded[name, check.source] = check.value
+            pairs.append((name, check.source))
+    if keep:
+        told.entries.append((f"{attempt.epoch}:{attempt.id}", tuple(pairs)))
+
+
+def _frame_of(process: Process, record: Record) -> Frame | None:
+    """The function that a `dynamo_start` is about: the last of its stack."""
+    start = (record.data or {}).get("dynamo_start")
+    stack = start.get("stack") if isinstance(start, dict) else None
+    last = stack[-1] if isinstance(stack, list) and stack else None
+    if not isinstance(last, dict) or not isinstance(last.get("line"), int):
+        return None
+    name = last.get("filename")
+    path = process.files.get(name, "") if isinstance(name, int) else str(name or "")
+    return Frame(path, last["line"], str(last.get("name", "")))
+
+
+def _name_file(process: Process, record: Record) -> None:
+    match (record.data or {}).get("str"):
+        case [str(text), int(number)]:
+            process.files[number] = text
+
+
+def _version(text: str) -> str | None:
+    """`2.13.0` of the artifact that a trace begins with."""
+    found = re.search(r'"pytorch_version":\s*"(\d+\.\d+[\w.]*)', text)
+    return found[1] if found else None
+
+
+def _metrics(process: Process, record: Record) -> None:
+    """Note which limit refused a compile, and its value."""
+    told = (record.data or {}).get("compilation_metrics")
+    reason = str(told.get("fail_reason") or "") if isinstance(told, dict) else ""
+    attempt = process.pending
+    if attempt is None or attempt.frame is None or attempt.id != record.id:
+        return
+    limit, value = _LIMIT_TYPE.search(reason), _LIMIT_VALUE.search(reason)
+    if limit is not None:
+        key = (attempt.frame, limit["limit"])
+        process.limits.setdefault(
+            key, Limit(*key, int(value["value"]) if value else None, attempt.reasons[0][1].source)
+        )
+        process.moment(attempt.stamp, attempt.frame, "limit")
+        process.pending = None
+
+
+def _job(processes: list[Process], torch: str | None, notes: set[str]) -> Job:
+    known = set(notes)
+    for one in processes:
+        known |= one.notes
+        if one.limits and not one.recompiles:
+            known.add("recompiles-not-logged")
+    traced = any(one.traced for one in processes)
+    ranks = _ranks(processes)
+    if len({one.frames for one in ranks.values()}) > 1 or len({one.limits for one in ranks.values()}) > 1:
+        known.add("ranks-diverge")
+    recompiles = _recompiles(processes)
+    if any(one.kind == "size" for one in recompiles):
+        known.add("sizes")
+    if not processes:
+        known = {"no-log-lines"}
+    counted = [one.compiled for one in processes if one.traced or "guards" in one.artifacts]
+    return Job(
+        proof="trace" if traced else "text" if processes else "none",
+        torch=torch,
+        compiles=sum(counted) if counted and len(counted) == len(processes) else None,
+        recompiles=recompiles,
+        breaks=_breaks(processes),
+        limits=tuple(
+            Limit(one.frame, one.limit, one.value, one.source, process.rank)
+            for process in processes
+            for one in process.limits.values()
+        ),
+        ranks=ranks,
+        moments=_moments(processes),
+        notes=tuple(sorted(known)),
+    )
+
+
+def _recompiles(processes: list[Process]) -> tuple[Recompiles, ...]:
+    """Those of all ranks together, the most frequent first."""
+    counts: Counter[tuple[Frame, str, str]] = Counter()
+    checks: dict[tuple[Frame, str, str], tuple[Check, list[str]]] = {}
+    for process in processes:
+        for frame, told in process.frames.items():
+            for (source, kind), count in told.counts.items():
+                key = (frame, source, kind)
+                counts[key] += count
+                checks.setdefault(key, (told.checks[source], told.values[source]))
+    return tuple(
+        Recompiles(key[0], key[1], key[2], checks[key][0].guard, count, tuple(checks[key][1]))
+        for key, count in counts.most_common()
+    )
+
+
+def _breaks(processes: list[Process]) -> tuple[Break, ...]:
+    found: dict[Place, _Broken] = {}
+    for process in processes:
+        for place, one in process.breaks.items():
+            known = found.setdefault(place, _Broken("", one.id, one.reason))
+            known.function = known.function or one.function
+            known.count += one.count
+            known.skips_frame |= one.skips_frame
+            known.stack = known.stack or one.stack
+            known.text = known.text or one.text
+    ordered = sorted(found.items(), key=lambda pair: -pair[1].count)
+    return tuple(
+        Break(path, line, one.function, one.id, one.reason, one.count, one.skips_frame, one.stack, one.text)
+        for (path, line), one in ordered
+    )
+
+
+def _ranks(processes: list[Process]) -> dict[int, Rank]:
+    """The work of each rank; one below the highest that said nothing did nothing that was logged."""
+    numbers = [one.rank for one in processes if one.rank is not None]
+    if len(set(numbers)) < 2 and max(numbers, default=0) < 1:
+        return {}
+    found: dict[int, Rank] = {}
+    for number in range(max(numbers) + 1) if max(numbers) < 65_536 else sorted(set(numbers)):
+        mine = [one for one in processes if one.rank == number]
+        counted = [one.compiled for one in mine if one.traced or "guards" in one.artifacts]
+        frames = sorted(
+            (
+                (frame, source, count)
+                for one in mine
+                for frame, told in one.frames.items()
+                for (source, _), count in told.counts.items()
+            ),
+            key=repr,
+        )
+        found[number] = Rank(
+            sum(one.recompiles for one in mine),
+            sum(broken.count for one in mine for broken in one.breaks.values()),
+            sum(len(one.limits) for one in mine),
+            sum(counted) if counted else None,
+            tuple(frames),
+        )
+    return found
+
+
+def _moments(processes: list[Process]) -> tuple[Moment, ...]:
+    """The moments of all ranks in order; a log without a year may pass the end of one."""
+    timed = [
+        (seconds, frame, kind, process.rank)
+        for process in processes
+        for stamp, frame, kind in process.moments
+        if (seconds := _seconds(stamp)) is not None
+    ]
+    if not timed:
+        return ()
+    start = min(one[0] for one in timed)
+    return tuple(
+        Moment(round(seconds - start, 3), frame, kind, rank)
+        for seconds, frame, kind, rank in sorted(timed, key=lambda one: one[0])
+    )
+
+
+def _seconds(stamp: str) -> float | None:
+    """`MMDD hh:mm:ss.ffffff` in seconds of a leap year; None for a time that is none."""
+    try:
+        return datetime.strptime(f"2000{stamp[:20]}", "%Y%m%d %H:%M:%S.%f").timestamp()
+    except ValueError:
+        return None

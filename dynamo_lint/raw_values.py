@@ -1,0 +1,120 @@
+"""Read the raw values of a configuration file, or say what was expected instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from dynamo_lint.selectors import closest
+
+T = TypeVar("T")
+Reader = Callable[[object], object]
+"""Returns the value; a ValueError says what was expected."""
+
+
+class Wrong(ValueError):
+    """A key or a value that cannot be used; the text says what is wrong."""
+
+    def __init__(self, keys: tuple[str, ...], text: str) -> None:
+        super().__init__(text)
+        self.keys = keys
+        """The way to it: the key of each table, outermost first."""
+
+
+def table(raw: Mapping[str, object], readers: Mapping[str, Reader], *outer: str) -> dict[str, Any]:
+    """The values of a table whose keys are known, by their names in Python; `outer` are the tables around."""
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        if key not in readers:
+            guess = closest(key.replace("_", "-"), readers)
+            hint = f"; did you mean {dotted(*outer, guess)!r}?" if guess else ""
+            raise Wrong((*outer, key), f"unknown key {dotted(*outer, key)!r}{hint}")
+        values[key.replace("-", "_")] = entry(value, readers[key], *outer, key)
+    return values
+
+
+def entry(raw: object, reader: Callable[[object], T], *keys: str) -> T:
+    """The value at the end of some keys."""
+    try:
+        return reader(raw)
+    except Wrong:
+        raise
+    except ValueError as expected:
+        raise Wrong(keys, f"{dotted(*keys)} = {quoted(raw)}: expected {expected}") from None
+
+
+def dotted(*keys: str) -> str:
+    """Keys as TOML writes the way to a value."""
+    return ".".join(key if re.fullmatch(r"[\w-]+", key) else f'"{key}"' for key in keys)
+
+
+def line_of(text: str, keys: tuple[str, ...]) -> int | None:
+    """The line of a TOML text on which the last of some keys stands; None where it is not found."""
+    place = 0
+    for key in keys:
+        spelt = rf"""^[^#\n]*?(?<![\w-])["']?{re.escape(key)}["']?\s*[\].=]"""
+        found = re.compile(spelt, re.MULTILINE).search(text, text.rfind("\n", 0, place) + 1)
+        if found is None:
+            return None
+        place = found.end()
+    return text.count("\n", 0, place) + 1
+
+
+def quoted(raw: object) -> str:
+    """A value as TOML writes it, more or less."""
+    match raw:
+        case bool():
+            return str(raw).lower()
+        case str():
+            return f'"{raw}"'
+        case _:
+            return str(raw)
+
+
+def strings(raw: object) -> tuple[str, ...]:
+    """A list of strings that are not empty."""
+    if not isinstance(raw, list) or not all(isinstance(item, str) and item.strip() for item in raw):
+        raise ValueError('a list of strings, such as ["..."]')
+    return tuple(item.strip() for item in raw)
+
+
+def text(raw: object) -> str:
+    """A string that is not empty."""
+    if not isinstance(raw, str) or not raw.strip():
+        raise ValueError("a string that is not empty")
+    return raw.strip()
+
+
+def flag(raw: object) -> bool:
+    """A truth value."""
+    if not isinstance(raw, bool):
+        raise ValueError("true or false")
+    return raw
+
+
+def number(least: int) -> Callable[[object], int]:
+    """A reader of whole numbers that are large enough."""
+
+    def read(raw: object) -> int:
+        if not isinstance(raw, int) or isinstance(raw, bool) or raw < least:
+            raise ValueError(f"a whole number of {least} or more")
+        return raw
+
+    return read
+
+
+def choice(*words: str) -> Callable[[object], str]:
+    """A reader of one of some words."""
+
+    def read(raw: object) -> str:
+        if raw in words and isinstance(raw, str):
+            return raw
+        guess = closest(raw, words) if isinstance(raw, str) else None
+        raise ValueError(
+            "one of "
+            + ", ".join(f'"{word}"' for word in words)
+            + (f"; did you mean {guess!r}?" if guess else "")
+        )
+
+    return read

@@ -1,0 +1,26 @@
+import os
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(8, 8)
+
+    def forward(self, x):
+        for k in range(3):
+            x = self.lin(x)
+            print("loss", k)
+        return x
+
+
+def main():
+    net = Net()
+    net.compile(backend="aot_eager")
+    for step in range(3):
+        net(torch.randn(2, 8)).sum().backward()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.lin(x).relu()
+
+
+def main():
+    net = Net()
+    net.compile(backend="aot_eager")
+    for _ in range(3):
+        net(torch.randn(2, 8)).sum().backward()
+
+
+if __name__ == "__main__":
+    main()

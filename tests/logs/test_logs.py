@@ -1,0 +1,468 @@
+"""What a job left behind, told as it was: recorded jobs, the forms that logs take, and the command."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import shutil
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynamo_lint.cli import app
+from dynamo_lint.logs.checks import read_check
+from dynamo_lint.logs.explain import explanation
+from dynamo_lint.logs.model import Frame, Job
+from dynamo_lint.logs.places import Places
+from dynamo_lint.logs.records import LONGEST_LINE, records
+from dynamo_lint.logs.tally import MOST_MOMENTS, Tally, Told
+from dynamo_lint.sources import Sources
+
+JOBS = Path(__file__).parent / "jobs"
+
+# For each recorded job: its recompiles as (line of the frame, source, kind, count), its breaks as (line, id, count,
+# whether the frame is lost), and its causes as (line, code).
+TOLD = {
+    "break_in_loop": ([], [(14, "GB0059", 1, True)], [(14, "DYN401")]),
+    "changing_argument": ([(6, "mode", "value", 4)], [], [(15, "DYN109")]),
+    "closure_counter": ([(9, "state['n']", "value", 1)], [], [(11, "DYN106")]),
+    "counter_after_break": (
+        [(14, "self.calls", "value", 5)],
+        [(14, "GB0059", 1, False)],
+        [(15, "DYN101"), (14, "DYN401")],
+    ),
+    "dict_key": ([(12, "self.cfg['scale']", "presence", 1)], [], [(24, "DYN105")]),
+    "dropout_rates": ([(12, "self._modules['drop'].p", "value", 3)], [], [(10, "DYN107")]),
+    "environment": ([(11, "G['os'].environ._data[b'NOISE']", "value", 5)], [], [(12, "DYN201")]),
+    "global_step": ([(9, "G['STEP']", "value", 5)], [], [(17, "DYN102")]),
+    "grad_mode": ([(11, "GLOBAL_STATE", "expression", 1)], [], [(19, "DYN110")]),
+    "growing_list": ([(12, "self.seen", "length", 5)], [], [(14, "DYN105")]),
+    "hit_limit": ([(11, "self.index", "value", 3)], [], [(12, "DYN107")]),
+    "island": ([], [(17, "GB0098", 1, False)], [(17, "DYN406")]),
+    "item_used": (
+        [(13, "___stack1", "value", 5)],
+        [(13, "GB0124", 1, False)],
+        [(13, "DYN402")],
+    ),
+    "late_attribute": ([(11, "self.gain", "presence", 1)], [], [(13, "DYN203")]),
+    "longer_argument": ([(11, "xs", "length", 4)], [], [(20, "DYN109")]),
+    "masked_by_argument": ([(12, "x", "requires_grad", 6)], [], [(20, "DYN102")]),
+    "none_or_tensor": ([(12, "self.aux", "value", 1)], [], [(16, "DYN103")]),
+    "other_dtype": ([(11, "x", "type", 1)], [], []),
+    "other_rank": ([(11, "x", "size", 2)], [], []),
+    "other_sizes": ([(11, "x", "size", 3)], [], []),
+    "quiet": ([], [], []),
+    "replaced_callable": ([(12, "self.act.__defaults__[0]", "value", 5)], [], [(20, "DYN102")]),
+    "reset_between": ([(12, "self.calls", "value", 6)], [], [(13, "DYN101")]),
+    "settings_object": ([(18, "G['SETTINGS'].kernel", "value", 5)], [], [(26, "DYN102")]),
+    "train_and_eval": ([(12, "self._modules['drop'].training", "value", 1)], [], [(20, "DYN110")]),
+    "two_kinds_of_block": ([(12, "self._modules['norm']", "type", 1)], [], [(10, "DYN108")]),
+}
+
+
+def read(data: bytes, ignored: tuple[str, ...] = ()) -> Job:
+    tally = Tally(ignored)
+    for record in records(BytesIO(data)):
+        tally.add(record)
+    return tally.job()
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, ["logs", *words], catch_exceptions=False)
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "dynamo-lint.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def lay(folder: Path, name: str) -> dict[str, object]:
+    """Put a recorded job in a folder, and return the account of its log."""
+    for ending in (".py", ".log", ".trace"):
+        if (JOBS / f"{name}{ending}").exists():
+            shutil.copy(JOBS / f"{name}{ending}", folder)
+    done = run(f"{name}.log", "--output-format", "json", "--allow-empty")
+    assert done.exit_code in (0, 1), done.output
+    return dict(json.loads(done.stdout))
+
+
+class TestRecordedJobs:
+    @pytest.mark.parametrize("name", sorted(TOLD))
+    def test_a_recorded_job_is_told_as_it_was(self, job: Path, name: str) -> None:
+        told = lay(job, name)
+        recompiles, breaks, causes = TOLD[name]
+        assert [
+            (one["line"], one["source"], one["kind"], one["count"]) for one in told["recompiles"]
+        ] == recompiles
+        assert [
+            (one["line"], one["id"], one["count"], one["skips_frame"]) for one in told["breaks"]
+        ] == breaks
+        assert [(one["line"], one["code"]) for one in told["causes"]] == causes
+
+    def test_every_recorded_job_is_in_the_table(self) -> None:
+        assert sorted(TOLD) == sorted(one.stem for one in JOBS.glob("*.py"))
+
+    @pytest.mark.parametrize("name", sorted(one.stem for one in JOBS.glob("*.trace")))
+    def test_a_trace_tells_the_same_as_the_text_and_knows_every_compile(self, job: Path, name: str) -> None:
+        text = lay(job, name)
+        traced = json.loads(run(f"{name}.trace", "--output-format", "json").stdout)
+        assert (text["proof"], traced["proof"], traced["torch"]) == ("text", "trace", "2.13.0")
+        assert (text["compiles"], traced["compiles"] > 0) == (None, True)
+        for key in ("recompiles", "breaks", "causes", "limits"):
+            assert traced[key] == text[key]
+
+    def test_text_and_trace_of_one_job_are_not_counted_twice(self, job: Path) -> None:
+        alone = lay(job, "environment")
+        both = json.loads(run("environment.log", "environment.trace", "--output-format", "json").stdout)
+        assert both["recompiles"] == alone["recompiles"]
+        assert (both["proof"], both["ranks"]) == ("trace", {})
+
+    def test_the_attempt_that_ran_into_the_limit_is_no_recompile(self, job: Path) -> None:
+        told = lay(job, "hit_limit")
+        assert told["limits"] == [
+            {
+                "path": "hit_limit.py",
+                "line": 11,
+                "function": "forward",
+                "limit": "recompile_limit",
+                "value": 4,
+                "source": "self.index",
+            }
+        ]
+
+    def test_the_first_reason_is_not_taken_for_the_cause(self, job: Path) -> None:
+        told = lay(job, "masked_by_argument")
+        assert told["notes"] == ["masked"]
+        assert [one["masked"] for one in told["causes"]] == [True]
+
+    def test_a_reset_is_told(self, job: Path) -> None:
+        assert lay(job, "reset_between")["notes"] == ["reset"]
+
+    def test_what_only_the_sizes_of_inputs_explain_is_told_as_that(self, job: Path) -> None:
+        told = lay(job, "other_sizes")
+        assert told["notes"] == ["sizes"]
+        assert [one["source"] for one in told["unexplained"]] == ["x"]
+
+    def test_lines_that_moved_are_found_again(self, job: Path) -> None:
+        lay(job, "break_in_loop")
+        file = job / "break_in_loop.py"
+        file.write_text("# one\n# two\n" + file.read_text())
+        told = json.loads(run("break_in_loop.log", "--output-format", "json").stdout)
+        assert told["notes"] == ["sources-moved"]
+        assert [(one["line"], one["code"]) for one in told["causes"]] == [(16, "DYN401")]
+
+
+def lines(name: str) -> list[bytes]:
+    return (JOBS / f"{name}.log").read_bytes().splitlines()
+
+
+class TestForms:
+    COUNTER = "reset_between"
+
+    @pytest.fixture
+    def plain(self) -> Job:
+        return read((JOBS / f"{self.COUNTER}.log").read_bytes())
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            pytest.param(lambda line: b"2026-03-01T10:00:07.000Z worker-7 | " + line, id="time stamp"),
+            pytest.param(lambda line: b"2026-03-01T10:00:07.000Z stderr F " + line, id="container"),
+            pytest.param(lambda line: b"\x1b[32m" + line + b"\x1b[0m", id="colours"),
+            pytest.param(lambda line: b"\r 5/12 [00:05<00:41]\r" + line + b"\r 6/12", id="progress bar"),
+            pytest.param(lambda line: line + b"\r", id="CRLF"),
+            pytest.param(
+                lambda line: json.dumps({"log": line.decode() + "\n", "stream": "stderr"}).encode(), id="JSON"
+            ),
+            pytest.param(lambda line: line + b"\nloss 2.031 \xff\x00", id="other lines that are no text"),
+            pytest.param(lambda line: b"[rank0]:" + line, id="rank"),
+        ],
+    )
+    def test_what_stands_around_the_lines_changes_nothing(self, plain: Job, form) -> None:  # type: ignore[no-untyped-def]
+        told = read(b"\n".join(form(line) for line in lines(self.COUNTER)) + b"\n")
+        assert (told.recompiles, told.notes) == (plain.recompiles, plain.notes)
+
+    @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+    def test_other_encodings_are_read(self, plain: Job, encoding: str) -> None:
+        text = (JOBS / f"{self.COUNTER}.log").read_text()
+        assert read(text.encode(encoding)).recompiles == plain.recompiles
+
+    def test_ranks_that_write_into_each_other_are_told_apart(self) -> None:
+        one = [b"[rank0]:" + line for line in lines(self.COUNTER)]
+        other = [b"[rank1]:" + line.replace(b" 1", b" 2", 1) for line in lines("environment")]
+        mixed = [
+            one.pop(0) if (one and k % 2) or not other else other.pop(0) for k in range(len(one) + len(other))
+        ]
+        told = read(b"\n".join(mixed) + b"\n")
+        assert {number: rank.recompiles for number, rank in told.ranks.items()} == {0: 6, 1: 5}
+        assert "ranks-diverge" in told.notes
+
+    def test_ranks_that_did_the_same_do_not_diverge(self) -> None:
+        both = [b"[rank%d]:" % rank + line for line in lines(self.COUNTER) for rank in (0, 1)]
+        told = read(b"\n".join(both) + b"\n")
+        assert (len(told.ranks), "ranks-diverge" in told.notes) == (2, False)
+
+    def test_a_rank_that_says_nothing_did_nothing_that_was_logged(self) -> None:
+        told = read(b"\n".join(b"[rank1]:" + line for line in lines("environment")) + b"\n")
+        assert {number: rank.recompiles for number, rank in told.ranks.items()} == {0: 0, 1: 5}
+
+    def test_a_log_without_its_beginning_says_so(self) -> None:
+        text = (JOBS / "environment.log").read_bytes()
+        later = text[text.index(b"[0/3] [__recompiles] Recompiling") - 60 :].partition(b"\n")[2]
+        assert "head-lost" in read(later).notes
+
+    def test_nothing_of_torch_proves_nothing(self) -> None:
+        told = read(
+            b"epoch 1 loss 2.0\nW1126 10:00:00.000000 1 torch/distributed/run.py:793] setting OMP_NUM_THREADS\n"
+        )
+        assert (told.proof, told.notes, told.compiles) == ("none", ("no-log-lines",), None)
+
+    def test_a_limit_alone_says_that_recompiles_were_not_logged(self) -> None:
+        kept = [line for line in lines("hit_limit") if b"[__recompiles]" not in line]
+        told = read(b"\n".join(kept) + b"\n")
+        assert (told.recompiles, len(told.limits), told.notes) == ((), 1, ("recompiles-not-logged",))
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.integers(0, 20_000))
+    def test_a_log_that_is_cut_anywhere_tells_no_more_than_the_whole(self, end: int) -> None:
+        whole = (JOBS / "counter_after_break.log").read_bytes()
+        cut = read(whole[:end])
+        assert sum(one.count for one in cut.recompiles) <= 5
+        assert sum(one.count for one in cut.breaks) <= 1
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.randoms(use_true_random=False))
+    def test_damaged_logs_and_traces_never_crash(self, chance: random.Random) -> None:
+        for ending in ("log", "trace"):
+            data = bytearray((JOBS / f"masked_by_argument.{ending}").read_bytes())
+            for _ in range(40):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+            read(bytes(data))
+
+    def test_known_noise_can_be_ignored(self) -> None:
+        data = (JOBS / "environment.log").read_bytes()
+        assert read(data, (r"environ\._data\[b'NOISE'\]",)).recompiles == ()
+
+    def test_a_line_without_end_takes_bounded_memory(self) -> None:
+        assert read(b"x" * (LONGEST_LINE * 2)).proof == "none"
+
+    def test_moments_of_a_long_job_are_thinned_out(self) -> None:
+        head = "V1126 10:00:{:02d}.{:06d} 7 torch/_dynamo/guards.py:1] [0/{}] [__recompiles] "
+        text = []
+        for number in range(1, MOST_MOMENTS + 50):
+            prefix = head.format(number % 60, number, number)
+            text += [
+                prefix + "Recompiling function f in /job/a.py:1",
+                f"{prefix}    - 0/{number - 1}: n == {number}",
+            ]
+        told = read("\n".join(text).encode())
+        assert told.recompiles[0].count == MOST_MOMENTS + 49
+        assert len(told.moments) <= MOST_MOMENTS
+
+
+class TestChecks:
+    @pytest.mark.parametrize(
+        ("told", "source", "kind", "value"),
+        [
+            ("self.n == 3        # self.n += 1  # src/a.py:13 in forward (HINT: x)", "self.n", "value", "3"),
+            ("self.cache is None", "self.cache", "value", "None"),
+            (
+                "tensor 'mask' size mismatch at index 1. expected 16, actual 12",
+                "mask",
+                "size",
+                "at index 1. expected 16",
+            ),
+            (
+                "tensor 'x' requires_grad mismatch. expected requires_grad=0",
+                "x",
+                "requires_grad",
+                "expected requires_grad=0",
+            ),
+            ("tensor 'x' dtype mismatch. expected Float, actual Double", "x", "type", "expected Float"),
+            ("2 <= tokens.size()[1]", "tokens", "size", ""),
+            ("___check_type_id(self.norm, 99), type=<class 'a.B'>", "self.norm", "type", "<class 'a.B'>"),
+            (
+                "___check_obj_id(self.act, 99), type=<class 'function'>",
+                "self.act",
+                "identity",
+                "<class 'function'>",
+            ),
+            ("not self.seen", "self.seen", "length", "0"),
+            ("len(self.seen) == 2", "self.seen", "length", "2"),
+            ("not ___dict_contains('k', self.cfg)", "self.cfg['k']", "presence", "absent"),
+            ("not hasattr(self, 'gain')", "self.gain", "presence", "absent"),
+            ("GLOBAL_STATE changed: grad_mode ", "GLOBAL_STATE", "expression", "grad_mode"),
+            ("something new that torch says", "something new that torch says", "expression", ""),
+        ],
+    )
+    def test_a_check_is_read(self, told: str, source: str, kind: str, value: str) -> None:
+        check = read_check(told)
+        assert (check.source, check.kind, check.value) == (source, kind, value)
+
+    def test_the_line_that_made_dynamo_check_is_read(self) -> None:
+        check = read_check("self.n == 3        # self.n += 1  # src/a.py:13 in forward (HINT: x)")
+        assert (check.path, check.line, check.text) == ("src/a.py", 13, "self.n += 1")
+
+
+def told_of(*recompiles: dict[int, tuple[str, str]]) -> list[Told]:
+    """The account of recompiles 1, 2, ...: for each earlier entry the source that failed and its value."""
+    one = Told(Frame("a.py", 1, "f"))
+    for number, failed in enumerate(recompiles, 1):
+        for entry, (source, value) in failed.items():
+            one.checks.setdefault(source, read_check(f"{source} == {value}"))
+            one.guarded[f"0:0/{entry}", source] = value
+        pairs = tuple((f"0:0/{entry}", source) for entry, (source, _) in failed.items())
+        one.entries.append((f"0:0/{number}", pairs))
+    return [one]
+
+
+class TestExplanations:
+    def test_one_check_that_fails_for_every_entry_explains_all(self) -> None:
+        assert explanation(told_of({0: ("n", "0")}, {1: ("n", "1"), 0: ("n", "0")})) == ("n",)
+
+    def test_a_check_that_held_for_an_entry_is_not_the_cause(self) -> None:
+        told = told_of(
+            {0: ("flag", "True")},
+            {1: ("flag", "False"), 0: ("n", "0")},
+            {2: ("flag", "True"), 1: ("n", "1"), 0: ("flag", "True")},
+        )
+        assert explanation(told) == ("n",)
+
+    def test_two_changes_at_different_times_are_two_causes(self) -> None:
+        told = told_of({0: ("mode", "'a'")}, {1: ("size", "4"), 0: ("mode", "'a'")})
+        assert set(explanation(told)) == {"mode", "size"}
+
+    def test_nothing_is_explained_by_nothing(self) -> None:
+        assert explanation([]) == ()
+
+
+class TestPlaces:
+    def test_the_file_with_the_longest_common_end_is_meant(self, tmp_path: Path) -> None:
+        places = Places(Sources(tmp_path), ["src/a/net.py", "src/b/net.py", "tool.py"], tmp_path)
+        assert places.file("/job/code/src/b/net.py") == "src/b/net.py"
+        assert places.file("C:\\job\\tool.py") == "tool.py"
+        assert places.spelled("/job/other.py") == "/job/other.py"
+
+    def test_of_two_that_fit_alike_none_is_meant(self, tmp_path: Path) -> None:
+        assert Places(Sources(tmp_path), ["a/net.py", "b/net.py"], tmp_path).file("/job/net.py") is None
+
+    def test_a_file_of_an_installed_package_is_not_taken_for_one_of_the_project(self, tmp_path: Path) -> None:
+        places = Places(Sources(tmp_path), ["nn/module.py"], tmp_path)
+        assert places.file("/venv/lib/python3.11/site-packages/torch/nn/modules/module.py") is None
+
+
+class TestCommand:
+    def test_a_person_reads_the_line_to_change_and_what_it_cost(self, job: Path) -> None:
+        lay(job, "hit_limit")
+        done = run("hit_limit.log")
+        assert done.exit_code == 1
+        assert "hit_limit.py:12: DYN107 per-instance-constant" in done.stdout
+        assert (
+            "3 recompiles of `forward` (hit_limit.py:11), then its recompile limit (4): eager since"
+            in done.stdout
+        )
+        assert "a limit was hit" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("words", "status"),
+        [
+            ((), 0),
+            (("--max-recompiles", "5"), 0),
+            (("--max-recompiles", "4"), 1),
+            (("--max-breaks", "0"), 3),
+            (("--max-breaks", "0", "--settings", "graph_breaks"), 0),
+            (("--max-graphs", "9"), 3),
+            (("--max-graphs", "9", "--allow-empty"), 0),
+            (("--max-limit-hits", "0"), 0),
+        ],
+    )
+    def test_budgets_decide_and_what_the_log_cannot_tell_is_no_pass(
+        self, job: Path, words: tuple[str, ...], status: int
+    ) -> None:
+        lay(job, "environment")
+        assert run("environment.log", *words).exit_code == status
+
+    def test_a_limit_fails_unless_it_is_allowed(self, job: Path) -> None:
+        lay(job, "hit_limit")
+        assert run("hit_limit.log", "--fail-on", "divergence").exit_code == 0
+        assert run("hit_limit.log", "--fail-on", "none").exit_code == 0
+        assert run("hit_limit.log", "--fail-on", "limits").exit_code == 2
+
+    def test_an_empty_log_is_no_pass(self, job: Path) -> None:
+        (job / "empty.log").write_text("")
+        done = run("empty.log")
+        assert (done.exit_code, "nothing is proved" in done.stderr) == (3, True)
+        assert run("empty.log", "--allow-empty").exit_code == 0
+        assert (
+            run("empty.log", "--settings", "recompiles,graph_breaks", "--max-recompiles", "0").exit_code == 0
+        )
+
+    def test_what_cannot_be_read_is_one_line(self, job: Path) -> None:
+        (job / "folder").mkdir()
+        for name in ("missing.log", "folder"):
+            done = run(name)
+            assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+
+    def test_a_contract_is_held(self, job: Path) -> None:
+        lay(job, "break_in_loop")
+        contract = '[contract]\nmax-breaks = 0\nexpected-breaks = {{ "break_in_loop.py" = {} }}\n'
+        for expected, status in ((1, 0), (0, 1)):
+            (job / "dynamo-lint.toml").write_text(contract.format(expected))
+            assert run("break_in_loop.log").exit_code == status
+
+    def test_a_pattern_that_is_none_is_told(self, job: Path) -> None:
+        (job / "a.log").write_text("")
+        (job / "dynamo-lint.toml").write_text('[contract]\nignore-log = ["("]\n')
+        assert run("a.log").exit_code == 2
+
+    def test_folders_packed_files_and_stdin_are_read(self, job: Path) -> None:
+        text = (JOBS / "environment.log").read_bytes()
+        for rank in (0, 1):
+            (job / f"logs/{rank}").mkdir(parents=True)
+            with gzip.open(job / f"logs/{rank}/stderr.log.gz", "wb") as packed:
+                packed.write(text)
+        told = json.loads(run("logs", "--output-format", "json", "--no-lint").stdout)
+        assert {rank: one["recompiles"] for rank, one in told["ranks"].items()} == {"0": 5, "1": 5}
+        done = CliRunner().invoke(app, ["logs", "-", "--no-lint"], input=text)
+        assert "5 recompiles" in done.stdout
+
+    def test_a_link_that_leads_out_of_a_folder_is_not_read(self, job: Path) -> None:
+        (job / "logs").mkdir()
+        shutil.copy(JOBS / "environment.log", job / "secret.log")
+        os.symlink(job / "secret.log", job / "logs" / "a.log")
+        (job / "logs" / "b.log").write_text("")
+        (job / "logs" / ".git").mkdir()
+        assert json.loads(run("logs", "--output-format", "json", "--no-lint").stdout)["proof"] == "none"
+
+    @pytest.mark.parametrize("name", sorted(TOLD))
+    def test_each_format_renders_each_job(self, job: Path, name: str) -> None:
+        lay(job, name)
+        for form in ("text", "github", "sarif"):
+            assert run(f"{name}.log", "--output-format", form, "--allow-empty").exit_code in (0, 1)
+
+    def test_annotations_tell_what_the_job_has_cost(self, job: Path) -> None:
+        lay(job, "environment")
+        done = run("environment.log", "--output-format", "github")
+        assert "title=DYN201" in done.stdout
+        assert "This job: 5 recompiles" in done.stdout
+
+    def test_nothing_in_a_log_steers_the_terminal(self, job: Path) -> None:
+        text = (JOBS / "environment.log").read_text()
+        (job / "evil.log").write_text(text.replace("forward", "for\x1b]0;evil\x07ward\u202e"))
+        done = run("evil.log", "--no-lint")
+        assert "\x1b" not in done.stdout
+        assert "\u202e" not in done.stdout
+
+    def test_without_sources_only_counts_are_told(self, job: Path) -> None:
+        lay(job, "environment")
+        told = json.loads(run("environment.log", "--no-lint", "--output-format", "json").stdout)
+        assert (told["causes"], told["recompiles"][0]["path"]) == ([], "/job/environment.py")
