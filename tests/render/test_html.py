@@ -258,7 +258,13 @@ def test_what_a_log_cannot_tell_is_never_a_zero() -> None:
     said = logged()
     assert "<div><dt>Compiles</dt><dd>not in this log</dd></div>" in said
     assert "this log cannot tell" in said
-    assert '<td class="num"><span class="dim">not logged</span>' in said
+    assert '<td class="num">not logged<td class="num">7' in said
+    silent = replace(example_job.JOB, recompiles=(), breaks=())
+    said = logged(LogReport(silent))
+    assert "<div><dt>Recompiles</dt><dd>none logged</dd></div>" in said
+    assert "<div><dt>Graph breaks</dt><dd>none logged</dd></div>" in said
+    traced = logged(LogReport(replace(silent, proof="trace")))
+    assert "<div><dt>Graph breaks</dt><dd>0</dd></div>" in traced
 
 
 def test_a_log_tells_of_diverging_ranks_before_all_else_and_of_causes_before_frames() -> None:
@@ -365,6 +371,10 @@ def test_a_timeline_has_a_lane_for_each_busy_frame_and_one_mark_for_what_falls_t
     assert (len(drawn.lanes), drawn.missing) == (MOST_LANES, 3)
     assert [mark.kind for mark in drawn.lanes[0].marks] == ["compile", "recompile"]
     assert drawn.lanes[0].marks[1].title == "recompile ×1000 at 40.0 s, rank 0, 1, 2, 3…"
+    assert [lane.name for lane in drawn.lanes][:2] == [
+        "MoEBlock.forward moe.py:0",
+        "MoEBlock.forward moe.py:1",
+    ]
     assert 3 <= len(drawn.ticks) <= 12
     assert all(drawn.left <= mark.x <= drawn.width for lane in drawn.lanes for mark in lane.marks)
     assert timeline(()) is None

@@ -80,7 +80,8 @@ class Alike:
     """Ranks that cost the same."""
 
     ranks: str
-    rank: Rank
+    figures: tuple[str, ...]
+    """Compiles, recompiles, limits hit and graph breaks."""
 
 
 def render_log(report: LogReport, view: View, name: str = "") -> str:
@@ -102,7 +103,7 @@ def render_log(report: LogReport, view: View, name: str = "") -> str:
         causes=causes,
         frames=frames,
         divergences=tuple(_divergences(job.ranks)),
-        ranks=tuple(_alike(job.ranks)),
+        ranks=tuple(_alike(job)),
         breaks=tuple(_breaks(job, causes, view)),
         timeline=timeline(job.moments),
         budgets=[(budget, _standing(budget)) for budget in report.budgets],
@@ -155,13 +156,18 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
     unknown = "not in this log"
     yield "torch", job.torch or unknown
     yield "Compiles", f"{job.compiles:,}" if job.compiles is not None else unknown
-    yield "Recompiles", f"{sum(one.count for one in job.recompiles):,}"
+    yield "Recompiles", _number(sum(one.count for one in job.recompiles), job)
     yield "Frames compiled again", f"{len({one.frame for one in job.recompiles}):,}"
     yield "Limits hit", f"{len(job.limits):,}"
-    yield "Graph breaks", f"{sum(one.count for one in job.breaks):,}"
+    yield "Graph breaks", _number(sum(one.count for one in job.breaks), job)
     if len(job.ranks) > 1:
         yield "Ranks", f"{len(job.ranks):,}"
     yield "Read from", {"trace": "a trace", "text": "a text log"}.get(job.proof, "nothing of torch")
+
+
+def _number(count: int, job: Job) -> str:
+    """A count; none in a text log may be none that was logged."""
+    return f"{count:,}" if count or job.proof == "trace" else "none logged"
 
 
 def _facets(causes: Sequence[CauseView], unseen: Sequence[Card]) -> tuple[Facet, ...]:
@@ -253,14 +259,20 @@ def _divergences(ranks: Mapping[int, Rank]) -> Iterator[Divergence]:
             )
 
 
-def _alike(ranks: Mapping[int, Rank]) -> Iterator[Alike]:
+def _alike(job: Job) -> Iterator[Alike]:
+    recompiles = any(rank.recompiles for rank in job.ranks.values())
+    breaks = any(rank.breaks for rank in job.ranks.values())
     figures = {
-        number: (rank.compiles, rank.recompiles, rank.limits, rank.breaks)
-        for number, rank in sorted(ranks.items())
+        number: (
+            "not logged" if rank.compiles is None else f"{rank.compiles:,}",
+            f"{rank.recompiles:,}" if recompiles else _number(0, job),
+            f"{rank.limits:,}",
+            f"{rank.breaks:,}" if breaks else _number(0, job),
+        )
+        for number, rank in sorted(job.ranks.items())
     }
     for same in dict.fromkeys(figures.values()):
-        numbers = _where(figures, same)
-        yield Alike(_listed(numbers), ranks[numbers[0]])
+        yield Alike(_listed(_where(figures, same)), same)
 
 
 def _where(values: Mapping[int, object], value: object) -> list[int]:
