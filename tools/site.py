@@ -9,6 +9,7 @@ they are: only README.md becomes index.md, and the front matter of a rule page b
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from dynamo_lint import REPOSITORY  # noqa: E402
 from dynamo_lint.pages import Page, parse_page  # noqa: E402
 from tools.tables import table  # noqa: E402
 
+IMAGES = "docs/images"
 LINK = re.compile(r"(\]\()([^)#:]+)((?:#[^)]*)?\))")
 
 
@@ -55,7 +57,7 @@ def relinked(path: str, text: str, site: dict[str, str]) -> str:
         inside = target.resolve().relative_to(ROOT).as_posix()
         page = match[2].replace("README.md", "index.md")
         known = inside.replace("README.md", "index.md")
-        if known in site:
+        if known in site or known.startswith(f"{IMAGES}/"):
             return f"{match[1]}{page}{match[3]}"
         kind = "tree" if target.is_dir() else "blob"
         return f"{match[1]}{REPOSITORY}/{kind}/main/{inside}{match[3]}"
@@ -72,6 +74,7 @@ def main() -> int:
         target = Path(sys.argv[1]) / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
+    shutil.copytree(ROOT / IMAGES, Path(sys.argv[1]) / IMAGES, dirs_exist_ok=True)
     return 0
 
 

@@ -65,7 +65,11 @@ JOB = Job(
         Break(
             ATTENTION,
             34,
+<<<<<<< HEAD
             "_heads",
+=======
+            "forward",
+>>>>>>> html
             "GB0131",
             "Attempted to call `getattr` with a name that is not constant",
             2,
@@ -84,10 +88,10 @@ def report(findings: tuple[Finding, ...] = ()) -> LogReport:
     """The job with causes that some findings explain; those that it does not bear out stand at the end."""
     by_code = {finding.code: finding for finding in findings}
     causes = (
-        Cause(MOE, 63, "DYN101", "self._overflow_total", (BLOCK,), 14, 0, 2, "finding", False, by_code.get("DYN101")),
+        Cause(MOE, 63, "DYN101", "self._overflow_total", (BLOCK,), 14, 0, 2, "finding", False, by_code.get("DYN101"), OVERFLOW.values),
         Cause(MOE, 21, "DYN201", "os.environ['MOE_ROUTER_NOISE']", (ROUTER,), 2, 0, 0, "finding", False, by_code.get("DYN201")),
-        Cause(ATTENTION, 34, "DYN202", "", (WINDOW,), 0, 2, 0, "reading", True),
+        Cause(ATTENTION, 34, "DYN202", "getattr(self, f\"window_{stage}\")", (Frame(ATTENTION, 34, ""),), 0, 2, 0, "reading"),
     )  # fmt: skip
     unseen = tuple(finding for finding in findings if finding.code == "DYN103")
     budgets = (Budget("max-recompiles", 0, 18), Budget("max-breaks", 4, 2), Budget("max-compiles", 60, None))
-    return LogReport(JOB, causes, (replace(SIZE, count=2),), unseen, budgets)
+    return LogReport(JOB, True, causes, (replace(SIZE, count=2),), unseen, budgets)

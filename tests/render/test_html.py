@@ -21,7 +21,7 @@ from dynamo_lint.confirm.messages import Reply
 from dynamo_lint.confirm.receipt import Cause, Compile, GraphBreak, Receipt, Recompile
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import EFFECTS, SEVERITIES, Edit, FileError, Finding, Fix, Span
-from dynamo_lint.logs.model import EVIDENCE, KINDS, PROOFS, Job, LogReport, Moment
+from dynamo_lint.logs.model import KINDS, Job, LogReport, Moment
 from dynamo_lint.render.html import check, confirm, words
 from dynamo_lint.render.html.drawing import MOST_LANES, bar, timeline
 from dynamo_lint.render.html.findings import card, excerpt, hunks
@@ -67,7 +67,8 @@ def confirmed(probes: list[ProbeReport] = PROBES) -> str:
 
 
 def logged(report: LogReport | None = None) -> str:
-    return render_log(report or example_job.report((FIXABLE, *FINDINGS)), SOURCES, "job.log")
+    view = View(Look(root=ROOT, cwd=ROOT), SOURCES, ROOT)
+    return render_log(report or example_job.report((FIXABLE, *FINDINGS)), view, "job.log")
 
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -257,18 +258,54 @@ def test_what_a_log_cannot_tell_is_never_a_zero() -> None:
     said = logged()
     assert "<div><dt>Compiles</dt><dd>not in this log</dd></div>" in said
     assert "this log cannot tell" in said
-    assert '<td class="num"><span class="dim">not logged</span>' in said
+    assert '<td class="num">not logged<td class="num">7' in said
+    silent = replace(example_job.JOB, recompiles=(), breaks=())
+    said = logged(LogReport(silent))
+    assert "<div><dt>Recompiles</dt><dd>none logged</dd></div>" in said
+    assert "<div><dt>Graph breaks</dt><dd>none logged</dd></div>" in said
+    traced = logged(LogReport(replace(silent, proof="trace")))
+    assert "<div><dt>Graph breaks</dt><dd>0</dd></div>" in traced
 
 
 def test_a_log_tells_of_diverging_ranks_before_all_else_and_of_causes_before_frames() -> None:
     said = logged()
     titles = re.findall(r"<h2[^>]*>(.*?)(?: <small| <span|</h2>)", said)
     assert titles[:4] == ["Ranks", "Lines to change", "Compiles against the limit", "Over time"]
-    assert "0: <b>0</b>" in said
-    assert "1: <b>2</b>" in said
+    assert '<b>2</b> on rank 1</span>; <span class="rank"><b>0</b> on rank 0</span>' in said
     alike = example_job.report()
     calm = logged(replace(alike, job=replace(alike.job, notes=())))
     assert calm.index("Lines to change") < calm.index("<h2>Ranks</h2>")
+
+
+def test_a_log_cannot_have_a_file_shown_that_is_no_source_of_the_job(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "secret.py").write_text("PASSWORD = 1\n")
+    (tmp_path / "job/notes.txt").write_text("PASSWORD = 2\n")
+    (tmp_path / "job/link.py").symlink_to(tmp_path / "secret.py")
+    (tmp_path / "job/own.py").write_text("shown = 3\n")
+    view = View(Look(root=tmp_path / "job", cwd=tmp_path), Sources(tmp_path / "job"), tmp_path)
+    paths = (
+        "secret.py",
+        str(tmp_path / "secret.py"),
+        "job/../secret.py",
+        "job/notes.txt",
+        "job/link.py",
+        "job/own.py",
+    )
+    causes = tuple(replace(example_job.report().causes[2], path=path, line=1) for path in paths)
+    breaks = tuple(replace(example_job.JOB.breaks[0], path=path, line=1) for path in paths)
+    said = render_log(LogReport(replace(example_job.JOB, breaks=breaks), True, causes), view)
+    assert "PASSWORD" not in said
+    assert said.count("shown = 3") == 2
+
+
+def test_ranks_that_are_alike_are_one_row() -> None:
+    job = example_job.JOB
+    ranks = {number: job.ranks[int(number == 7)] for number in range(64)}
+    said = logged(LogReport(replace(job, ranks=ranks)))
+    assert '<th scope="row">0–6, 8–63<td' in said
+    assert '<th scope="row">7<td' in said
+    assert "<b>2</b> on rank 7</span>" in said
 
 
 def test_the_recompiles_of_a_frame_are_those_of_its_busiest_rank() -> None:
@@ -280,8 +317,6 @@ def test_a_page_explains_every_word_that_it_may_use() -> None:
     assert set(words.EFFECTS) == set(EFFECTS)
     assert set(words.SEVERITIES) == set(SEVERITIES)
     assert set(words.KINDS) == set(KINDS)
-    assert set(words.PROOFS) == set(PROOFS)
-    assert set(words.EVIDENCE) == set(EVIDENCE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for word, meaning in words.EFFECTS.items():
         assert f"| `{word}` | {meaning} |" in readme
@@ -336,6 +371,10 @@ def test_a_timeline_has_a_lane_for_each_busy_frame_and_one_mark_for_what_falls_t
     assert (len(drawn.lanes), drawn.missing) == (MOST_LANES, 3)
     assert [mark.kind for mark in drawn.lanes[0].marks] == ["compile", "recompile"]
     assert drawn.lanes[0].marks[1].title == "recompile ×1000 at 40.0 s, rank 0, 1, 2, 3…"
+    assert [lane.name for lane in drawn.lanes][:2] == [
+        "MoEBlock.forward moe.py:0",
+        "MoEBlock.forward moe.py:1",
+    ]
     assert 3 <= len(drawn.ticks) <= 12
     assert all(drawn.left <= mark.x <= drawn.width for lane in drawn.lanes for mark in lane.marks)
     assert timeline(()) is None
@@ -394,6 +433,26 @@ def test_five_thousand_findings_fit_into_five_megabytes_and_all_of_them_are_ther
     assert said.count('<article class="item"') == 5_000
     assert "This page is long, so " in said
     assert "This page is long" not in PAGES["check"]()
+
+
+def test_a_log_of_a_large_job_and_its_findings_fit_as_well() -> None:
+    frames = [replace(example_job.BLOCK, line=number) for number in range(5_000)]
+    found = tuple(finding(line, 9, line, 34) for line in range(5_000))
+    causes = tuple(replace(example_job.report((FIXABLE,)).causes[0], line=line) for line in range(2_000))
+    job = replace(
+        example_job.JOB, recompiles=tuple(replace(example_job.OVERFLOW, frame=one) for one in frames)
+    )
+    said = logged(LogReport(job, True, causes, job.recompiles, found))
+    assert len(said.encode()) < 5_000_000
+    assert "4,800 more functions not shown." in said
+    assert said.count('class="item lined"') == 7_000
+
+
+def test_probes_that_observe_little_of_many_findings_fit_as_well() -> None:
+    verdicts = tuple(Verdict(one, "unobserved", "never ran") for one in FINDINGS * 1_500)
+    said = confirmed([replace(PROBES[0], verdicts=(*PROBES[0].verdicts, *verdicts))] * 5)
+    assert len(said.encode()) < 5_000_000
+    assert "5,801 more findings that this probe did not observe." in said
 
 
 def test_a_finding_brings_its_chain_to_the_page_with_the_line_itself_last() -> None:

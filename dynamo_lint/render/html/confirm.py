@@ -55,6 +55,9 @@ class ProbeView:
     strip: Bar | None
     """Its calls, and in which of them something was compiled."""
     verdicts: tuple[VerdictView, ...]
+    """What it did not observe stands at the end."""
+    told: int
+    """Verdicts on what it did observe."""
     surprises: tuple[Surprise, ...]
     intended: tuple[str, ...]
     """Places at which the code asks for a break."""
@@ -123,6 +126,7 @@ def _probe(report: ProbeReport, sources: Sources, number: int) -> ProbeView:
         verdicts=tuple(
             _verdict(one, receipt, sources, f"p{number}f{index}") for index, one in enumerate(verdicts, 1)
         ),
+        told=sum(one.verdict != "unobserved" for one in verdicts),
         surprises=tuple(_surprises(report, receipt, sources.root)) if receipt is not None else (),
         intended=tuple(
             f"{relative(one.path, sources.root)}:{one.line}" for one in breaks if one.id in INTENDED

@@ -14,7 +14,9 @@ WIDTH, LABELS, LANE = 1100, 250, 26
 """Of the drawing, of the names at its left, and from one lane to the next."""
 MOST_LANES = 16
 TICKS = 6
-ROOM = 30
+GRAIN = 3
+"""Units of the drawing; events closer than that are one mark."""
+ROOM = 33
 """Characters of a name that fit beside a lane."""
 
 
@@ -102,7 +104,7 @@ def timeline(moments: Sequence[Moment]) -> Timeline | None:
     start, end = moments[0].seconds, moments[-1].seconds
     scale = (WIDTH - LABELS - 24) / (end - start)
     lanes = tuple(
-        Lane(LANE * number + 16, _short(frame.function), _full(frame), _marks(frames[frame], start, scale))
+        Lane(LANE * number + 16, _short(frame), _full(frame), _marks(frames[frame], start, scale))
         for number, frame in enumerate(frame for frame in frames if frame in kept)
     )
     ticks = tuple((round(LABELS + (at - start) * scale), f"{at:g} s") for at in _round_numbers(start, end))
@@ -120,7 +122,7 @@ def _kind(number: int, compiles: int, limit: int) -> str:
 def _marks(moments: Iterable[Moment], start: float, scale: float) -> tuple[Mark, ...]:
     places: dict[tuple[int, str], list[Moment]] = {}
     for moment in moments:
-        place = round(LABELS + (moment.seconds - start) * scale), moment.kind
+        place = LABELS + GRAIN * round((moment.seconds - start) * scale / GRAIN), moment.kind
         places.setdefault(place, []).append(moment)
     return tuple(Mark(x, kind, _title(kind, met)) for (x, kind), met in places.items())
 
@@ -142,8 +144,13 @@ def _round_numbers(start: float, end: float) -> list[float]:
 
 
 def _full(frame: Frame) -> str:
-    return f"{frame.function} ({frame.path}:{frame.line})"
+    return f"{frame.function} {frame.path}:{frame.line}".strip()
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= ROOM else "…" + name[-ROOM:]
+def _short(frame: Frame) -> str:
+    """As much of a frame's name, file and line as there is room for."""
+    place = f"{frame.path.replace(chr(92), '/').rpartition('/')[2]}:{frame.line}"
+    room = ROOM - len(place) - 1
+    name = frame.function if len(frame.function) <= room else frame.function[: max(room - 1, 0)] + "…"
+    shown = f"{name} {place}" if frame.function else place
+    return shown if len(shown) <= ROOM else "…" + shown[1 - ROOM :]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from dynamo_lint import files
 from dynamo_lint.findings import Span
-from dynamo_lint.logs.model import Budget, Cause, Frame, Job, Limit, LogReport, Rank, Recompiles
+from dynamo_lint.logs.model import Break, Budget, Cause, Frame, Job, Limit, LogReport, Rank, Recompiles
+from dynamo_lint.render import log_words
 from dynamo_lint.render.html import words
 from dynamo_lint.render.html.drawing import Bar, bar, timeline
 from dynamo_lint.render.html.facets import Facet, counts
 from dynamo_lint.render.html.findings import Card, Excerpt, card, excerpt
 from dynamo_lint.render.html.page import counted, page
-from dynamo_lint.sources import Sources
+from dynamo_lint.render.prose import sentence
+from dynamo_lint.render.view import View
 
 LIMITS = {"recompile_limit": 8, "accumulated_recompile_limit": 256}
 """Torch's own, where the log does not tell."""
@@ -28,9 +33,21 @@ class CauseView:
     url: str
     effect: str
     cost: str
+    values: str
+    why: str
     excerpt: Excerpt | None
-    """Of a cause without a finding; the finding brings its own."""
+    """Of a line that is not its finding's; the finding brings its own."""
     card: Card | None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakView:
+    """A line at which graphs broke."""
+
+    broken: Break
+    shown_at: str
+    """The anchor of the cause that stands for it; empty where none does."""
+    excerpt: Excerpt | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +71,25 @@ class Divergence:
 
     frame: Frame
     source: str
-    numbers: tuple[tuple[int, int], ...]
-    """Rank and number of recompiles, for all of them."""
+    numbers: tuple[tuple[int, str], ...]
+    """Numbers of recompiles, most first, and the ranks that had so many."""
 
 
-def render_log(report: LogReport, sources: Sources, name: str = "") -> str:
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Ranks that cost the same."""
+
+    ranks: str
+    figures: tuple[str, ...]
+    """Compiles, recompiles, limits hit and graph breaks."""
+
+
+def render_log(report: LogReport, view: View, name: str = "") -> str:
     """The whole page; `name` says what was read."""
     job = report.job
-    causes = tuple(_cause(cause, f"c{number}", sources) for number, cause in enumerate(report.causes, 1))
+    causes = tuple(_cause(cause, f"c{number}", job, view) for number, cause in enumerate(report.causes, 1))
     frames = tuple(sorted(_frames(job), key=lambda one: (-len(one.hits), -one.compiles)))
-    unseen = tuple(card(one, sources, f"u{number}") for number, one in enumerate(report.unseen, 1))
+    unseen = tuple(card(one, view.sources, f"u{number}") for number, one in enumerate(report.unseen, 1))
     return page(
         "logs.jinja",
         title=_title(job),
@@ -73,16 +99,18 @@ def render_log(report: LogReport, sources: Sources, name: str = "") -> str:
         facets=_facets(causes, unseen),
         total=len(causes) + len(unseen),
         job=job,
+        linted=report.linted,
         causes=causes,
         frames=frames,
         divergences=tuple(_divergences(job.ranks)),
-        ranks=sorted(job.ranks.items()),
-        breaks=[(one, excerpt(Span(one.path, one.line, 1, one.line, 0), sources, 1)) for one in job.breaks],
+        ranks=tuple(_alike(job)),
+        breaks=tuple(_breaks(job, causes, view)),
         timeline=timeline(job.moments),
         budgets=[(budget, _standing(budget)) for budget in report.budgets],
         unexplained=report.unexplained,
         unseen=unseen,
         words=words,
+        log_words=log_words,
     )
 
 
@@ -104,7 +132,7 @@ def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
     """Severity and sentence of what decides about the job, the worst first."""
     job = report.job
     if job.proof == "none":
-        yield "error", words.PROOFS["none"]
+        yield "error", log_words.NOTES["no-log-lines"]
     if "ranks-diverge" in job.notes:
         yield "error", "The ranks did not compile the same code. That is told first below."
     if job.limits:
@@ -119,20 +147,27 @@ def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
         count = sum(one.count for one in report.unexplained)
         yield "", f"For {counted(count, 'recompile')} no line was found."
     if job.proof == "text":
-        yield "", words.PROOFS["text"]
+        yield "", f"This is {log_words.PROOFS['text']}. What is not in it may have happened all the same."
+    if not report.linted:
+        yield "", "No sources were read, so no line is named."
 
 
 def _facts(job: Job) -> Iterator[tuple[str, str]]:
     unknown = "not in this log"
     yield "torch", job.torch or unknown
     yield "Compiles", f"{job.compiles:,}" if job.compiles is not None else unknown
-    yield "Recompiles", f"{sum(one.count for one in job.recompiles):,}"
+    yield "Recompiles", _number(sum(one.count for one in job.recompiles), job)
     yield "Frames compiled again", f"{len({one.frame for one in job.recompiles}):,}"
     yield "Limits hit", f"{len(job.limits):,}"
-    yield "Graph breaks", f"{sum(one.count for one in job.breaks):,}"
+    yield "Graph breaks", _number(sum(one.count for one in job.breaks), job)
     if len(job.ranks) > 1:
         yield "Ranks", f"{len(job.ranks):,}"
     yield "Read from", {"trace": "a trace", "text": "a text log"}.get(job.proof, "nothing of torch")
+
+
+def _number(count: int, job: Job) -> str:
+    """A count; none in a text log may be none that was logged."""
+    return f"{count:,}" if count or job.proof == "trace" else "none logged"
 
 
 def _facets(causes: Sequence[CauseView], unseen: Sequence[Card]) -> tuple[Facet, ...]:
@@ -146,26 +181,41 @@ def _facets(causes: Sequence[CauseView], unseen: Sequence[Card]) -> tuple[Facet,
     )
 
 
-def _cause(cause: Cause, anchor: str, sources: Sources) -> CauseView:
+def _cause(cause: Cause, anchor: str, job: Job, view: View) -> CauseView:
     finding = cause.finding
-    parts = [
-        counted(cause.recompiles, "recompile") if cause.recompiles else "",
-        counted(cause.breaks, "graph break") if cause.breaks else "",
-        f"{counted(cause.limits, 'limit')} hit, eager since" if cause.limits else "",
-    ]
-    shown = card(finding, sources, anchor) if finding is not None else None
+    shown = card(finding, view.sources, anchor) if finding is not None else None
     near = None
     if finding is None or (finding.span.path, finding.span.line) != (cause.path, cause.line):
-        near = excerpt(Span(cause.path, cause.line, 1, cause.line, 0), sources)
+        near = _excerpt(cause.path, cause.line, 2, view)
+    why = sentence(log_words.advice(cause))
     return CauseView(
         cause,
         anchor,
         words.rule_url(cause.code),
         finding.effect if finding is not None else "",
-        ", ".join(filter(None, parts)) or "no cost in this log",
+        log_words.cost(cause, job) or "nothing in this log",
+        log_words.values(cause),
+        shown.message if shown is not None else why[:1].upper() + why[1:],
         near,
         shown,
     )
+
+
+def _breaks(job: Job, causes: Iterable[CauseView], view: View) -> Iterator[BreakView]:
+    told = {log_words.place(one.cause): one.anchor for one in causes if one.cause.breaks}
+    for one in job.breaks:
+        shown_at = told.get((one.path, one.line), "")
+        yield BreakView(one, shown_at, None if shown_at else _excerpt(one.path, one.line, 1, view))
+
+
+def _excerpt(path: str, line: int, around: int, view: View) -> Excerpt | None:
+    """The lines around one that a log names; None outside the linted sources, whatever the log says."""
+    root = view.sources.root
+    whole = os.path.normpath(view.look.cwd / path)
+    inside = Path(whole).is_relative_to(root) and whole.endswith((".py", ".pyi"))
+    if not inside or not files.inside(whole, [os.path.realpath(root)]):
+        return None
+    return excerpt(Span(os.path.relpath(whole, root), line, 1, line, 0), view.sources, around)
 
 
 def _frames(job: Job) -> Iterator[FrameView]:
@@ -203,7 +253,41 @@ def _divergences(ranks: Mapping[int, Rank]) -> Iterator[Divergence]:
             seen.setdefault((frame, source), dict.fromkeys(sorted(ranks), 0))[number] += count
     for (frame, source), numbers in seen.items():
         if len(set(numbers.values())) > 1:
-            yield Divergence(frame, source, tuple(numbers.items()))
+            ranked = sorted(set(numbers.values()), reverse=True)
+            yield Divergence(
+                frame, source, tuple((number, _listed(_where(numbers, number))) for number in ranked)
+            )
+
+
+def _alike(job: Job) -> Iterator[Alike]:
+    recompiles = any(rank.recompiles for rank in job.ranks.values())
+    breaks = any(rank.breaks for rank in job.ranks.values())
+    figures = {
+        number: (
+            "not logged" if rank.compiles is None else f"{rank.compiles:,}",
+            f"{rank.recompiles:,}" if recompiles else _number(0, job),
+            f"{rank.limits:,}",
+            f"{rank.breaks:,}" if breaks else _number(0, job),
+        )
+        for number, rank in sorted(job.ranks.items())
+    }
+    for same in dict.fromkeys(figures.values()):
+        yield Alike(_listed(_where(figures, same)), same)
+
+
+def _where(values: Mapping[int, object], value: object) -> list[int]:
+    return [number for number, one in values.items() if one == value]
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    """Numbers in order, runs of them by their ends: `0–6, 8`."""
+    runs: list[tuple[int, int]] = []
+    for number in ranks:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], number
+        else:
+            runs.append((number, number))
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
 
 
 def _standing(budget: Budget) -> tuple[str, str]:

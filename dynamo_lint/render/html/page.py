@@ -15,6 +15,8 @@ from dynamo_lint import __version__
 from dynamo_lint.render.escapes import html_text
 
 FOLDER = Path(__file__).parent
+MOST = 200
+"""Entries of one kind that a page of `logs` or `confirm` shows in full; it says what more there is."""
 
 
 def page(template: str, **values: Any) -> str:
@@ -66,7 +68,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     made.filters["prose"] = prose
-    made.globals["counted"] = counted
+    made.globals |= {"counted": counted, "MOST": MOST}
     return made
 
 

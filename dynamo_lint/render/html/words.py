@@ -54,36 +54,3 @@ KINDS: Mapping[str, str] = {
     "expression": "another result of an expression",
 }
 """What a failed check was about, as `logs` tells it."""
-
-EVIDENCE: Mapping[str, str] = {
-    "finding": "A finding of the linter explains it",
-    "assignment": "This line changes what was checked; no rule explains it",
-    "reading": "This line reads what was checked; no line that changes it was found",
-}
-
-PROOFS: Mapping[str, str] = {
-    "trace": "A trace: it tells of every compile.",
-    "text": "A text log: it tells of what `TORCH_LOGS` had switched on. "
-    "What is not in it may have happened all the same.",
-    "none": "There is no line of torch in it: it proves nothing, not even that nothing was compiled again. "
-    "Run the job with `TORCH_LOGS=recompiles,graph_breaks`, or with `TORCH_TRACE` set to a folder.",
-}
-"""What a log can prove."""
-
-NOTES: Mapping[str, str] = {
-    "masked": "Dynamo's first reason is not, or not alone, what makes compiled versions useless: "
-    "the causes name the check that fails in the reasons after it.",
-    "sizes": "Some recompiles are about the size of an input, not about state: "
-    "mark that dimension as dynamic, or pad it.",
-    "no-log-lines": "Not one line is from torch: the settings were off, this is the wrong file, "
-    "or nothing was compiled. This is no proof of anything.",
-    "recompiles-not-logged": "A limit was hit and no recompile is in the log: recompiles were not logged, "
-    "so their number and reasons are not known.",
-    "truncated": "The log ends in the middle of a record, so the last one is not told.",
-    "head-lost": "The log starts late: the first compiles of a frame are missing, "
-    "so there were more than are counted.",
-    "sources-moved": "The sources have changed since the run: lines were found again by their text.",
-    "ranks-diverge": "The ranks did not compile the same frames for the same reasons. "
-    "A rank that compiles alone keeps the others waiting, up to the timeout of a collective.",
-    "reset": "Dynamo was reset within one process, so compiles were thrown away and made again.",
-}
