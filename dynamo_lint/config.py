@@ -178,9 +178,7 @@ def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
     try:
         values = table(raw, {key: about.read for key, about in KEYS.items()})
     except Wrong as wrong:
-        outer = ("tool", "dynamo-lint") if file.name == "pyproject.toml" else ()
-        line = line_of(content, (*outer, *wrong.keys))
-        raise ConfigError(f"{file}:{f'{line}:' if line else ''} {wrong}") from None
+        raise ConfigError(f"{_place(file, content, wrong.keys)}: {wrong}") from None
     home = file.absolute().parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
@@ -189,6 +187,17 @@ def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
     if "probes" in values:
         values["probes"] = tuple(home / probe for probe in values["probes"])
     return Settings(**values, source=file.absolute())
+
+
+def place_of(file: Path, *keys: str) -> str:
+    """The file and line of a key in a configuration that was read."""
+    return _place(file, files.read_named(file).decode("utf-8"), keys)
+
+
+def _place(file: Path, content: str, keys: tuple[str, ...]) -> str:
+    outer = ("tool", "dynamo-lint") if file.name == "pyproject.toml" else ()
+    line = line_of(content, (*outer, *keys))
+    return f"{file}:{line}" if line else str(file)
 
 
 def _torch_version(raw: object) -> tuple[int, int]:
