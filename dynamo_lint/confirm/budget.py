@@ -8,19 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-<<<<<<< HEAD
-from dynamo_lint.confirm.receipt import Receipt
-from dynamo_lint.confirm.verdicts import ProbeReport
-from dynamo_lint.logs.break_text import INTENDED
-=======
 from dynamo_lint import files
 from dynamo_lint.confirm.receipt import GraphBreak, Receipt, relative
-from dynamo_lint.confirm.verdicts import INTENDED, ProbeReport
+from dynamo_lint.confirm.verdicts import ProbeReport
 from dynamo_lint.contract import ExpectedBreaks
+from dynamo_lint.logs.break_text import INTENDED
 
 _MOST_LINES = 12
 """Lines that a sentence names."""
->>>>>>> b40
 
 
 @dataclass(frozen=True, slots=True)

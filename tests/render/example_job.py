@@ -65,11 +65,7 @@ JOB = Job(
         Break(
             ATTENTION,
             34,
-<<<<<<< HEAD
-            "_heads",
-=======
             "forward",
->>>>>>> html
             "GB0131",
             "Attempted to call `getattr` with a name that is not constant",
             2,
