@@ -221,16 +221,17 @@ def _rendered(output_format: str, report: LogReport, look: Any, texts: Sources, 
     from dynamo_lint.render import formats, log_findings, log_json, log_text
     from dynamo_lint.render.view import View
 
+    view = View(look, texts, repository(look.root))
     match output_format:
         case "json":
             return log_json.render(report, look)
         case "github" | "sarif":
             as_findings: Report = log_findings.as_report(report, look, settings.torch_version)
-            return formats.render(output_format, as_findings, View(look, texts, repository(look.root)))
+            return formats.render(output_format, as_findings, view)
         case "html":
             from dynamo_lint.render.html.logs import render_log
 
-            return render_log(report, texts)
+            return render_log(report, view)
         case _:
             return log_text.render(report, look)
 
