@@ -416,7 +416,7 @@ def test_help_and_version_exit_0_and_help_fits_a_screen(
     for args, screen in (
         (["--help"], 30),
         (["-h"], 30),
-        (["check", "--help"], 50),
+        (["check", "--help"], 54),
         (["regions", "--help"], 30),
         (["rule", "--help"], 24),
     ):
