@@ -96,6 +96,28 @@ SHAPES: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
         250,
         {"a.py": (HEAD, FUNCTIONS, Each("def h#(x):\n    return f#(x)\nh# = torch.compile(h#)\n"))},
     ),
+    "limits": (
+        500,
+        {
+            "a.py": (
+                HEAD,
+                FUNCTIONS,
+                Each("g# = torch.compile(f#)\nwith torch._dynamo.config.patch(recompile_limit=#): g#(1)\n"),
+            )
+        },
+    ),
+    "patched": (
+        500,
+        {
+            "a.py": (
+                HEAD,
+                "@torch.compile\ndef f(x):\n    return x * 2\n",
+                Each("@torch._dynamo.config.patch(recompile_limit=#)\n"),
+                "def g(x):\n    return f(x)\n",
+                Each("@torch._dynamo.config.patch(recompile_limit=#)\ndef g#(x):\n    return f(x), g@(x)\n"),
+            )
+        },
+    ),
     "brackets": (5000, {"a.py": (HEAD, "x = ", Each("["), Each("]"), "\n", *CLASS)}),
     "settings": (5000, {"pyproject.toml": ("[tool.dynamo-lint]\nignore = ", Each("["), Each("]"))}),
 }

@@ -36,6 +36,8 @@ OUTPUT_FORMATS = (
 )
 TORCH_VERSIONS = tuple((2, minor) for minor in range(6, 16))
 """The versions whose behaviour the rules know."""
+_YET_TO_COME = 9
+"""So many minor versions after the newest may exist by now; they are judged as the newest."""
 
 DEFAULT_EXCLUDE = (
     ".direnv",
@@ -138,11 +140,12 @@ def override(settings: Settings, **options: Any) -> Settings:
 
 
 def parse_torch_version(text: str) -> tuple[int, int]:
-    """`2.13` or `2.13.1` as a pair; a ValueError says what is known."""
+    """`2.13` or `2.13.1` as a pair, which may be newer than is known; a ValueError says what is known."""
     match = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)*", text.strip())
     version = (int(match[1]), int(match[2])) if match else None
-    if version not in TORCH_VERSIONS:
-        known = [".".join(map(str, pair)) for pair in (TORCH_VERSIONS[0], TORCH_VERSIONS[-1])]
+    oldest, newest = TORCH_VERSIONS[0], TORCH_VERSIONS[-1]
+    if version is None or not oldest <= version <= (newest[0], newest[1] + _YET_TO_COME):
+        known = [".".join(map(str, pair)) for pair in (oldest, newest)]
         raise ValueError(f'a torch version from "{known[0]}" to "{known[1]}", such as "2.13"')
     return version
 
@@ -175,9 +178,7 @@ def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
     try:
         values = table(raw, {key: about.read for key, about in KEYS.items()})
     except Wrong as wrong:
-        outer = ("tool", "dynamo-lint") if file.name == "pyproject.toml" else ()
-        line = line_of(content, (*outer, *wrong.keys))
-        raise ConfigError(f"{file}:{f'{line}:' if line else ''} {wrong}") from None
+        raise ConfigError(f"{_place(file, content, wrong.keys)}: {wrong}") from None
     home = file.absolute().parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
@@ -186,6 +187,17 @@ def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
     if "probes" in values:
         values["probes"] = tuple(home / probe for probe in values["probes"])
     return Settings(**values, source=file.absolute())
+
+
+def place_of(file: Path, *keys: str) -> str:
+    """The file and line of a key in a configuration that was read."""
+    return _place(file, files.read_named(file).decode("utf-8"), keys)
+
+
+def _place(file: Path, content: str, keys: tuple[str, ...]) -> str:
+    outer = ("tool", "dynamo-lint") if file.name == "pyproject.toml" else ()
+    line = line_of(content, (*outer, *keys))
+    return f"{file}:{line}" if line else str(file)
 
 
 def _torch_version(raw: object) -> tuple[int, int]:

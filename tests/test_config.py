@@ -233,12 +233,12 @@ def test_named_configuration_must_exist_and_hold_our_table(tmp_path: Path) -> No
         load(tmp_path, file=write(tmp_path / "pyproject.toml", ""))
 
 
-@pytest.mark.parametrize("text", ["2.6", "2.13", "2.13.0", " 2.15 "])
-def test_known_torch_versions_are_read(text: str) -> None:
+@pytest.mark.parametrize("text", ["2.6", "2.13", "2.13.0", " 2.15 ", "2.16", "2.24.1"])
+def test_known_and_newer_torch_versions_are_read(text: str) -> None:
     assert parse_torch_version(text) == tuple(int(part) for part in text.strip().split(".")[:2])
 
 
-@pytest.mark.parametrize("text", ["", "2", "2.5", "2.16", "3.0", "2.x", "v2.13", "2.13+cpu"])
+@pytest.mark.parametrize("text", ["", "2", "2.5", "2.25", "3.0", "9.9", "abc", "2.x", "v2.13", "2.13+cpu"])
 def test_unknown_torch_versions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="a torch version"):
         parse_torch_version(text)

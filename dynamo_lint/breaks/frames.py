@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 
 from dynamo_lint.breaks import walk
 from dynamo_lint.breaks.interpreter import RARELY, Arguments, Interpreter, Place, Spot, is_constructor
-from dynamo_lint.index import ir
-from dynamo_lint.models.graph_breaks import NESTED, SWITCHES, Row, break_table
+from dynamo_lint.models.graph_breaks import Row, break_table
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node, Position
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import Call, CompiledFunction, Regions
+from dynamo_lint.regions.policy import Policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +154,14 @@ class _Frames:
 
 
 def interpreted(
-    project: Project, regions: Regions, bodies: Bodies, torch_version: tuple[int, int], given: Arguments
+    policies: Policies, bodies: Bodies, torch_version: tuple[int, int], given: Arguments
 ) -> Interpreter:
     """The compiled code, read from where it is entered; `given` says what eager code hands it."""
+    regions = policies.regions
     hot = frozenset(one.function for one in regions.hot)
-    table = break_table(torch_version, _switched_off(project, hot))
-    interpreter = Interpreter(project, bodies, regions.calls, table, hot, walk.run)
+    off = {Node(one.function, one.receiver): policies.of(one).switches for one in regions.hot}
+    table = break_table(torch_version)
+    interpreter = Interpreter(policies.project, bodies, regions.calls, table, off, hot, walk.run)
     for one in regions.hot:
         if one.compiled and one.confidence < Confidence.POSSIBLE:
             interpreter.enter(Node(one.function, one.receiver), given)
@@ -225,40 +227,15 @@ def _calls_others(interpreter: Interpreter, hot: CompiledFunction) -> bool:
     )
 
 
-def _switched_off(project: Project, hot: Collection[FunctionRef]) -> frozenset[str]:
-    """The switches that the project turns, so that Dynamo captures what else would break."""
-    return frozenset(
-        switch for switch, names in SWITCHES.items() if any(_is_set(project, name, hot) for name in names)
-    )
-
-
-def _is_set(project: Project, name: str, hot: Collection[FunctionRef]) -> bool:
-    off = ir.Constant(False)
-    if any(store.value != off for where, store in project.stores_of(name) if where not in hot):
-        return True
-    for method in ("patch", "add", "update"):
-        for where, site in project.calls_of(method):
-            if where in hot:
-                continue
-            function = site.call.function
-            inner = function.value if isinstance(function, ir.Attribute) else None
-            words = [value for keyword, value in site.call.keywords if keyword == name]
-            keys = [key for one in site.call.arguments if isinstance(one, ir.Display) for key in one.keys]
-            if any(value != off for value in words) or name in keys:
-                return True
-            if isinstance(inner, ir.Attribute) and inner.name == name:
-                return True
-    return False
-
-
-def frames(project: Project, regions: Regions, interpreter: Interpreter) -> Frames:
+def frames(policies: Policies, interpreter: Interpreter) -> Frames:
     """The frames that Dynamo compiles apart or leaves, for the breaks that are certain."""
-    if _is_set(project, NESTED, ()):
-        return Frames((), frozenset())
+    project, regions = policies.project, policies.regions
     whole = [
         hot
         for hot in regions.hot
-        if hot.confidence < Confidence.POSSIBLE and not is_fullgraph(project, regions, hot)
+        if hot.confidence < Confidence.POSSIBLE
+        and not is_fullgraph(project, regions, hot)
+        and not policies.of(hot).nested
     ]
     nodes = {Node(hot.function, hot.receiver): hot for hot in whole}
     found = _Frames(interpreter, regions.calls, regions.callers(Confidence.LIKELY))

@@ -112,6 +112,8 @@ class Interpreter:
     bodies: Bodies
     calls: Mapping[Node, tuple[Call, ...]]
     table: BreakTable
+    off: Mapping[Node, frozenset[str]]
+    """The switches of the table that are on in a function, so that what they capture does not break."""
     hot: frozenset[FunctionRef]
     walk: Callable[[Interpreter, Reading, Sequence[ast.stmt]], None]
     """Runs the statements of a function, and fills in its reading."""

@@ -105,6 +105,7 @@ class _Walk:
     def __init__(self, interpreter: Interpreter, reading: Reading, body: Sequence[ast.stmt]) -> None:
         self.interpreter, self.reading = interpreter, reading
         self.project, self.table = interpreter.project, interpreter.table
+        self.off = interpreter.off.get(reading.node, frozenset())
         self.where, self.receiver = reading.node
         self.own = self.project.self_name(self.where)
         self.path, self.held, self.looping = ALWAYS, False, False
@@ -377,7 +378,7 @@ class _Walk:
 
     def record(self, row: Row, node: ast.AST) -> None:
         """Note that the graph breaks at a line."""
-        if not self.table.applies(row) or (self.naming and row.code in {"DYN402", "DYN409"}):
+        if not self.table.applies(row, self.off) or (self.naming and row.code in {"DYN402", "DYN409"}):
             return
         text = ast.unparse(node).split("\n")[0]
         shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
@@ -760,7 +761,7 @@ class _Walk:
             outer = FunctionRef(target.function.path, function.outer or MODULE_KEY)
             if isinstance(one, ir.Call) and self.interpreter.symbol(one.function, outer) in DISABLERS:
                 # With `recursive=False` it runs eagerly itself, and what it calls is compiled.
-                self.note("island", node)
+                self.note("documented" if self.interpreter.is_documented(target.function) else "island", node)
             if self._decorates_by_manager(one, target.function):
                 self.note("manager", node)
         reading = self.interpreter.read(target, self._given(node, function, target, values, words))

@@ -165,6 +165,7 @@ def check(
         print_settings.explain(settings, found)
     if not quiet:
         print_settings.warn_of_links(found, verbose)
+        print_settings.warn_of_version(settings)
     accepted = baselines.load(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
     with (

@@ -16,15 +16,20 @@ import click
 from dynamo_lint.commands.common import color_option, file_options, prepare, region_options
 from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
 from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.config import TORCH_VERSIONS, Settings, override
+from dynamo_lint.config import Settings, override, parse_torch_version, place_of
+from dynamo_lint.contract import KEY as CONTRACT
+from dynamo_lint.raw_values import dotted
+from dynamo_lint.selectors import closest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from dynamo_lint.confirm.budget import Budget
     from dynamo_lint.confirm.discover import ProbeRef
     from dynamo_lint.confirm.fixed import Comparison
     from dynamo_lint.confirm.messages import Setting
     from dynamo_lint.confirm.verdicts import ProbeReport
+    from dynamo_lint.contract import ExpectedBreaks
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
 
@@ -108,14 +113,16 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     type=click.IntRange(0),
     metavar="N",
     section=JUDGED,
-    help="Exit 1 if a probe has more.",
+    help="Exit 1 if a probe has more recompiles.",
 )
 @option(
+    "--max-breaks",
     "--max-graph-breaks",
+    "max_breaks",
     type=click.IntRange(0),
     metavar="N",
     section=JUDGED,
-    help="Exit 1 if a probe has more.",
+    help="Exit 1 if a probe has more graph breaks; says on which lines.",
 )
 @option(
     "--max-graphs",
@@ -160,7 +167,7 @@ def confirm(
     python: str | None,
     projects: tuple[Path, ...],
     max_recompiles: int | None,
-    max_graph_breaks: int | None,
+    max_breaks: int | None,
     max_graphs: int | None,
     force_exclude: bool,
     output_format: str,
@@ -177,9 +184,9 @@ def confirm(
     listed under `probes` in the configuration are used.
     """
     from dynamo_lint.commands.output import deliver, look_at
-    from dynamo_lint.commands.print_settings import warn_of_links
+    from dynamo_lint.commands.print_settings import warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
-    from dynamo_lint.confirm.budget import Budget, exceeded
+    from dynamo_lint.confirm.budget import exceeded
     from dynamo_lint.render import fixed as fixed_format
     from dynamo_lint.render import receipt as text_format
     from dynamo_lint.render import receipt_json
@@ -191,6 +198,9 @@ def confirm(
     if not quiet:
         warn_of_links(found)
     settings = settings if python else _with_torch_here(settings)
+    budget = _budget(settings, max_recompiles, max_breaks, max_graphs)
+    if not quiet:
+        warn_of_version(settings)
     limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
 
     def testify(refs: list[ProbeRef], findings: Sequence[Finding], root: Path, shadows: bool) -> Reports:
@@ -215,7 +225,7 @@ def confirm(
     else:
         text = text_format.render(reports, look) + ("\n" + fixed_format.render(*again, look) if again else "")
     deliver(as_json if output_format == "json" else text, output_file)
-    too_much = exceeded(reports, Budget(max_recompiles, max_graph_breaks, max_graphs))
+    too_much = exceeded(reports, budget)
     if not quiet:
         gap = "\n" if output_format == "text" and output_file is None else ""
         click.echo(gap + text_format.conclusion(reports), nl=False, err=True)
@@ -225,6 +235,44 @@ def confirm(
         say(f"over budget: {sentence}")
     if too_much or any(one.reply.error for one in reports):
         raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def _budget(settings: Settings, recompiles: int | None, breaks: int | None, graphs: int | None) -> Budget:
+    """The budget of the command line, and of the contract where that says nothing."""
+    from dynamo_lint.confirm.budget import Budget
+
+    contract = settings.contract
+    home = (settings.source.parent if settings.source else Path.cwd()).resolve()
+    if settings.source is not None:
+        _check_places(settings.source, home, contract.expected_breaks)
+
+    def first(option: int | None, key: int | None) -> int | None:
+        return key if option is None else option
+
+    return Budget(
+        first(recompiles, contract.max_recompiles),
+        first(breaks, contract.max_breaks),
+        first(graphs, contract.max_compiles),
+        contract.expected_breaks,
+        home,
+    )
+
+
+def _check_places(source: Path, home: Path, expected: tuple[ExpectedBreaks, ...]) -> None:
+    """Refuse a contract about a file or a function that is not there."""
+    from dynamo_lint.confirm.budget import functions
+
+    for one in expected:
+        names = [name for name, _, _ in functions(home / one.path)]
+        if not (home / one.path).is_file():
+            wrong = f"there is no such file below {home}"
+        elif one.function and one.function not in names:
+            guess = closest(one.function, names)
+            wrong = "there is no such function" + (f"; did you mean {guess!r}?" if guess else "")
+        else:
+            continue
+        keys = CONTRACT, "expected-breaks", f"{one.path}:{one.function}" if one.function else one.path
+        raise Trouble(f"{place_of(source, *keys)}: {dotted(*keys)}: {wrong}")
 
 
 def _probes(
@@ -279,11 +327,10 @@ def _findings(settings: Settings, found: Discovered) -> tuple[Finding, ...]:
 def _with_torch_here(settings: Settings) -> Settings:
     """Findings speak of the torch that will testify."""
     try:
-        major, minor = importlib.metadata.version("torch").split(".")[:2]
-        version = int(major), int(minor)
+        version = parse_torch_version(".".join(importlib.metadata.version("torch").split(".")[:2]))
     except (importlib.metadata.PackageNotFoundError, ValueError):
         return settings
-    return override(settings, torch_version=version) if version in TORCH_VERSIONS else settings
+    return override(settings, torch_version=version)
 
 
 def _progress(quiet: bool) -> Any:

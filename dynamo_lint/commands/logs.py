@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -173,7 +172,7 @@ def _account(
     from dynamo_lint.logs.places import Places
 
     processes, job = tally.processes(), tally.job()
-    places = Places(texts, () if found is None else found.files, Path.cwd())
+    places = Places(texts, () if found is None else found.files)
     silent = found is None or job.proof == "none"
     findings = () if found is None or silent else _findings(settings, found, texts, means)
     explained = explain(processes, job, findings, places, _codes())
@@ -193,11 +192,6 @@ def _tally(paths: tuple[Path, ...], ignored: tuple[str, ...], quiet: bool) -> Ta
     from dynamo_lint.commands.progress import Progress
     from dynamo_lint.logs.read import UnreadableLog, read_logs
 
-    try:
-        for pattern in ignored:
-            re.compile(pattern)
-    except re.error as wrong:
-        raise Trouble(f"contract.ignore-log: {pattern!r} is no regular expression: {wrong}") from None
     try:
         with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
             return read_logs(paths, ignored, progress)
@@ -227,12 +221,17 @@ def _rendered(output_format: str, report: LogReport, look: Any, texts: Sources, 
     from dynamo_lint.render import formats, log_findings, log_json, log_text
     from dynamo_lint.render.view import View
 
+    view = View(look, texts, repository(look.root))
     match output_format:
         case "json":
             return log_json.render(report, look)
         case "github" | "sarif":
-            as_findings: Report = log_findings.as_report(report, look.root, settings.torch_version)
-            return formats.render(output_format, as_findings, View(look, texts, repository(look.root)))
+            as_findings: Report = log_findings.as_report(report, look, settings.torch_version)
+            return formats.render(output_format, as_findings, view)
+        case "html":
+            from dynamo_lint.render.html.logs import render_log
+
+            return render_log(report, view)
         case _:
             return log_text.render(report, look)
 

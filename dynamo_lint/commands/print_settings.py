@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from dynamo_lint.commands.errors import say
-from dynamo_lint.config import KEYS, Settings
+from dynamo_lint.config import KEYS, TORCH_VERSIONS, Settings
 from dynamo_lint.contract import Contract
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.raw_values import dotted
@@ -63,6 +63,13 @@ def warn_of_links(found: Discovered, all_of_them: bool = False) -> None:
     if left := len(found.outside) - len(names):
         names.append(f"and {left} more")
     say(f"passed over, because links lead out of the project: {', '.join(names)}")
+
+
+def warn_of_version(settings: Settings) -> None:
+    """Say that a torch version is newer than what the rules know."""
+    if settings.torch_version > TORCH_VERSIONS[-1]:
+        asked, newest = (".".join(map(str, pair)) for pair in (settings.torch_version, TORCH_VERSIONS[-1]))
+        say(f"torch {asked} is newer than {newest}, the newest known here, and is judged as that")
 
 
 def near(path: Path) -> str:

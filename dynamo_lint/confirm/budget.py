@@ -1,13 +1,21 @@
-"""Budgets for CI: how much a probe may compile."""
+"""Budgets for CI: how much a probe may compile, and which graph breaks a team expects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import ast
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-from dynamo_lint.confirm.receipt import Receipt
+from dynamo_lint import files
+from dynamo_lint.confirm.receipt import GraphBreak, Receipt, relative
 from dynamo_lint.confirm.verdicts import ProbeReport
+from dynamo_lint.contract import ExpectedBreaks
 from dynamo_lint.logs.break_text import INTENDED
+
+_MOST_LINES = 12
+"""Lines that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,25 +25,92 @@ class Budget:
     recompiles: int | None = None
     graph_breaks: int | None = None
     graphs: int | None = None
+    expected: tuple[ExpectedBreaks, ...] = ()
+    """Breaks that count against numbers of their own."""
+    home: Path = Path()
+    """The folder that their paths are relative to."""
 
 
 def exceeded(reports: Sequence[ProbeReport], budget: Budget) -> list[str]:
-    """For each probe that costs too much, one sentence for each thing that it costs too much of."""
-    return [
-        f"{report.name}: {text}"
-        for report in reports
-        if report.reply.receipt is not None
-        for text in over(report.reply.receipt, budget)
-    ]
+    """One sentence for each thing that a probe costs too much of, and for each file that breaks too often."""
+    receipts = [(report.name, report.reply.receipt) for report in reports if report.reply.receipt is not None]
+    found = [f"{name}: {text}" for name, receipt in receipts for text in over(receipt, budget)]
+    return found + list(_unexpected([receipt for _, receipt in receipts], budget))
 
 
 def over(receipt: Receipt, budget: Budget) -> Iterator[str]:
     """Return the figures of a receipt that exceed a budget; breaks that the code asks for are not counted."""
-    breaks = sum(one.id not in INTENDED for one in receipt.breaks)
-    for what, count, most in (
-        ("recompiles", len(receipt.recompiles), budget.recompiles),
-        ("graph breaks", breaks, budget.graph_breaks),
-        ("graphs", len(receipt.compiles), budget.graphs),
+    breaks = [
+        place(one, budget.home)
+        for one in receipt.breaks
+        if one.id not in INTENDED and not any(_is_in(one, entry, budget.home) for entry in budget.expected)
+    ]
+    for what, count, most, lines in (
+        ("recompiles", len(receipt.recompiles), budget.recompiles, ()),
+        ("graph breaks", len(breaks), budget.graph_breaks, breaks),
+        ("graphs", len(receipt.compiles), budget.graphs, ()),
     ):
         if most is not None and count > most:
-            yield f"{count} {what}, but the budget is {most}"
+            yield f"{count} {what}, but the budget is {most}" + _named(
+                f"{path}:{line}" for path, line in lines
+            )
+
+
+def _unexpected(receipts: Sequence[Receipt], budget: Budget) -> Iterator[str]:
+    """The files and functions with more lines that break, in all probes together, than are expected."""
+    for entry in budget.expected:
+        lines = {
+            place(one, budget.home)[1]
+            for receipt in receipts
+            for one in receipt.breaks
+            if _is_in(one, entry, budget.home)
+        }
+        if len(lines) > entry.count:
+            where = f"{entry.path}:{entry.function}" if entry.function else entry.path
+            named = _named(f"line {line}" for line in sorted(lines))
+            yield f"{where}: the graph breaks on {len(lines)} lines, but {entry.count} are expected{named}"
+
+
+def _named(lines: Iterable[str]) -> str:
+    known = list(dict.fromkeys(lines))
+    shown = ", ".join(known[:_MOST_LINES])
+    rest = f" and {len(known) - _MOST_LINES} more" if len(known) > _MOST_LINES else ""
+    return f" ({shown}{rest})" if known else ""
+
+
+def place(found: GraphBreak, home: Path) -> tuple[str, int]:
+    """The innermost line of a project at which a graph broke, with the file below its folder."""
+    own = [frame for frame in found.stack if Path(frame.path).is_relative_to(home)]
+    path, line = (own[-1].path, own[-1].line) if own else (found.path, found.line)
+    return relative(path, home), line
+
+
+def _is_in(found: GraphBreak, entry: ExpectedBreaks, home: Path) -> bool:
+    path, line = place(found, home)
+    if path != entry.path:
+        return False
+    return not entry.function or any(
+        name == entry.function and first <= line <= last for name, first, last in functions(home / path)
+    )
+
+
+@cache
+def functions(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """The functions of a file by qualified name, with first and last line; none if it cannot be read."""
+    try:
+        tree = ast.parse(files.read(path).decode("utf-8"))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return ()
+    found = []
+    pending: list[tuple[str, ast.AST]] = [("", tree)]
+    while pending:
+        outer, node = pending.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                name = f"{outer}.{child.name}" if outer else child.name
+                pending.append((name, child))
+                if not isinstance(child, ast.ClassDef):
+                    found.append((name, child.lineno, child.end_lineno or child.lineno))
+            else:
+                pending.append((outer, child))
+    return tuple(found)

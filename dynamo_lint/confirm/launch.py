@@ -43,8 +43,13 @@ _TAIL_BYTES = 20_000
 """Bytes in which they are looked for; the output as a whole may fill the disk."""
 
 
+_CHILD_SUBREAPER = 36
+"""`PR_SET_CHILD_SUBREAPER` of linux/prctl.h."""
+
+
 def run(request: Request, timeout: float, python: str = sys.executable) -> Reply:
     """Run one probe; whatever becomes of it, there is a reply."""
+    _adopt_orphans()
     with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
         question, answer, log = (Path(folder) / name for name in ("request.json", "reply.json", "log"))
         question.write_text(json.dumps(request.to_json()), encoding="utf-8")
@@ -93,6 +98,14 @@ def environment(outer: Mapping[str, str], folder: str) -> dict[str, str]:
     }
 
 
+def _adopt_orphans() -> None:
+    """Become the parent of what a probe leaves behind, on Linux: the init of a container may reap none."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
     """Whether it ended by itself; it and what it started are killed, also if it did."""
     try:
@@ -113,6 +126,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     else:
         process.kill()
     process.wait()
+    if sys.platform == "linux":
+        with suppress(ChildProcessError):
+            while True:
+                os.waitpid(-process.pid, 0)  # those of its group that lost their parents
     if process.stdin is not None:
         process.stdin.close()
 

@@ -13,6 +13,7 @@ from dynamo_lint.fixes import (
     direct_access,
     eager_attribute,
     environment_constant,
+    graph_breaks,
     scalar_buffer,
 )
 from dynamo_lint.fixes.attribute_uses import Unclear
@@ -30,6 +31,10 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     "DYN201": (environment_constant.fix,),
     "DYN203": (direct_access.fix,),
     "DYN301": (environment_constant.fix,),
+    "DYN401": (graph_breaks.guard_message,),
+    "DYN402": (graph_breaks.keep_tensor,),
+    "DYN403": (graph_breaks.choose_by_where,),
+    "DYN406": (graph_breaks.ask_for_reason,),
     "DYN501": (compile_result.fix,),
 }
 """By rule, tried in order; where none has an answer the rule's advice stands."""

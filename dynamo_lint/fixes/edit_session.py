@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Position
@@ -83,6 +84,11 @@ class OpenFile:
     def replace(self, node: ast.expr | ast.stmt, text: str) -> Edit:
         """Put something else in a node's place."""
         return Edit(self.span(node), text)
+
+    def insert_before(self, statement: ast.stmt, text: str) -> Edit:
+        """A new line above a statement, or above its decorators, indented like it."""
+        line = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+        return Edit(Span(self.path, line, 1, line, 1), f"{self.indent(statement)}{text}\n")
 
     def insert_after(self, statement: ast.stmt, text: str) -> Edit:
         """A new line below a statement, indented like it."""
@@ -212,6 +218,14 @@ class Workbench:
             for site in state.writes:
                 place = site.hot.function.path, site.position.line, site.position.column
                 found[place].append(state)
+        return found
+
+    @cached_property
+    def breaks(self) -> dict[tuple[str, int, int], list[Break]]:
+        """The lines that end the graph, by file, line and column."""
+        found: dict[tuple[str, int, int], list[Break]] = defaultdict(list)
+        for one in self.tables.breaks:
+            found[one.hot.function.path, one.position.line, one.position.column].append(one)
         return found
 
     @cached_property

@@ -19,16 +19,13 @@ from dynamo_lint.fixes.construction import (
 from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.fixes.hazards import reason
 from dynamo_lint.fixes.tensors import Judge
-from dynamo_lint.fixes.uses import ARITHMETIC, flow
+from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
 
 DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
-LIMITS = {"min": "max", "max": "min"}
 SIGNS = dict(zip(ARITHMETIC, ("+", "-", "*", "/", "//", "%", "**"), strict=True))
-ATOMS = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.Subscript)
-"""Expressions that need no parentheses around them."""
 PYTHON = {Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float"}
 
 
@@ -250,11 +247,8 @@ def _builtins(plan: Plan, mention: Mention) -> Iterator[Edit]:
     judge = Judge(plan.bench, file)
     for node in flow(judge, mention.node, plan.family.name, plan.kind == Kind.BOOL).builtins:
         match node:
-            case ast.Call(func=ast.Name(id=word), args=[first, second]):
-                grown, limit = (second, first) if isinstance(first, ast.Constant) else (first, second)
-                text = file.one_line(grown)
-                whole = text if isinstance(grown, ATOMS) else f"({text})"
-                yield file.replace(node, f"{whole}.clamp({LIMITS[word]}={file.text(limit)})")
+            case ast.Call():
+                yield clamped(file, node)
             case ast.UnaryOp(operand=operand) if plan.kind == Kind.BOOL:
                 yield file.replace(node, f"~{file.text(operand)}")
             case _:

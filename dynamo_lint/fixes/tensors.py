@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.index.ir import UNKNOWN
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.models import tensor_results as results
 from dynamo_lint.program.refs import ExternalSymbol
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import Key, Kind, Kinds
@@ -45,7 +46,10 @@ ELEMENTWISE = frozenset(
     }
 )
 """Methods whose result has the shape of what they are called on."""
-NOT_TENSORS = frozenset({"size", "dim", "item", "tolist", "numel", "stride", "ndimension", "element_size"})
+NOT_TENSORS = frozenset(
+    {"size", "dim", "item", "tolist", "numel", "stride", "ndimension", "element_size", "numpy"}
+)
+_BY_USE = results.TENSOR_METHODS - results.NOT_TENSOR_METHODS
 _DEPTH = 8
 
 
@@ -55,25 +59,36 @@ class Judge:
 
     bench: Workbench
     file: OpenFile
+    by_use: bool = False
+    """What is used as hardly anything but a tensor can be counts as one."""
 
-    def is_tensor(self, node: ast.expr, depth: int = 0) -> bool:
-        """Certainly a tensor."""
+    def is_tensor(self, node: ast.expr, depth: int = 0, names: frozenset[str] = frozenset()) -> bool:
+        """Certainly a tensor; `names` are those that are being asked, each one if it was one before."""
         if depth > _DEPTH:
             return False
         match node:
             case ast.Name(id=name):
-                values = self._bound(node, name)
+                values = self.bound(node, name)
+                if name in names:
+                    return not self.is_parameter(node, name) or self._is_tensor_parameter(node, name)
                 if values:
-                    return all(value is not None and self.is_tensor(value, depth + 1) for value in values)
+                    names |= {name}
+                    return all(
+                        value is not None and self.is_tensor(value, depth + 1, names) for value in values
+                    )
                 return self._is_tensor_parameter(node, name)
             case ast.BinOp(left=left, right=right):
-                return self.is_tensor(left, depth + 1) or self.is_tensor(right, depth + 1)
+                return self.is_tensor(left, depth + 1, names) or self.is_tensor(right, depth + 1, names)
             case ast.UnaryOp(op=ast.USub(), operand=value) | ast.Subscript(value=value):
-                return self.is_tensor(value, depth + 1)
+                return self.is_tensor(value, depth + 1, names)
             case ast.Attribute(value=value, attr="T" | "mT" | "data" | "grad"):
-                return self.is_tensor(value, depth + 1)
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if self.is_tensor(value, depth + 1):
+                return self.is_tensor(value, depth + 1, names)
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if self.is_tensor(
+                value, depth + 1, names
+            ):
                 return attr not in NOT_TENSORS
+            case ast.Call(func=ast.Attribute(attr=attr)) if self.by_use and attr in _BY_USE:
+                return True
             case ast.Call(func=func):
                 return self._makes_tensor(func)
         return False
@@ -86,7 +101,7 @@ class Judge:
             case ast.Constant(value=value):
                 return isinstance(value, int | float) and not isinstance(value, bool)
             case ast.Name(id=name):
-                values = self._bound(node, name)
+                values = self.bound(node, name)
                 return bool(values) and all(v is not None and self.is_scalar(v, depth + 1) for v in values)
             case ast.BinOp(left=left, op=op, right=right):
                 plain = isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow)
@@ -125,7 +140,7 @@ class Judge:
                     return None
                 return Kind.FLOAT if Kind.FLOAT in sides or isinstance(op, ast.Div | ast.Pow) else Kind.INT
             case ast.Name(id=name):
-                values = self._bound(node, name)
+                values = self.bound(node, name)
                 if values == [None] and self._counts(node, name):
                     return Kind.INT
                 if not values:
@@ -176,17 +191,27 @@ class Judge:
         found = [self.bench.tables.initial.kinds(Key(ref, node.attr)) for ref in refs]
         return frozenset().union(*found) if found and all(found) else K.UNKNOWN
 
-    def _bound(self, node: ast.Name, name: str) -> list[ast.expr | None]:
+    def bound(self, node: ast.Name, name: str) -> list[ast.expr | None]:
         """The expressions assigned to a local name; None stands for something that cannot be read off."""
         scope = self.file.scope(node) or self.file.tree
         if scope not in self.bench.assigned:
             self.bench.assigned[scope] = _assigned(scope, self.file.parents)
         return self.bench.assigned[scope].get(name, [])
 
+    def is_parameter(self, node: ast.Name, name: str) -> bool:
+        """Whether the function around a node, or one in it, takes an argument of a name."""
+        scope = self.file.scope(node)
+        return scope is not None and any(
+            isinstance(one, ast.arg) and one.arg == name for one in ast.walk(scope)
+        )
+
     def _is_tensor_parameter(self, node: ast.Name, name: str) -> bool:
         scope = self.file.scope(node)
         if scope is None:
             return False
+        where, project = self.file.reference(node), self.bench.tables.project
+        if self.by_use and name in results.tensor_parameters(project, where, project.owner(where)):
+            return True
         parameters = [*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs]
         for number, parameter in enumerate(parameters):
             if parameter.arg == name and parameter.annotation is not None:

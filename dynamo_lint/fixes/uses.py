@@ -6,8 +6,11 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from dynamo_lint.findings import Edit
 from dynamo_lint.fixes.attribute_uses import Unclear
+from dynamo_lint.fixes.edit_session import OpenFile
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.state.model import Kind
 
@@ -16,6 +19,11 @@ NUMBER_OR_TENSOR = frozenset(
 )
 """Operations of torch, as functions or methods, that take a tensor wherever they take a number."""
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+ATOMS = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+"""Expressions that need no brackets wherever they stand."""
+LIMITS = {"min": "max", "max": "min"}
+"""The argument of `clamp` that a builtin becomes."""
+SEQUENCES = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr)
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 Seen = set[tuple[str, bool]]
@@ -30,16 +38,43 @@ class Flow:
     """It enters more than the next value of itself: then its old value must not change under a backward."""
     builtins: tuple[ast.expr, ...]
     """`min(...)`, `max(...)` and `not ...`, which a tensor spells otherwise."""
+    meets: tuple[ast.AST, ...]
+    """The arithmetic in which it meets a tensor."""
+    numbers: tuple[ast.AST, ...]
+    """The arithmetic among numbers before that."""
+
+
+class _Step(NamedTuple):
+    """A node on the way of a value, and its field of `Flow`; `leaves` where the value gets away."""
+
+    kind: str
+    node: ast.AST
 
 
 def flow(judge: Judge, node: ast.expr, name: str, boolean: bool) -> Flow:
     """Follow a hot load of the attribute `name`; raises Unclear where only a Python number will do."""
     found = list(_follow(judge, node, name, boolean, set()))
-    return Flow(None in found, tuple(one for one in found if one is not None))
+
+    def of(kind: str) -> Iterator[ast.AST]:
+        return (step.node for step in found if step.kind == kind)
+
+    builtins = tuple(one for one in of("builtins") if isinstance(one, ast.expr))
+    math = any(step.kind in {"meets", "leaves"} for step in found)
+    return Flow(math, builtins, tuple(of("meets")), tuple(of("numbers")))
 
 
-def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) -> Iterator[ast.expr | None]:
-    """The builtins on the value's way, and None where it gets away from its own attribute.
+def clamped(file: OpenFile, node: ast.Call) -> Edit:
+    """`min(n + 1, 3)` as `(n + 1).clamp(max=3)`: one of the arguments is a constant."""
+    first, second = node.args
+    grown, limit = (second, first) if isinstance(first, ast.Constant) else (first, second)
+    text = file.one_line(grown)
+    whole = text if isinstance(grown, ATOMS) else f"({text})"
+    word = node.func.id if isinstance(node.func, ast.Name) else ""
+    return file.replace(node, f"{whole}.clamp({LIMITS[word]}={file.text(limit)})")
+
+
+def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) -> Iterator[_Step]:
+    """The steps of a value on its way through one function.
 
     A bool counts as 0 and 1 in Python; a tensor of bools can be multiplied, but not added or subtracted.
     """
@@ -52,24 +87,27 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
                     raise _refuse(judge, above, "gives a different result for a tensor")
                 boolean = False
                 if judge.is_tensor(above):
-                    yield None
+                    yield _Step("meets", above)
                     return
+                if any(_is_sequence(judge, one) for one in (above.left, above.right)):
+                    raise _refuse(judge, above, "repeats something that often")
+                yield _Step("numbers", above)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd()) if not boolean:
                 pass
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute()):
-                yield above
+                yield _Step("builtins", above)
             case ast.Compare(ops=[op]) if isinstance(op, ORDER):
                 boolean = True
-                yield None
+                yield _Step("leaves", above)
             case ast.Call(func=ast.Name(id="min" | "max"), args=[first, second], keywords=[]):
                 if not isinstance(second if first is child else first, ast.Constant):
                     raise _refuse(judge, above, "compares it with a Python value")
-                yield above
+                yield _Step("builtins", above)
             case ast.Call() if child is not above.func and _takes_tensors(judge, above, boolean):
-                yield None
+                yield _Step("meets", above)
                 return
             case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
-                yield None
+                yield _Step("leaves", above)
                 if (local, boolean) not in seen:
                     seen.add((local, boolean))
                     yield from _follow_local(judge, above, local, name, boolean, seen)
@@ -77,7 +115,7 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
             case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
                 if not judge.is_tensor(above.target):
                     raise _refuse(judge, above, "adds it to something that may be a number")
-                yield None
+                yield _Step("meets", above)
                 return
             case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
                 return
@@ -88,7 +126,7 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
 
 def _follow_local(
     judge: Judge, statement: ast.stmt, local: str, name: str, boolean: bool, seen: Seen
-) -> Iterator[ast.expr | None]:
+) -> Iterator[_Step]:
     """The uses of a local name anywhere in its function: what else it may hold does not matter."""
     scope = judge.file.scope(statement)
     if scope is None:
@@ -112,6 +150,16 @@ def _loaded(scope: ast.AST) -> dict[str, list[ast.AST]]:
                 for name in names:
                     found[name].append(node)
     return found
+
+
+def _is_sequence(judge: Judge, node: ast.expr) -> bool:
+    """Whether an expression may be a list, a tuple or a text, which a number repeats."""
+    match node:
+        case ast.Constant(value):
+            return isinstance(value, str | bytes)
+        case ast.Name(name):
+            return any(isinstance(one, SEQUENCES) for one in judge.bound(node, name))
+    return isinstance(node, SEQUENCES)
 
 
 def _same_result(judge: Judge, node: ast.BinOp) -> bool:

@@ -289,6 +289,8 @@ class Function:
     its name and these, as patterns: `*fast*` for `"fast" in self.mode`."""
     flags: tuple[tuple[int, int, str, bool], ...] = ()
     """Inclusive line ranges that run only if an attribute of the first parameter is on, or is off."""
+    patched: tuple[tuple[int, int, Expr], ...] = ()
+    """Inclusive line ranges of `with config.patch(…)` and its like, each with what it enters."""
     filled: tuple[tuple[int, int, str], ...] = ()
     """Inclusive line ranges that run only if an attribute of the first parameter is not None."""
     cut: bool = False

@@ -76,6 +76,7 @@ class FunctionScope:
     exceeding: list[tuple[int, int]] = field(default_factory=list)
     texts: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
+    patched: list[tuple[int, int, Expr]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
@@ -287,6 +288,7 @@ class FunctionScope:
             picked=tuple(self.picked),
             exceeding=tuple(self.exceeding),
             texts=tuple(self.texts),
+            patched=tuple(self.patched),
             lookups=self.lookups,
             environment=self.environment,
             judgement=self.judgement,

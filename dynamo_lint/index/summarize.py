@@ -222,8 +222,11 @@ class _Reader:
                 scope.calls.append(ir.CallSite(call, scope.eager))
             if item.optional_vars is not None:
                 self._expressions.bind_target(item.optional_vars, manager)
-            if "compile" in (terminal_name(manager) or ""):
+            name = terminal_name(manager) or ""
+            if "compile" in name:
                 scope.context = manager
+            if name.startswith("patch"):
+                scope.patched.append((node.lineno, last_line(node.body), manager))
         self._block(node.body)
         scope.context = before
 

@@ -396,7 +396,7 @@ def _located(one: Recompiles, places: Places) -> Recompiles:
 
 def _cause(line: _Line, cost: _Cost, places: Places) -> Cause:
     return Cause(
-        places.near(line.path),
+        line.path,
         line.line,
         line.code,
         line.subject,

@@ -30,7 +30,7 @@ class Frame:
     """A function that Dynamo compiled, by the line of its `def` as it was logged."""
 
     path: str
-    """Relative to the working directory; as logged where no such file is there."""
+    """Relative to the linted root; as logged where no such file is there."""
     line: int
     function: str
 
@@ -175,8 +175,6 @@ class LogReport:
     """A job, and what of it the sources explain."""
 
     job: Job
-    linted: bool = True
-    """False where no sources were read, so that nothing is explained."""
     causes: tuple[Cause, ...] = ()
     """The most expensive first."""
     unexplained: tuple[Recompiles, ...] = ()
@@ -184,3 +182,5 @@ class LogReport:
     unseen: tuple[Finding, ...] = ()
     """Findings about compiled code that the job did not bear out."""
     budgets: tuple[Budget, ...] = ()
+    linted: bool = True
+    """False where no sources were read, so that nothing is explained."""

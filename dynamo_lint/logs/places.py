@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 
 from dynamo_lint.sources import Sources
 
@@ -15,9 +14,8 @@ _INSTALLED = re.compile(r".*[/\\](?:site-packages|dist-packages)[/\\]")
 class Places:
     """The linted files by what a log calls them."""
 
-    def __init__(self, sources: Sources, paths: Iterable[str], cwd: Path) -> None:
+    def __init__(self, sources: Sources, paths: Iterable[str]) -> None:
         self.sources = sources
-        self._cwd = cwd
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in sorted(paths):
             self._by_name[path.rpartition("/")[2]].append(path)
@@ -34,15 +32,8 @@ class Places:
         return self._known[logged]
 
     def spelled(self, logged: str) -> str:
-        """A logged path relative to the working directory; as logged where no such file is there."""
-        found = self.file(logged)
-        return logged if found is None else self.near(found)
-
-    def near(self, path: str) -> str:
-        """A path below the linted root, relative to the working directory."""
-        absolute = self.sources.root / path
-        inside = absolute.is_relative_to(self._cwd)
-        return (absolute.relative_to(self._cwd) if inside else absolute).as_posix()
+        """The linted file that a logged path means; as logged where there is none."""
+        return self.file(logged) or logged
 
     def moved(self, logged: str, line: int, text: str) -> bool:
         """Whether another text than the logged one stands at a line now; False where that cannot be told."""

@@ -33,7 +33,7 @@ def read_logs(
 ) -> Tally:
     """Add up all records of the logs; raises `UnreadableLog` for what cannot be opened.
 
-    `-` is stdin. `ignored` are regular expressions for records that are known and not wanted.
+    `-` is stdin. `ignored` are texts: a record that holds one is known and not counted.
     """
     tally = Tally(ignored)
     chosen = [one for path in paths for one in _files(path)]

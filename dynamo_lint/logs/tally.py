@@ -117,7 +117,7 @@ class Tally:
     """Takes the records of a job, and says what they come to."""
 
     def __init__(self, ignored: Sequence[str] = ()) -> None:
-        self._ignored = [re.compile(pattern) for pattern in ignored]
+        self._ignored = tuple(ignored)
         self._processes: list[Process] = []
         self._by_number: dict[tuple[int | None, str, bool, int], Process] = {}
         self.torch: str | None = None
@@ -127,7 +127,7 @@ class Tally:
         """Count a record; `hint` is the rank that the name of its file tells, `log` numbers the file."""
         if not record.whole:
             self.notes.add("truncated")
-        if self._ignored and any(one.search(record.text) for one in self._ignored):
+        if self._ignored and any(one in record.text for one in self._ignored):
             return
         process = self._process(record, hint, log)
         process.artifacts.add(record.artifact)

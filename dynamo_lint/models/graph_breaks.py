@@ -43,8 +43,6 @@ class BreakTable:
     """The calls that break a graph under one torch version, by name."""
 
     torch_version: tuple[int, int]
-    switched_off: frozenset[str]
-    """The keys in `SWITCHES` that are on, so that what they capture does not break."""
     functions: Mapping[str, Row]
     """By dotted name."""
     packages: Mapping[str, Row]
@@ -59,9 +57,9 @@ class BreakTable:
     traced: frozenset[str]
     """Context managers that Dynamo goes on in after a break."""
 
-    def applies(self, row: Row) -> bool:
-        """Whether a row holds under this version and these settings."""
-        return row.switch not in self.switched_off and (row.until is None or self.torch_version < row.until)
+    def applies(self, row: Row, off: Collection[str]) -> bool:
+        """Whether a row holds under this version, where some switches turn rows off."""
+        return row.switch not in off and (row.until is None or self.torch_version < row.until)
 
     def function(self, dotted: str) -> Row | None:
         """The row of a function outside the project."""
@@ -72,13 +70,9 @@ class BreakTable:
         return self.methods.get((kind, name)) or self.methods.get((kind, "*"))
 
 
-def break_table(torch_version: tuple[int, int], switched_off: Collection[str] = ()) -> BreakTable:
-    """The table for a torch version, less what the switches named turn off."""
-    return _table(torch_version, frozenset(switched_off))
-
-
 @cache
-def _table(torch_version: tuple[int, int], off: frozenset[str]) -> BreakTable:
+def break_table(torch_version: tuple[int, int]) -> BreakTable:
+    """The table for a torch version."""
     data = _data()
     rows = [(_row(raw), raw) for raw in data["row"]]
 
@@ -88,7 +82,6 @@ def _table(torch_version: tuple[int, int], off: frozenset[str]) -> BreakTable:
     functions = of("functions")
     return BreakTable(
         torch_version,
-        off,
         {name: row for name, row in functions.items() if not name.endswith(".*")},
         {name.removesuffix(".*"): row for name, row in functions.items() if name.endswith(".*")},
         {(kind, name): row for row, raw in rows for kind, name in _methods(raw)},

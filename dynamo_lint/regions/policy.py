@@ -1,19 +1,38 @@
-"""The compile options of each region: limits, dynamic shapes, guards that are dropped."""
+"""The compile options and the settings of Dynamo that are in force in each region."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from dynamo_lint.index.ir import Call, Constant, Expr
-from dynamo_lint.index.lower import terminal_name
-from dynamo_lint.program.files import is_for_tests
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Class, Constant, Display, Expr, Function
+from dynamo_lint.models.graph_breaks import NESTED, SWITCHES
+from dynamo_lint.program.files import in_tests, is_for_tests, one_program
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ExternalSymbol
-from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
+from dynamo_lint.regions.entries import entry_keywords
+from dynamo_lint.regions.model import CompiledFunction, Regions
+from dynamo_lint.values.points_to import points_to_of
 
 CONFIGURATION = "torch._dynamo.config"
+LIMITS = ("recompile_limit", "cache_size_limit")
+"""`torch._dynamo.config.cache_size_limit` is the older name (torch/_dynamo/config.py)."""
+_AUTOMATIC, _UNSPEC = "automatic_dynamic_shapes", "allow_unspec_int_on_nn_module"
+_SETTINGS = frozenset(
+    {*LIMITS, _AUTOMATIC, _UNSPEC, NESTED, *(one for row in SWITCHES.values() for one in row)}
+)
+_PATCHES = frozenset(
+    ExternalSymbol(dotted)
+    for dotted in (
+        f"{CONFIGURATION}.patch",
+        "torch._dynamo.patch_dynamo_config",
+        "torch._dynamo.decorators.patch_dynamo_config",
+    )
+)
+Span = tuple[str, range]
+"""A file, and lines of it."""
+_NOWHERE: frozenset[Span] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +45,30 @@ class Policy:
     """`automatic_dynamic_shapes`: a number that changes becomes an input of the graph."""
     unspec_int: bool = False
     """`allow_unspec_int_on_nn_module`."""
+    recompile_limit: int = 0
+    """The highest that the code sets; 0 if it sets none."""
+    switches: frozenset[str] = frozenset()
+    """The keys in `SWITCHES` that are on, so that Dynamo captures what else would break."""
+    nested: bool = False
+    """`nested_graph_breaks`."""
 
     @property
     def static(self) -> bool:
         """Every number stays a constant, however often it changes."""
         return self.dynamic is False or not self.automatic
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A value that the code gives a setting of Dynamo."""
+
+    name: str
+    value: Expr
+    path: str
+    """The file that it stands in: what a test sets holds in what tests compile, and what a script sets not in
+    other scripts."""
+    span: Span | None = None
+    """Where the calls stand that see it: a `with` block, a decorated function; None if all do."""
 
 
 @dataclass(slots=True)
@@ -39,62 +77,209 @@ class Policies:
 
     project: Project
     regions: Regions
-    compiling: dict[str, dict[int, list[Call]]] = field(default_factory=dict)
-    """For each file with entries, the calls and decorators that compile something, by line."""
+    calls: Callable[[], Iterable[tuple[FunctionRef, Call, CompiledFunction]]]
+    """Asks for the calls, in eager code, of what is compiled itself, each with the function around it."""
+    changes: tuple[Change, ...] = field(init=False)
+    """Those outside compiled code."""
+    usual: frozenset[int] = field(init=False)
+    """Those in force where nothing is known of the entry, by index."""
+    seen: tuple[frozenset[int], ...] = field(init=False)
+    """Those in force for each entry."""
+    own: dict[FunctionRef, frozenset[int]] = field(init=False)
+    """Those in the decorators of each compiled function."""
+    known: dict[CompiledFunction, Policy] = field(default_factory=dict)
+    made: dict[frozenset[int], Policy] = field(default_factory=dict)
+    """The policies by the changes in force."""
 
-    def of(self, hot: CompiledFunction) -> Policy:
-        """The settings that hold in a hot function: of its first entry, its decorators, and the project."""
-        entry = self.regions.entries[hot.entries[0]] if hot.entries else None
-        options = dict(self._options(entry)) if entry is not None else {}
-        own = dict(self._decorated(hot))
-        dynamic = options.get("dynamic")
-        return Policy(
-            dynamic=dynamic if isinstance(dynamic, bool) else None,
-            automatic=self._setting("automatic_dynamic_shapes", own, entry) is not False,
-            unspec_int=self._setting("allow_unspec_int_on_nn_module", own, entry) is True,
+    def __post_init__(self) -> None:
+        self.changes = tuple(
+            dict.fromkeys(_changes(self.project, {hot.function for hot in self.regions.hot}))
+        )
+        passing: dict[Span, set[int]] = defaultdict(set)
+        for number, change in enumerate(self.changes):
+            if change.span is not None:
+                passing[change.span].add(number)
+        tested = frozenset(number for number, change in enumerate(self.changes) if in_tests(change.path))
+        lasting = {path: self._lasting(path) for path in {"", *(one.path for one in self.regions.entries)}}
+        self.usual = lasting[""]
+        around = _around(self, passing) if passing else {}
+        self.seen = tuple(
+            lasting[entry.path].union(*(passing[span] for span in around.get(number, ())))
+            - (frozenset() if in_tests(entry.path) else tested)
+            for number, entry in enumerate(self.regions.entries)
+        )
+        spans = {hot.function: self.span_of(hot.function) for hot in self.regions.hot}
+        self.own = {where: frozenset(passing[span]) for where, span in spans.items() if span in passing}
+
+    def span_of(self, where: FunctionRef) -> Span:
+        """The lines of a function, for which its decorators count."""
+        function = self.project.function(where)
+        return where.path, range(function.line, function.end_line + 1)
+
+    def _lasting(self, path: str) -> frozenset[int]:
+        """The changes that stay in force, where what the entries of a file compile may see them."""
+        file = self.project.files.get(path)
+        alone = file is not None and file.is_script and not in_tests(path)
+        return frozenset(
+            number
+            for number, change in enumerate(self.changes)
+            if change.span is None
+            and not is_for_tests(change.path, path)
+            and (not alone or one_program(self.project, change.path, path))
         )
 
-    def _setting(self, name: str, own: dict[str, object], entry: Entry | None) -> object:
-        if name in own:
-            return own[name]
-        for where, store in self.project.stores_of(name):
-            if entry is not None and is_for_tests(where.path, entry.path):
-                continue
-            symbols = self.project.symbols(store.owner, where.path, where.key)
-            if ExternalSymbol(CONFIGURATION) in symbols and isinstance(store.value, Constant):
-                return store.value.value
-        return None
+    def of(self, hot: CompiledFunction) -> Policy:
+        """The option of a hot function's first entry, and the settings in force for all of its entries."""
+        if hot not in self.known:
+            first = self.regions.entries[hot.entries[0]] if hot.entries else None
+            dynamic = entry_keywords(self.project, first).get("dynamic") if first is not None else None
+            seen = [self.seen[number] for number in hot.entries] or [self.usual]
+            policy = self._policy(frozenset.intersection(*seen) | self.own.get(hot.function, frozenset()))
+            self.known[hot] = replace(policy, dynamic=dynamic if isinstance(dynamic, bool) else None)
+        return self.known[hot]
 
-    def _options(self, entry: Entry) -> Iterator[tuple[str, object]]:
-        """Literal keywords of the compile call or decorator on the entry's line."""
-        if entry.path not in self.compiling:
-            self.compiling[entry.path] = self._compiling(entry.path)
-        for call in self.compiling[entry.path].get(entry.line, ()):
-            yield from _literals(call)
+    def of_entry(self, number: int | None) -> Policy:
+        """The settings in force for what an entry compiles, or for what belongs to none."""
+        return self._policy(self.usual if number is None else self.seen[number])
 
-    def _compiling(self, path: str) -> dict[int, list[Call]]:
-        found: dict[int, list[Call]] = defaultdict(list)
-        for function in self.project.files[path].functions.values():
-            places: list[tuple[Call, Iterable[int]]] = [
-                (site.call, (site.call.line,)) for site in function.calls
-            ]
-            header = range(function.first_line, function.line + 1)
-            places += [(one, header) for one in function.decorators if isinstance(one, Call)]
-            for call, lines in places:
-                if "compile" in (terminal_name(call) or ""):
-                    for line in lines:
-                        found[line].append(call)
-        return found
+    def _policy(self, numbers: frozenset[int]) -> Policy:
+        if numbers not in self.made:
+            self.made[numbers] = self._made_by(numbers)
+        return self.made[numbers]
 
-    def _decorated(self, hot: CompiledFunction) -> Iterator[tuple[str, object]]:
-        """`@torch._dynamo.patch_dynamo_config(name=value)` on the function itself."""
-        for decorator in self.project.function(hot.function).decorators:
-            if isinstance(decorator, Call) and terminal_name(decorator) in {"patch_dynamo_config", "patch"}:
-                yield from _literals(decorator)
+    def _made_by(self, numbers: frozenset[int]) -> Policy:
+        values: dict[str, list[object]] = defaultdict(list)
+        for change in (self.changes[number] for number in numbers):
+            values[change.name].append(change.value.value if isinstance(change.value, Constant) else None)
+        given = {name for name, found in values.items() if any(value is not False for value in found)}
+        limits = [value for name in LIMITS for value in values[name] if isinstance(value, int)]
+        return Policy(
+            automatic=False not in values[_AUTOMATIC],
+            unspec_int=True in values[_UNSPEC],
+            recompile_limit=max(limits, default=0),
+            switches=frozenset(key for key, names in SWITCHES.items() if not given.isdisjoint(names)),
+            nested=NESTED in given,
+        )
 
 
-def _literals(call: Call) -> Iterator[tuple[str, object]]:
-    keywords: tuple[tuple[str | None, Expr], ...] = call.keywords
-    for name, value in keywords:
-        if name is not None and isinstance(value, Constant):
-            yield name, value.value
+def _changes(project: Project, compiled: Collection[FunctionRef]) -> Iterator[Change]:
+    """All that the code outside of compiled functions sets."""
+    for name in sorted(_SETTINGS):
+        for where, store in project.stores_of(name):
+            if where not in compiled and _is_configuration(project, store.owner, where):
+                yield Change(name, store.value, where.path)
+    for method in ("add", "update"):
+        for where, site in project.calls_of(method):
+            match site.call.function:
+                case Attribute(Attribute(owner, name), _) if name in _SETTINGS and where not in compiled:
+                    if _is_configuration(project, owner, where):
+                        yield Change(name, site.call, where.path)
+    for method in ("patch", "patch_dynamo_config"):
+        decorators = project.decorated_with(method)
+        apart = {(decorated.path, call) for decorated, call in decorators}
+        for where, site in project.calls_of(method):
+            if where not in compiled and (where.path, site.call) not in apart:
+                span = _span(project, where, site.call)
+                for name, value in _patched(project, site.call, where.path, where.key):
+                    yield Change(name, value, where.path, span)
+        for decorated, call in decorators:
+            one: Class | Function = (
+                project.class_(decorated) if isinstance(decorated, ClassRef) else project.function(decorated)
+            )
+            lines = range(one.line, one.end_line + 1)
+            for name, value in _patched(project, call, decorated.path, one.outer or MODULE_KEY):
+                yield Change(name, value, decorated.path, (decorated.path, lines))
+
+
+def _is_configuration(project: Project, owner: Expr, where: FunctionRef) -> bool:
+    return ExternalSymbol(CONFIGURATION) in project.symbols(owner, where.path, where.key)
+
+
+def _span(project: Project, where: FunctionRef, call: Call) -> Span | None:
+    """The lines in which `config.patch(…)` is in force: its block, or else the rest of the function."""
+    function = project.function(where)
+    for first, last, manager in function.patched:
+        if manager == call:
+            return where.path, range(first, last + 1)
+    return (where.path, range(call.line, function.end_line + 1)) if where.key != MODULE_KEY else None
+
+
+def _patched(project: Project, call: Expr, path: str, scope: str) -> Iterator[tuple[str, Expr]]:
+    """The names and values in `config.patch(name=…)`, `patch("name", …)` or `patch({"name": …})`."""
+    if not isinstance(call, Call) or _PATCHES.isdisjoint(project.symbols(call.function, path, scope)):
+        return
+    given: list[tuple[str | None, Expr]] = list(call.keywords)
+    match call.arguments:
+        case (Display("dict", values, names), *_):
+            given += zip(names, values, strict=False)
+        case (Constant(str(named)), value, *_):
+            given.append((named, value))
+    for name, value in given:
+        if name in _SETTINGS:
+            yield name, value
+
+
+def _around(policies: Policies, spans: Collection[Span]) -> Mapping[int, frozenset[Span]]:
+    """For each entry, by index, the spans that hold all calls of what it compiles, or that itself.
+
+    Where no call is known, those in which the entry stands.
+    """
+    lines: dict[tuple[str, int], list[Span]] = defaultdict(list)
+    for span in spans:
+        for line in span[1]:
+            lines[span[0], line].append(span)
+    at = {place: frozenset(around) for place, around in lines.items()}
+    calls: dict[CompiledFunction, list[tuple[FunctionRef, frozenset[Span]]]] = defaultdict(list)
+    for where, call, hot in policies.calls():
+        if not is_for_tests(where.path, hot.function.path):
+            calls[hot].append((where, at.get((where.path, call.line), _NOWHERE)))
+    within = _within(_ways(policies.project, [where for made in calls.values() for where, _ in made], at))
+    found: dict[int, frozenset[Span]] = {}
+    for hot in policies.regions.hot:
+        for number in hot.entries if hot.compiled else ():
+            entry = policies.regions.entries[number]
+            made = [here | within[where] for where, here in calls[hot]]
+            here = frozenset.intersection(*made) if made else at.get((entry.path, entry.line), _NOWHERE)
+            own = policies.span_of(hot.function)
+            here |= {own} if own in spans else _NOWHERE
+            found[number] = found.get(number, here) & here
+    return found
+
+
+_Ways = dict[FunctionRef, list[tuple[FunctionRef, frozenset[Span]]]]
+"""The callers of each function, each with the spans that hold the call."""
+
+
+def _ways(
+    project: Project, functions: list[FunctionRef], at: Mapping[tuple[str, int], frozenset[Span]]
+) -> _Ways:
+    """All ways to functions, from what nothing calls."""
+    pts = points_to_of(project)
+    found: _Ways = {}
+    pending = functions
+    while pending:
+        function = pending.pop()
+        if function in found:
+            continue
+        calls = pts.call_sites(function) if function.key != MODULE_KEY else ()
+        found[function] = [
+            (caller.function, at.get((caller.function.path, site.call.line), _NOWHERE))
+            for caller, site in calls
+            if caller.function != function and not is_for_tests(caller.function.path, function.path)
+        ]
+        pending += (caller for caller, _ in found[function])
+    return found
+
+
+def _within(ways: _Ways) -> Mapping[FunctionRef, frozenset[Span]]:
+    """The spans that every way to each function leads through."""
+    known: dict[FunctionRef, frozenset[Span] | None] = dict.fromkeys(ways)
+    asked = True
+    while asked:
+        asked = False
+        for function, callers in reversed(ways.items()):
+            met = [here | above for caller, here in callers if (above := known[caller]) is not None]
+            told = frozenset.intersection(*met) if met else (None if callers else _NOWHERE)
+            if told != known[function]:
+                known[function], asked = told, True
+    return {function: told or _NOWHERE for function, told in known.items()}

@@ -21,10 +21,10 @@ def render(report: LogReport, look: Look) -> str:
         "proof": job.proof,
         "torch": job.torch,
         "compiles": job.compiles,
-        "recompiles": [_recompiles(one) for one in job.recompiles],
-        "breaks": [_break(one) for one in job.breaks],
-        "limits": [_limit(one, several) for one in job.limits],
-        "causes": [_cause(one) for one in report.causes],
+        "recompiles": [_recompiles(one, look) for one in job.recompiles],
+        "breaks": [_break(one, look) for one in job.breaks],
+        "limits": [_limit(one, several, look) for one in job.limits],
+        "causes": [_cause(one, look) for one in report.causes],
         "ranks": {
             str(number): {
                 "recompiles": one.recompiles,
@@ -35,7 +35,7 @@ def render(report: LogReport, look: Look) -> str:
             for number, one in job.ranks.items()
         },
         "unexplained": [
-            {**_frame(one.frame), "source": one.source, "kind": one.kind, "count": one.count}
+            {**_frame(one.frame, look), "source": one.source, "kind": one.kind, "count": one.count}
             for one in report.unexplained
         ],
         "unseen": [
@@ -56,13 +56,13 @@ def render(report: LogReport, look: Look) -> str:
     return json_text(document, exact=True)
 
 
-def _frame(one: Frame) -> dict[str, Any]:
-    return {"path": one.path, "line": one.line, "function": one.function}
+def _frame(one: Frame, look: Look) -> dict[str, Any]:
+    return {"path": look.place(one.path), "line": one.line, "function": one.function}
 
 
-def _recompiles(one: Recompiles) -> dict[str, Any]:
+def _recompiles(one: Recompiles, look: Look) -> dict[str, Any]:
     return {
-        **_frame(one.frame),
+        **_frame(one.frame, look),
         "source": one.source,
         "kind": one.kind,
         "guard": one.guard,
@@ -71,28 +71,28 @@ def _recompiles(one: Recompiles) -> dict[str, Any]:
     }
 
 
-def _break(one: Break) -> dict[str, Any]:
+def _break(one: Break, look: Look) -> dict[str, Any]:
     return {
-        "path": one.path,
+        "path": look.place(one.path),
         "line": one.line,
         "function": one.function,
         "id": one.id,
         "reason": one.reason,
         "count": one.count,
         "skips_frame": one.skips_frame,
-        "stack": [list(place) for place in one.stack],
+        "stack": [[look.place(path), line] for path, line in one.stack],
     }
 
 
-def _limit(one: Limit, several: bool) -> dict[str, Any]:
+def _limit(one: Limit, several: bool, look: Look) -> dict[str, Any]:
     """A limit; its rank only where there are several."""
     rank = {"rank": one.rank} if several else {}
-    return {**_frame(one.frame), "limit": one.limit, "value": one.value, "source": one.source, **rank}
+    return {**_frame(one.frame, look), "limit": one.limit, "value": one.value, "source": one.source, **rank}
 
 
-def _cause(one: Cause) -> dict[str, Any]:
+def _cause(one: Cause, look: Look) -> dict[str, Any]:
     return {
-        "path": one.path,
+        "path": look.place(one.path),
         "line": one.line,
         "code": one.code,
         "subject": one.subject,
@@ -101,6 +101,6 @@ def _cause(one: Cause) -> dict[str, Any]:
         "limits": one.limits,
         "evidence": one.evidence,
         "masked": one.masked,
-        "frames": [_frame(frame) for frame in one.frames],
+        "frames": [_frame(frame, look) for frame in one.frames],
         "finding": None if one.finding is None else finding_object(one.finding),
     }

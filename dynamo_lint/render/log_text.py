@@ -29,15 +29,15 @@ def _divergence(report: LogReport, look: Look) -> list[str]:
     if "ranks-diverge" not in report.job.notes:
         return []
     title = look.paint("The ranks did not compile alike", fg="red", bold=True)
-    return [title, *(look.wrapped(line, "  ", "    ") for line in words.divergence(report))]
+    return [title, *(look.wrapped(line, "  ", "    ") for line in words.divergence(report, look))]
 
 
 def _cause(cause: Cause, report: LogReport, look: Look) -> str:
     finding = cause.finding
     colour = "red" if cause.limits or (finding and finding.effect in ("eager", "storm")) else "yellow"
-    place = look.paint(f"{clean(cause.path)}:{cause.line}", bold=True)
+    place = look.paint(look.place(cause.path, cause.line), bold=True)
     rule = look.paint(cause.code, bold=True) + (f" {finding.name}" if finding else "")
-    what = look.paint(words.cost(cause, report.job), fg=colour)
+    what = look.paint(words.cost(cause, report.job, look), fg=colour)
     lines = [f"{place}: {rule}".rstrip(": "), f"  {clean(what) if not look.colour else what}"]
     if seen := words.values(cause):
         lines.append(look.wrapped(f"compiled for {cause.subject} = {seen}", "  ", "    "))
@@ -60,7 +60,7 @@ def _capitalised(text: str) -> str:
 def _rest(report: LogReport, look: Look) -> list[str]:
     if not report.unexplained:
         return []
-    lines = [look.wrapped(words.unexplained(one), "  ", "    ") for one in report.unexplained]
+    lines = [look.wrapped(words.unexplained(one, look), "  ", "    ") for one in report.unexplained]
     return [look.paint("No line of the sources explains", bold=True), *lines]
 
 
@@ -70,7 +70,9 @@ def _breaks(report: LogReport, look: Look) -> list[str]:
     rest = [one for one in report.job.breaks if (one.path, one.line) not in told]
     if not rest:
         return []
-    lines = [look.wrapped(f"{one.path}:{one.line}: {words.broken(one)}", "  ", "    ") for one in rest]
+    lines = [
+        look.wrapped(f"{look.place(one.path, one.line)}: {words.broken(one)}", "  ", "    ") for one in rest
+    ]
     return [look.paint("Other graph breaks", bold=True), *lines]
 
 

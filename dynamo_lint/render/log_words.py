@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.logs.model import Break, Budget, Cause, Frame, Job, LogReport, Recompiles
+from dynamo_lint.terminal import Look
 
 NOTES = {
     "masked": "Dynamo's first reason is not the cause: it names the first failed check of its guard tree; "
@@ -51,10 +52,10 @@ def counts(job: Job) -> str:
     return ", ".join(parts) + ranks + (f" (torch {job.torch})" if job.torch else "")
 
 
-def cost(cause: Cause, job: Job) -> str:
+def cost(cause: Cause, job: Job, look: Look) -> str:
     """The cost of a cause: `7 recompiles of forward (a.py:11), then its limit (8): eager since`."""
     parts = []
-    names = ", ".join(frame_name(one) for one in cause.frames[:3])
+    names = ", ".join(frame_name(one, look) for one in cause.frames[:3])
     names += f" and {len(cause.frames) - 3} more" if len(cause.frames) > 3 else ""
     if cause.recompiles:
         parts.append(f"{counted(cause.recompiles, 'recompile')} of {names}")
@@ -100,13 +101,13 @@ def values(cause: Cause) -> str:
     return shown + (", ..." if shown and len(cause.values) > 6 else "")
 
 
-def unexplained(one: Recompiles) -> str:
+def unexplained(one: Recompiles, look: Look) -> str:
     """A recompile that no line was found for."""
     why = {
         "size": "another size of an input; `torch._dynamo.mark_dynamic` keeps one graph for all",
         "requires_grad": "an input that needs a gradient where the last one did not",
     }.get(one.kind, f"`{one.guard}` failed")
-    return f"{counted(one.count, 'recompile')} of {frame_name(one.frame)} for `{one.source}`: {why}"
+    return f"{counted(one.count, 'recompile')} of {frame_name(one.frame, look)} for `{one.source}`: {why}"
 
 
 def budget(one: Budget) -> str:
@@ -122,7 +123,7 @@ def broken(one: Break) -> str:
     return f"{counted(one.count, 'graph break')} {one.id}{whole}: {one.reason}".replace("  ", " ")
 
 
-def divergence(report: LogReport) -> Iterator[str]:
+def divergence(report: LogReport, look: Look) -> Iterator[str]:
     """For each rank that differs from the rank that most are like, what it compiled."""
     ranks = report.job.ranks
     usual = max(
@@ -135,16 +136,16 @@ def divergence(report: LogReport) -> Iterator[str]:
             continue
         more = [entry for entry in one.frames if entry not in usual]
         told = ", ".join(
-            f"{counted(count, 'recompile')} of {frame_name(frame)} for `{source}`"
+            f"{counted(count, 'recompile')} of {frame_name(frame, look)} for `{source}`"
             for frame, source, count in more[:4]
         )
         yield f"rank {number}: {told or 'none of the recompiles of the others'}"
 
 
-def frame_name(frame: Frame) -> str:
+def frame_name(frame: Frame, look: Look) -> str:
     """A frame as people name it: `forward` (a.py:11)."""
     name = f"`{frame.function}` " if frame.function else ""
-    return f"{name}({frame.path}:{frame.line})"
+    return f"{name}({look.place(frame.path, frame.line)})"
 
 
 def counted(count: int, noun: str) -> str:

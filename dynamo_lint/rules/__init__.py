@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.refs import Confidence
+from dynamo_lint.regions.policy import Policy
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.autograd_in_region import AUTOGRAD_IN_REGION
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.cached_property_in_region import CACHED_PROPERTY_IN_REGION
 from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT
 from dynamo_lint.rules.class_built_in_region import CLASS_BUILT_IN_REGION
-from dynamo_lint.rules.config_switches import seen_in_code
 from dynamo_lint.rules.data_dependent_branch import DATA_DEPENDENT_BRANCH
 from dynamo_lint.rules.data_dependent_value import DATA_DEPENDENT_VALUE
 from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
@@ -93,12 +92,15 @@ RULES: tuple[Rule, ...] = (
     FAILING_IMPORT,
 )
 
+_MOST_CONTEXTS = 8
+"""Settings under which all rules are asked; entries with others are judged under those of the program."""
+
 __all__ = ["RULES", "Context", "Rule", "judge"]
 
 
 def judge(tables: Tables, context: Context) -> list[Finding]:
     """All findings in file order; one line seen with several classes of `self` is one finding."""
-    contexts = [seen_in_code(tables.project, context, tested) for tested in (False, True)]
+    contexts = _contexts(tables, context)
     best: dict[tuple[str, str, int, int], Finding] = {}
     unguarded = unguarded_entries(tables)
     eager = {function.id for function in tables.eager}
@@ -116,16 +118,36 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     return sorted(best.values(), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
 
 
-def _found(rule: Rule, tables: Tables, contexts: Sequence[Context]) -> Iterator[Finding]:
-    """The findings of a rule: under the first context for the program, under the other for tests."""
-    program, tested = contexts
-    if program == tested:
-        yield from rule.check(rule, tables, program)
-        return
-    for context in contexts:
+_Contexts = dict[tuple[str, int] | str | None, Context]
+"""The context for each function that sets something for itself, by its identity, for each entry, by path and
+line, and for all else."""
+
+
+def _contexts(tables: Tables, context: Context) -> _Contexts:
+    """The contexts with the settings that the code makes."""
+    policies = tables.policies
+    given: dict[tuple[str, int] | str | None, Policy] = {None: policies.of_entry(None)}
+    for number, entry in enumerate(tables.regions.entries):
+        given[entry.path, entry.line] = policies.of_entry(number)
+    given |= {hot.function.id: policies.of(hot) for hot in tables.regions.hot if hot.function in policies.own}
+    found = {
+        place: replace(
+            context,
+            recompile_limit=max(context.recompile_limit, policy.recompile_limit),
+            unspec_int=context.unspec_int or policy.unspec_int,
+        )
+        for place, policy in given.items()
+    }
+    kept = [*dict.fromkeys(found.values())][:_MOST_CONTEXTS]
+    return {place: one if one in kept else found[None] for place, one in found.items()}
+
+
+def _found(rule: Rule, tables: Tables, contexts: _Contexts) -> Iterator[Finding]:
+    """The findings of a rule, each under its own context."""
+    for context in dict.fromkeys(contexts.values()):
         for found in rule.check(rule, tables, context):
-            of_test = found.region is not None and in_tests(found.region[0])
-            if of_test == (context is tested):
+            places = (place for place in (found.symbol, found.region) if place in contexts)
+            if contexts[next(places, None)] == context:
                 yield found
 
 

@@ -11,7 +11,10 @@ from dynamo_lint.state.provenance import Tables
 
 WORDING = Wording(
     why="and Dynamo cannot look into it",
-    advice="register it with `torch.library.custom_op` and give it a `register_fake`",
+    advice=(
+        'register it: `@torch.library.custom_op("mylib::op", mutates_args=())` on a function with annotated '
+        "arguments that calls it, and `@op.register_fake` on one that returns an empty tensor of its shape"
+    ),
 )
 
 

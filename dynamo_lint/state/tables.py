@@ -65,8 +65,10 @@ def build(
     scopes = Names(project)
     between = ExternalWrites(project, regions, scopes)
     given = passed(project, regions, between.drivers, read_source)
-    interpreter = _interpreted(project, regions, bodies, torch_version, between.drivers, given)
-    split = frames(project, regions, interpreter)
+    compiled = [hot for hot in regions.hot if hot.compiled]
+    policies = Policies(project, regions, lambda: calls_of(project, regions, between.drivers, compiled))
+    interpreter = _interpreted(policies, bodies, torch_version, between.drivers, given)
+    split = frames(policies, interpreter)
     units = find_units(project, regions, bodies, split.apart)
     names = _stored_names(project, regions)
     mentioning = _mentioning(project, regions, scopes, read_source)
@@ -98,7 +100,7 @@ def build(
         bodies,
         given,
         fields,
-        Policies(project, regions),
+        policies,
         between.drivers,
         split.eager,
         tuple(interpretation.skipped.items()),
@@ -107,20 +109,20 @@ def build(
 
 
 def _interpreted(
-    project: Project,
-    regions: Regions,
+    policies: Policies,
     bodies: Bodies,
     torch_version: tuple[int, int],
     drivers: Drivers,
     given: Sequence[Passed],
 ) -> Interpreter:
     """The compiled code, read for its breaks; a second time where it hangs on what eager code hands it."""
+    project, regions = policies.project, policies.regions
     changing: dict[Node, list[tuple[str, Value]]] = defaultdict(list)
     for one in given:
         for kind in one.value.kinds & {Kind.INT, Kind.FLOAT}:
             value = Value(kind.value, changes=True)
             changing[Node(one.hot.function, one.hot.receiver)].append((one.name, value))
-    first = interpreted(project, regions, bodies, torch_version, changing)
+    first = interpreted(policies, bodies, torch_version, changing)
     asked = first.asked()
     wanted = [hot for hot in regions.hot if hot.compiled and Node(hot.function, hot.receiver) in asked]
     calls = calls_of(project, regions, drivers, wanted)
@@ -128,7 +130,7 @@ def _interpreted(
     if not handed:
         return first
     both = {node: [*handed.get(node, ()), *changing.get(node, ())] for node in {*handed, *changing}}
-    return interpreted(project, regions, bodies, torch_version, both)
+    return interpreted(policies, bodies, torch_version, both)
 
 
 # --- what to open ---------------------------------------------------------------------------------------

@@ -151,6 +151,29 @@ def test_older_torch_changes_the_effect(here: Path, capsys: pytest.CaptureFixtur
     assert "DYN101 [once]" in capsys.readouterr().out
 
 
+def test_newer_torch_is_judged_as_the_newest_known_and_said_once(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli.run(["--output-format", "concise", "--torch-version", "2.15"])
+    newest = capsys.readouterr()
+    cli.run(["--output-format", "concise", "--torch-version", "2.16"])
+    newer = capsys.readouterr()
+    line = "torch 2.16 is newer than 2.15, the newest known here, and is judged as that"
+    assert newer.out == newest.out
+    assert newer.err.count(line) == 1
+    assert "judged as" not in newest.err
+    cli.run(["-q", "--torch-version", "2.16"])
+    assert capsys.readouterr().err == ""
+    (here / "dynamo-lint.toml").write_text('torch-version = "2.16"\n')
+    cli.run([])
+    assert line in capsys.readouterr().err
+    (here / "dynamo-lint.toml").write_text('pedantic = true\ntorch-version = "9.9"\n')
+    assert cli.run([]) == 2
+    said = capsys.readouterr().err
+    assert f'{here / "dynamo-lint.toml"}:2: torch-version = "9.9": expected' in said
+    assert '"2.6" to "2.15"' in said
+
+
 def test_suppressed_finding_is_counted_and_not_shown(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").write_text(COUNTER.replace("+= 1", "+= 1  # dynamo-lint: ignore[DYN101] debugging"))
     assert cli.run([]) == 0
@@ -225,6 +248,16 @@ def test_configuration_is_used_overridden_and_ignored_on_request(here: Path) -> 
             "dynamo-lint: invalid value for '--torch-version': '1.13' is not a torch version",
         ),
         (
+            ["--torch-version", "9.9"],
+            "dynamo-lint: invalid value for '--torch-version': "
+            '\'9.9\' is not a torch version from "2.6" to "2.15", such as "2.13"',
+        ),
+        (
+            ["--torch-version", "abc"],
+            "dynamo-lint: invalid value for '--torch-version': "
+            '\'abc\' is not a torch version from "2.6" to "2.15", such as "2.13"',
+        ),
+        (
             ["--assume", "blocks", "--assume-compiled"],
             "dynamo-lint: --assume-compiled contradicts --assume blocks",
         ),
@@ -257,7 +290,7 @@ def test_wrong_configuration_exits_2_and_names_the_file(
         (here / "dynamo-lint.toml").write_text(text)
         assert cli.run([]) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"dynamo-lint: {here / 'dynamo-lint.toml'}: ")
+        assert line.startswith(f"dynamo-lint: {here / 'dynamo-lint.toml'}:")
         assert message in line
 
 

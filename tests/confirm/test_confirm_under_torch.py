@@ -19,6 +19,7 @@ import torch
 from torch import nn
 from torch.utils._traceback import shorten_filename
 
+from dynamo_lint import cli
 from dynamo_lint.confirm.child import stacks
 from dynamo_lint.confirm.child.testimony import reply_to
 from dynamo_lint.confirm.child.witness import observe
@@ -404,7 +405,7 @@ def ends(process: int) -> bool:
 def test_nothing_that_a_probe_started_outlives_it(tmp_path: Path):
     (tmp_path / "child.py").write_text(CHILD + "def probe_child(): ...\n")
     run(Request(str(tmp_path / "child.py"), "probe_child", str(tmp_path)), timeout=120)
-    assert ends(int((tmp_path / "child").read_text()))
+    assert not Path("/proc", (tmp_path / "child").read_text()).exists()  # not even as a zombie
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc what runs")
@@ -423,6 +424,7 @@ def test_no_probe_outlives_a_command_that_is_ended(by: signal.Signals, tmp_path:
     assert command.wait(20) == (128 + by if by == signal.SIGTERM else -by)
     for process in (told.read_text(), *(tmp_path / "probe").read_text().split()):
         assert ends(int(process))
+        assert by == signal.SIGKILL or not Path("/proc", process).exists()
     assert not list(folder.iterdir())
 
 
@@ -432,3 +434,63 @@ def test_a_probe_finds_nothing_to_read(tmp_path: Path):
     )
     reply = run(Request(str(tmp_path / "reads.py"), "probe_reads", str(tmp_path)), timeout=120)
     assert reply.error == "ValueError: ''"
+
+
+BREAKS = """
+import torch
+
+@torch.compiler.disable  # a library
+def island(x):
+    return x + 1
+
+def step(x):
+    x = x * 2
+    print(end="")
+    return island(x) + 1
+
+def probe_step():
+    return torch.compile(step), [(torch.ones(2),)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("contract", "status", "said"),
+    [
+        ("max-breaks = 1", 0, ""),
+        ("max-breaks = 0", 1, "over budget: probe_step: 1 graph breaks, but the budget is 0 (main.py:10)"),
+        ("max-breaks = 0\nexpected-breaks = { 'main.py' = 2 }", 0, ""),
+        (
+            "expected-breaks = { 'main.py' = 1 }",
+            1,
+            "over budget: main.py: the graph breaks on 2 lines, but 1",
+        ),
+        ("expected-breaks = { 'main.py:step' = 2 }", 0, ""),
+        ("\nexpected-breaks = { 'other.py' = 2 }", 2, ':3: contract.expected-breaks."other.py": there is no'),
+        (
+            "expected-breaks = { 'main.py:stop' = 2 }",
+            2,
+            ":2: contract.expected-breaks.\"main.py:stop\": there is no such function; did you mean 'step'?",
+        ),
+    ],
+)
+def test_a_contract_pins_the_breaks_of_a_file(
+    contract: str,
+    status: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    (tmp_path / "main.py").write_text(BREAKS)
+    (tmp_path / "dynamo-lint.toml").write_text(f"[contract]\n{contract}\n")
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["confirm", "main.py", "--calls", "2", "-q"]) == status
+    err = capsys.readouterr().err
+    assert said in err if said else err == ""
+
+
+def test_the_command_line_comes_before_the_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "main.py").write_text(BREAKS)
+    (tmp_path / "dynamo-lint.toml").write_text("[contract]\nmax-breaks = 0\n")
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["confirm", "main.py", "--calls", "2", "-q", "--max-breaks", "1"]) == 0

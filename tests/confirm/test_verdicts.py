@@ -16,6 +16,7 @@ from dynamo_lint.confirm.project import folder_of
 from dynamo_lint.confirm.receipt import Cause, Compile, Frame, GraphBreak, Receipt, Recompile, Unit
 from dynamo_lint.confirm.run import automatic, read_setting, report
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, about_inputs, overall
+from dynamo_lint.contract import ExpectedBreaks
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.logs.subjects import Subject, read_subject
 from dynamo_lint.render import receipt as text
@@ -364,6 +365,45 @@ def test_a_budget_names_what_is_over_it() -> None:
     found = report(PROBE, Reply("done", receipt=receipt(recompile(CAUSE))), [], ROOT)
     assert exceeded([found], Budget(recompiles=1, graph_breaks=0, graphs=1)) == []
     assert exceeded([found], Budget(recompiles=0)) == ["probe_it: 1 recompiles, but the budget is 0"]
+
+
+def broken(*lines: int, id: str = "GB0059") -> tuple[GraphBreak, ...]:
+    return tuple(
+        GraphBreak("/project/moe.py", line, "forward", id, "print", False, 0, "", 1, ()) for line in lines
+    )
+
+
+def test_a_budget_of_breaks_names_their_lines_and_leaves_out_what_the_code_asks_for() -> None:
+    breaks = broken(5, 9) + broken(7, id="GB0098")
+    found = report(PROBE, Reply("done", receipt=receipt(breaks=breaks)), [], ROOT)
+    assert exceeded([found], Budget(graph_breaks=2, home=ROOT)) == []
+    assert exceeded([found], Budget(graph_breaks=1, home=ROOT)) == [
+        "probe_it: 2 graph breaks, but the budget is 1 (moe.py:5, moe.py:9)"
+    ]
+
+
+def test_breaks_that_are_expected_count_against_their_own_number(tmp_path: Path) -> None:
+    (tmp_path / "moe.py").write_text(
+        "class MoE:\n    def forward(self):\n        pass\n\n\ndef other():\n    pass\n"
+    )
+    breaks = tuple(
+        replace(one, path=str(tmp_path / "moe.py")) for one in (*broken(3, 7), *broken(3, id="GB0098"))
+    )
+    found = report(PROBE, Reply("done", receipt=receipt(breaks=breaks)), [], tmp_path)
+
+    def said(count: int, function: str = "", most: int | None = 0, path: str = "moe.py") -> list[str]:
+        return exceeded(
+            [found, found], Budget(None, most, None, (ExpectedBreaks(path, function, count),), tmp_path)
+        )
+
+    assert said(2) == []
+    assert said(1) == ["moe.py: the graph breaks on 2 lines, but 1 are expected (line 3, line 7)"]
+    assert said(1, "MoE.forward", most=None) == []
+    assert said(0, "MoE.forward", most=None) == [
+        "moe.py:MoE.forward: the graph breaks on 1 lines, but 0 are expected (line 3)"
+    ]
+    assert said(1, "MoE.forward") == ["probe_it: 1 graph breaks, but the budget is 0 (moe.py:7)"] * 2
+    assert len(said(0, path="other.py")) == 2
 
 
 @pytest.mark.parametrize(

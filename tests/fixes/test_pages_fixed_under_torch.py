@@ -17,8 +17,10 @@ from tests.fixes.fixing import fixed
 ROOT = Path(__file__).parent.parent.parent
 CALLS = 12
 PAGES = sorted((ROOT / "rules").glob("DYN[1-5]*.md"))
-AUTOMATIC = {"DYN101", "DYN103", "DYN104", "DYN501"}
+AUTOMATIC = {"DYN101", "DYN103", "DYN104", "DYN401", "DYN402", "DYN403", "DYN406", "DYN501"}
 """Pages whose hazard has a fix; the others stay as they are, which is held too."""
+ISLANDS = {"DYN406"}
+"""Those whose fix asks for a reason and leaves the break where it is."""
 
 
 def hazard(page: Path) -> str:
@@ -48,7 +50,7 @@ def test_a_fixed_page_is_clean_compiles_once_and_computes_the_same(page: Path, t
     new = tmp_path / "hazard.py"
     new.write_bytes(done.files["hazard.py"])
     (probe,) = probes(old)
-    assert cost(new, old, probe) == (1, CALLS, 0, True)
+    assert cost(new, old, probe) == ((2, CALLS, 1, True) if code in ISLANDS else (1, CALLS, 0, True))
 
 
 def test_the_fixed_fixture_compiles_its_state_once_and_trains_the_same(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import torch
 
 from dynamo_lint import cli
 from dynamo_lint.confirm.child.values import difference
+from dynamo_lint.confirm.verdicts import INTENDED
 from tests import proof
 from tests.rules.test_truth import CASES
 from tests.truths import MAIN, Case, agreement, claims, findings
@@ -67,6 +68,50 @@ FIXED = {
     "scalars: a counter in a nested function",
     "scalars: a counter under checkpoint",
     "scalars: a temperature that decays and divides",
+    "breaks: a disabled function before the loop",
+    "breaks: a disabled function in the loop",
+    "breaks: a function that prints is called in the loop",
+    "breaks: a logger in the loop",
+    "breaks: a loop of other things breaks in a function of its own before the layers",
+    "breaks: a print after the loop over the layers",
+    "breaks: a print before the loop over the layers",
+    "breaks: a print in a context that Dynamo knows",
+    "breaks: a print in a part of the layer",
+    "breaks: a print in a try around the layers",
+    "breaks: a print in layers that are called one by one",
+    "breaks: a print in the layer itself",
+    "breaks: a print in the layers of a comprehension",
+    "breaks: a print in the loop over the layers",
+    "breaks: a print on a path that an argument takes",
+    "breaks: a test on a tensor",
+    "breaks: a warning in the loop",
+    "breaks: two classes of layers under one wrapper, of which a model has one",
+    "breaks: two classes of layers under one wrapper, with a break in both loops",
+    "everyday: a counter inside a disabled function",
+    "graph_breaks: a branch on the sign of a sum",
+    "graph_breaks: a checkpointed block that prints",
+    "graph_breaks: a disabled method in a loop",
+    "graph_breaks: a function that runs eagerly, but what it calls does not",
+    "graph_breaks: a helper that is disabled",
+    "graph_breaks: a layer in a list that prints, under a loop in the whole model",
+    "graph_breaks: a log line between two operations",
+    "graph_breaks: a log that is asked whether it is on",
+    "graph_breaks: a loss that changes and is asked for its value",
+    "graph_breaks: a number made of a tensor of a constant",
+    "graph_breaks: a print after the loop over the rounds",
+    "graph_breaks: a print in a function with a backward of its own",
+    "graph_breaks: a print in the evaluation branch of a model that is evaluated",
+    "graph_breaks: a print in the evaluation branch of a model that only trains",
+    "graph_breaks: a print in the loop over the rounds",
+    "graph_breaks: a print under a manager of the project",
+    "graph_breaks: a print under a manager of torch",
+    "graph_breaks: a print under fullgraph, an error there, after which the caller does without",
+    "graph_breaks: a print under try",
+    "graph_breaks: a shape that is printed between two layers",
+    "graph_breaks: a warning about a long input that never comes",
+    "graph_breaks: a warning about a short input",
+    "graph_breaks: layers in a list that print, compiled one by one",
+    "outside: a step counted inside a disabled method only",
 }
 """Programs that have a fix; no other has one."""
 
@@ -116,5 +161,9 @@ def test_a_fixed_program_does_what_the_old_one_did_and_compiles_no_more(case: Ca
     # It may compile what was left to run without a graph.
     assert after.compiles <= before.compiles or after.graphs_run > before.graphs_run
     assert after.recompiles <= before.recompiles
-    # What is still compiled again has a finding of its own.
-    assert agreement(claims(fixed), after) == "agree"
+    # What is still compiled again, or still breaks, has a finding of its own.
+    left = claims(fixed)
+    breaks = any(one.effect in {"break", "eager"} for one in left)
+    island = bool(after.break_ids) and after.break_ids <= INTENDED
+    assert agreement(left, after) == "agree" or (island and not left)
+    assert breaks or island or not after.breaks

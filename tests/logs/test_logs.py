@@ -250,7 +250,7 @@ class TestForms:
 
     def test_known_noise_can_be_ignored(self) -> None:
         data = (JOBS / "environment.log").read_bytes()
-        assert read(data, (r"environ\._data\[b'NOISE'\]",)).recompiles == ()
+        assert read(data, ("environ._data[b'NOISE']",)).recompiles == ()
 
     def test_a_line_without_end_takes_bounded_memory(self) -> None:
         assert read(b"x" * (LONGEST_LINE * 2)).proof == "none"
@@ -347,16 +347,16 @@ class TestExplanations:
 
 class TestPlaces:
     def test_the_file_with_the_longest_common_end_is_meant(self, tmp_path: Path) -> None:
-        places = Places(Sources(tmp_path), ["src/a/net.py", "src/b/net.py", "tool.py"], tmp_path)
+        places = Places(Sources(tmp_path), ["src/a/net.py", "src/b/net.py", "tool.py"])
         assert places.file("/job/code/src/b/net.py") == "src/b/net.py"
         assert places.file("C:\\job\\tool.py") == "tool.py"
         assert places.spelled("/job/other.py") == "/job/other.py"
 
     def test_of_two_that_fit_alike_none_is_meant(self, tmp_path: Path) -> None:
-        assert Places(Sources(tmp_path), ["a/net.py", "b/net.py"], tmp_path).file("/job/net.py") is None
+        assert Places(Sources(tmp_path), ["a/net.py", "b/net.py"]).file("/job/net.py") is None
 
     def test_a_file_of_an_installed_package_is_not_taken_for_one_of_the_project(self, tmp_path: Path) -> None:
-        places = Places(Sources(tmp_path), ["nn/module.py"], tmp_path)
+        places = Places(Sources(tmp_path), ["nn/module.py"])
         assert places.file("/venv/lib/python3.11/site-packages/torch/nn/modules/module.py") is None
 
 
@@ -419,11 +419,6 @@ class TestCommand:
             (job / "dynamo-lint.toml").write_text(contract.format(expected))
             assert run("break_in_loop.log").exit_code == status
 
-    def test_a_pattern_that_is_none_is_told(self, job: Path) -> None:
-        (job / "a.log").write_text("")
-        (job / "dynamo-lint.toml").write_text('[contract]\nignore-log = ["("]\n')
-        assert run("a.log").exit_code == 2
-
     def test_folders_packed_files_and_stdin_are_read(self, job: Path) -> None:
         text = (JOBS / "environment.log").read_bytes()
         for rank in (0, 1):
@@ -446,7 +441,7 @@ class TestCommand:
     @pytest.mark.parametrize("name", sorted(TOLD))
     def test_each_format_renders_each_job(self, job: Path, name: str) -> None:
         lay(job, name)
-        for form in ("text", "github", "sarif"):
+        for form in ("text", "github", "sarif", "html"):
             assert run(f"{name}.log", "--output-format", form, "--allow-empty").exit_code in (0, 1)
 
     def test_annotations_tell_what_the_job_has_cost(self, job: Path) -> None:

@@ -82,12 +82,28 @@ def test_a_cycle_longer_than_the_recompile_limit_is_a_storm():
 
 
 def test_a_setting_in_a_test_counts_for_what_tests_compile():
-    switch = "import torch\ndef use():\n    with torch._dynamo.config.patch(allow_unspec_int_on_nn_module=True): ...\n"
+    switch = "import torch\ntorch._dynamo.config.allow_unspec_int_on_nn_module = True\n"
     assert [f.effect for f in lint(COUNTER, {"use.py": switch})] == ["once"]
     assert [f.effect for f in lint(COUNTER, {"test_use.py": switch})] == ["storm"]
     module, _, site = COUNTER.rpartition("\n\n")
     test = f"import torch\nfrom use import Counter\n{site}{switch}"
     assert [f.effect for f in lint("", {"use.py": module, "test_use.py": test})] == ["once"]
+
+
+@pytest.mark.parametrize(
+    ("calls", "effect"),
+    [
+        ("with torch._dynamo.config.patch(recompile_limit=64): step(x)", "per-value"),
+        ("with torch._dynamo.config.patch(recompile_limit=64): other(x)\nstep(x)", "storm"),
+        ("with torch._dynamo.config.patch(cache_size_limit=64): step(x)\nstep(x)", "storm"),
+        ("with torch._dynamo.config.patch(recompile_limit=9), other: step(x)", "storm"),
+        ("torch._dynamo.config.recompile_limit = 64\nstep(x)", "per-value"),
+        ("options.recompile_limit = 64\nstep(x)", "storm"),
+    ],
+)
+def test_a_recompile_limit_counts_where_it_is_in_force(calls: str, effect: str) -> None:
+    source = COUNTER.replace("self.n += 1", "self.n = (self.n + 1) % 12").rpartition("\n\n")[0]
+    assert [f.effect for f in lint(f"{source}\n\nstep = torch.compile(Counter())\n{calls}\n")] == [effect]
 
 
 @pytest.mark.parametrize(

@@ -2970,3 +2970,272 @@ def drive():
     run = torch.compile(Model())
     for _ in range(12):
         yield run(X)
+
+
+# %% scalars captured around the calls of a model that was compiled before
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+def drive():
+    run = torch.compile(Model())
+    with torch._dynamo.config.patch("capture_scalar_outputs", True):
+        for _ in range(12):
+            yield run(X)
+
+
+# %% scalars captured around another model alone
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+class Other(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def drive():
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        torch.compile(Other())(X)
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% scalars captured around the last calls alone
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(6):
+        yield run(X)
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        for _ in range(6):
+            yield run(X)
+
+
+# %% scalars captured around what compiles alone
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+def drive():
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% scalars captured around the caller of the caller
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+def run_all(run):
+    for _ in range(12):
+        yield step(run)
+
+
+def step(run):
+    return run(X)
+
+
+def drive():
+    with torch._dynamo.config.patch({"capture_scalar_outputs": True}):
+        yield from run_all(torch.compile(Model()))
+
+
+# %% scalars captured in a function that is decorated
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+@torch._dynamo.config.patch(capture_scalar_outputs=True)
+def step(run):
+    return run(X)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield step(run)
+
+
+# %% scalars captured in another function that is decorated
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+@torch._dynamo.config.patch(capture_scalar_outputs=True)
+def other(run):
+    return run(X)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% scalars captured until a stack is left
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+def drive():
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch._dynamo.config.patch(capture_scalar_outputs=True))
+        run = torch.compile(Model())
+        for _ in range(12):
+            yield run(X)
+
+
+# %% scalars captured in a function that nobody calls
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+def other(run):
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        return run(X)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% scalars captured by a test
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# file: test_other.py
+import torch
+
+torch._dynamo.config.capture_scalar_outputs = True
+
+
+# %% scalars captured by the setting of something else
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+class Config:
+    capture_scalar_outputs = False
+
+
+def drive():
+    config = Config()
+    config.capture_scalar_outputs = True
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% scalars captured under another name of the configuration
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+from torch._dynamo import config as options
+
+
+def drive():
+    before = options.capture_scalar_outputs
+    options.capture_scalar_outputs = True
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+    options.capture_scalar_outputs = before
+
+
+# %% scalars captured by another script
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()  # expect: DYN402 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+if __name__ == "__main__":
+    print(list(drive()))
+
+
+# file: other.py
+import torch
+
+if __name__ == "__main__":
+    torch._dynamo.config.capture_scalar_outputs = True
+
+
+# %% scalars captured by a file that a script imports
+import options
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+def drive():
+    options.begin()
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+    options.end()
+
+
+if __name__ == "__main__":
+    print(list(drive()))
+
+
+# file: options.py
+import torch
+
+
+def begin():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+
+def end():
+    torch._dynamo.config.capture_scalar_outputs = False

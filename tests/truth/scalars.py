@@ -756,6 +756,43 @@ def drive():
     return torch.compile(Model()), [(X,)]
 
 
+# %% a counter in calls under the config option for such ints
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 once
+        return x * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    with torch._dynamo.config.patch(allow_unspec_int_on_nn_module=True):
+        for _ in range(12):
+            yield run(X)
+
+
+# %% a counter beside calls under the config option for such ints
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * 2
+
+
+def drive():
+    with torch._dynamo.config.patch(allow_unspec_int_on_nn_module=True):
+        torch.compile(nn.Linear(4, 4))(X)
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
 # %% a counter that wraps around
 class Model(nn.Module):
     def __init__(self):

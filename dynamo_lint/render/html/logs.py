@@ -193,7 +193,7 @@ def _cause(cause: Cause, anchor: str, job: Job, view: View) -> CauseView:
         anchor,
         words.rule_url(cause.code),
         finding.effect if finding is not None else "",
-        log_words.cost(cause, job) or "nothing in this log",
+        log_words.cost(cause, job, view.look) or "nothing in this log",
         log_words.values(cause),
         shown.message if shown is not None else why[:1].upper() + why[1:],
         near,
@@ -211,7 +211,7 @@ def _breaks(job: Job, causes: Iterable[CauseView], view: View) -> Iterator[Break
 def _excerpt(path: str, line: int, around: int, view: View) -> Excerpt | None:
     """The lines around one that a log names; None outside the linted sources, whatever the log says."""
     root = view.sources.root
-    whole = os.path.normpath(view.look.cwd / path)
+    whole = os.path.normpath(root / path)
     inside = Path(whole).is_relative_to(root) and whole.endswith((".py", ".pyi"))
     if not inside or not files.inside(whole, [os.path.realpath(root)]):
         return None
