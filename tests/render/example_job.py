@@ -90,4 +90,4 @@ def report(findings: tuple[Finding, ...] = ()) -> LogReport:
     )  # fmt: skip
     unseen = tuple(finding for finding in findings if finding.code == "DYN103")
     budgets = (Budget("max-recompiles", 0, 18), Budget("max-breaks", 4, 2), Budget("max-compiles", 60, None))
-    return LogReport(JOB, True, causes, (replace(SIZE, count=2),), unseen, budgets)
+    return LogReport(JOB, causes, (replace(SIZE, count=2),), unseen, budgets)
