@@ -68,6 +68,14 @@ def test_every_link_of_the_site_leads_to_a_page_and_an_anchor_that_exist(site: P
                 assert not anchor or anchor in anchors(page.read_text(encoding="utf-8")), (file, anchor)
 
 
+def test_pictures_are_small_and_stand_in_the_site(site: Path) -> None:
+    pictures = sorted((ROOT / "docs/images").iterdir())
+    assert pictures
+    for picture in pictures:
+        assert picture.stat().st_size <= 150_000, picture
+        assert (site / "docs/images" / picture.name).is_file()
+
+
 def test_every_page_of_the_docs_is_linked_from_their_first_page() -> None:
     first = (ROOT / "docs/README.md").read_text(encoding="utf-8")
     for file in sorted((ROOT / "docs").rglob("*.md")):

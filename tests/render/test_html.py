@@ -233,6 +233,14 @@ def test_what_costs_most_stands_on_top() -> None:
     assert shown == ["6", "4", "5", "3", "2", "1"]
 
 
+def test_a_page_says_whether_the_run_fails() -> None:
+    assert "<dt>Fail level</dt><dd>note: passed</dd>" in checked()
+    assert "<dt>Fail level</dt><dd>note: failed</dd>" in checked(FIXABLE)
+    view = View(Look(root=ROOT, cwd=ROOT), SOURCES, ROOT, fail_level="error")
+    said = check.render(Report(ROOT, (2, 13), 1, COUNTS, (FINDINGS[1],)), view)
+    assert "<dt>Fail level</dt><dd>error: passed</dd>" in said
+
+
 def test_an_empty_report_says_what_was_and_what_was_not_checked() -> None:
     assert "<h1>No findings</h1>" in checked()
     nothing = checked(counts=Compiled(0, 0))
@@ -285,12 +293,12 @@ def test_a_log_cannot_have_a_file_shown_that_is_no_source_of_the_job(tmp_path: P
     (tmp_path / "job/own.py").write_text("shown = 3\n")
     view = View(Look(root=tmp_path / "job", cwd=tmp_path), Sources(tmp_path / "job"), tmp_path)
     paths = (
-        "secret.py",
+        "../secret.py",
         str(tmp_path / "secret.py"),
-        "job/../secret.py",
-        "job/notes.txt",
-        "job/link.py",
-        "job/own.py",
+        "own.py/../../secret.py",
+        "notes.txt",
+        "link.py",
+        "own.py",
     )
     causes = tuple(replace(example_job.report().causes[2], path=path, line=1) for path in paths)
     breaks = tuple(replace(example_job.JOB.breaks[0], path=path, line=1) for path in paths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dynamo_lint import files
@@ -85,8 +85,9 @@ class Alike:
 
 
 def render_log(report: LogReport, view: View, name: str = "") -> str:
-    """The whole page; `name` says what was read."""
+    """The whole page, with paths from the linted root; `name` says what was read."""
     job = report.job
+    view = replace(view, look=replace(view.look, cwd=view.look.root, colour=False))
     causes = tuple(_cause(cause, f"c{number}", job, view) for number, cause in enumerate(report.causes, 1))
     frames = tuple(sorted(_frames(job), key=lambda one: (-len(one.hits), -one.compiles)))
     unseen = tuple(card(one, view.sources, f"u{number}") for number, one in enumerate(report.unseen, 1))
@@ -111,6 +112,7 @@ def render_log(report: LogReport, view: View, name: str = "") -> str:
         unseen=unseen,
         words=words,
         log_words=log_words,
+        look=view.look,
     )
 
 
