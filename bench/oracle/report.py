@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.oracle import fixtures
+from bench.oracle import broken, fixtures
 from bench.oracle.join import Outcome, by_subject, lasting, outcome
 from bench.oracle.lint import lint
 
@@ -55,11 +55,13 @@ def report(folder: Path, sources: Sequence[str], modes: Sequence[str], every: in
         for mode in modes:
             chosen = [one for one in records if (one["source"], one["mode"]) == (source, mode)]
             if ran := [one for one in chosen if one["status"] == "ran"][::every]:
-                findings, root = lint(source, ran)
+                everything_said, root = lint(source, ran)
+                findings = [one for one in everything_said if not broken.is_of_break(one)]
                 outlived = lasting(ran)
                 outcomes = [outcome(one, findings, root, outlived) for one in ran]
                 everything += outcomes
                 parts.append(_section(source, mode, chosen, outcomes))
+                parts += broken.section(ran, everything_said, root)
     return "\n".join([HEAD, _total(everything), *parts, *fixtures.section()])
 
 
