@@ -3216,7 +3216,7 @@ def drive():
             y = layer(x)
             return y * y.sum().item()
 
-        run_step = torch.compile(step, fullgraph=True)
+        run_step = torch.compile(step)
     with torch._dynamo.config.patch(capture_scalar_outputs=True):
         for _ in range(12):
             yield run_step(X)
