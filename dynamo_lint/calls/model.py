@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dynamo_lint.program.refs import Confidence, FunctionRef, Node
-from dynamo_lint.values.model import Arguments
+
+if TYPE_CHECKING:
+    from dynamo_lint.values.model import Arguments
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Class, Constant, Display, Expr, Function
 from dynamo_lint.models.graph_breaks import NESTED, SWITCHES
 from dynamo_lint.program.files import in_tests, is_for_tests, one_program
+from dynamo_lint.program.names import last_name
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import CompiledFunction, Regions
-from dynamo_lint.values.points_to import points_to_of
+from dynamo_lint.values.model import Context
+from dynamo_lint.values.points_to import evaluate, points_to_of
 
 CONFIGURATION = "torch._dynamo.config"
 LIMITS = ("recompile_limit", "cache_size_limit")
@@ -192,7 +194,12 @@ def _changes(project: Project, compiled: Collection[FunctionRef]) -> Iterator[Ch
 
 
 def _is_configuration(project: Project, owner: Expr, where: FunctionRef) -> bool:
-    return ExternalSymbol(CONFIGURATION) in project.symbols(owner, where.path, where.key)
+    """Whether an expression is the configuration of Dynamo, or unknown and called like one."""
+    symbols = project.symbols(owner, where.path, where.key)
+    if symbols or "config" not in last_name(owner):
+        return ExternalSymbol(CONFIGURATION) in symbols
+    values = evaluate(project, owner, Context(where, project.owner(where)))
+    return not values or ExternalSymbol(CONFIGURATION) in values
 
 
 def _span(project: Project, where: FunctionRef, call: Call) -> Span | None:
@@ -235,14 +242,27 @@ def _around(policies: Policies, spans: Collection[Span]) -> Mapping[int, frozens
             calls[hot].append((where, at.get((where.path, call.line), _NOWHERE)))
     within = _within(_ways(policies.project, [where for made in calls.values() for where, _ in made], at))
     found: dict[int, frozenset[Span]] = {}
-    for hot in policies.regions.hot:
-        for number in hot.entries if hot.compiled else ():
-            entry = policies.regions.entries[number]
+    for number, functions in _compiled(policies.regions).items():
+        entry = policies.regions.entries[number]
+        held = []
+        for hot in functions:
             made = [here | within[where] for where, here in calls[hot]]
-            here = frozenset.intersection(*made) if made else at.get((entry.path, entry.line), _NOWHERE)
-            own = policies.span_of(hot.function)
-            here |= {own} if own in spans else _NOWHERE
-            found[number] = found.get(number, here) & here
+            around = frozenset.intersection(*made) if made else at.get((entry.path, entry.line), _NOWHERE)
+            held.append(around.union({policies.span_of(hot.function)}.intersection(spans)))
+        found[number] = frozenset.intersection(*held)
+    return found
+
+
+def _compiled(regions: Regions) -> Mapping[int, list[CompiledFunction]]:
+    """The functions that each entry itself compiles; what else it reaches may be the target of others."""
+    found: dict[int, list[CompiledFunction]] = defaultdict(list)
+    for hot in regions.hot:
+        for number in hot.entries if hot.compiled else ():
+            found[number].append(hot)
+    for number, functions in found.items():
+        target = regions.entries[number].target
+        own = [one for one in functions if target in {one.function.id, one.receiver and one.receiver.id}]
+        found[number] = own or functions
     return found
 
 

@@ -3183,6 +3183,45 @@ def drive():
     options.capture_scalar_outputs = before
 
 
+# %% scalars captured by a configuration that is looked up
+class Model(nn.Module):
+    def forward(self, x):
+        loss = (x * x).mean()
+        return x * loss.item()
+
+
+def drive():
+    dynamo_config = getattr(torch._dynamo, "config", None)
+    dynamo_config.capture_scalar_outputs = True
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+    dynamo_config.capture_scalar_outputs = False
+
+
+# %% scalars captured around a function that runs a layer that is compiled elsewhere
+class Layer(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def drive():
+    layer = Layer()
+    run_layer, run_step = torch.compile(layer), None
+    if X.numel() == 0:
+        yield run_layer(X)
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+
+        def step(x):
+            y = layer(x)
+            return y * y.sum().item()
+
+        run_step = torch.compile(step)
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        for _ in range(12):
+            yield run_step(X)
+
+
 # %% scalars captured by another script
 class Model(nn.Module):
     def forward(self, x):
