@@ -805,11 +805,12 @@ class _Walk:
             if receiver.kind in {"module", "object"} and isinstance(receiver.ref, ClassRef):
                 held = self._attribute_of(receiver, node.func)
                 if held.kind == "module":
+                    self._suspect("hooked", node, self.interpreter.setup.hook(receiver.ref, node.func.attr))
                     return self._module(node, held)
             return self._method(node, receiver, node.func.attr, values, words)
         callee = self.value(node.func)
         if callee.kind == "class" and isinstance(callee.ref, ClassRef):
-            return self._constructed(node, callee.ref)
+            return self._constructed(node, callee.ref, values, words)
         return self._module(node, callee) if callee.kind == "module" else UNKNOWN
 
     def _register(self, name: ast.expr, value: Value) -> None:
@@ -825,8 +826,20 @@ class _Walk:
         plain = callee.dotted.startswith("torch.nn.") and name not in results.TUPLE_MODULES
         return TENSOR if plain else UNKNOWN
 
-    def _constructed(self, node: ast.Call, ref: ClassRef) -> Value:
+    def _constructed(
+        self, node: ast.Call, ref: ClassRef, values: list[Value], words: Mapping[str, Value]
+    ) -> Value:
         kind = "module" if self.project.is_module(ref) else "object"
+        if kind == "module" and (node is not self.kept or self.reading.building):
+            init = self.project.method(ref, "__init__")
+            target = Node(init, ref) if init is not None else None
+            given = (
+                self._given(node, self.project.function(init), target, values, words)
+                if init and target
+                else ()
+            )
+            if self.interpreter.builds(ref, given):
+                self.note("parts", node)
         if kind == "object" and self.project.method(ref, "__getattribute__") is not None:
             self.note("protocol", node)
         return Value(kind, ref=ref)
@@ -848,6 +861,8 @@ class _Walk:
             row = self.table.method("module", name)
             if row is not None:
                 self.record(row, node)
+            if name == "requires_grad_":
+                self._switch(node, values[0] if values else words.get("requires_grad", literal(True)))
             if receiver.dotted and name in {"forward", "__call__"}:
                 return self._module(node, receiver)
             return receiver if name in results.MOVES | {"eval", "train", "requires_grad_"} else UNKNOWN
@@ -866,6 +881,23 @@ class _Walk:
         if receiver.dotted == "torch.Generator" and name == "manual_seed":
             return receiver
         return Value(asked=receiver.asked)
+
+    def _switch(self, node: ast.Call, flag: Value) -> None:
+        """Freeze or thaw a module: the graph breaks if that changes one of its parameters."""
+        if not isinstance(flag.constant, bool) or not isinstance(node.func, ast.Attribute):
+            return
+        module = node.func.value
+        attribute = module.attr if isinstance(module, ast.Attribute) else ""
+        changes = self.interpreter.setup.changes(self.where, node.lineno, attribute, flag.constant)
+        self._suspect("switch", node, changes)
+
+    def _suspect(self, kind: str, node: ast.AST, breaks: bool | None) -> None:
+        """Note a break that is certain, or one of which it is not known whether it happens: None."""
+        if breaks is not False:
+            path = self.path
+            self.path = path if breaks else path.after(RARELY)
+            self.note(kind, node)
+            self.path = path
 
     def _of_unknown(
         self, node: ast.Call, name: str, values: list[Value], words: Mapping[str, Value]
@@ -945,7 +977,7 @@ class _Walk:
         if row is not None and "layout" not in words and not self._is_free(node, dotted, values):
             self.record(row, node)
         built = self.table.built.get(name) if package.startswith("torch.nn") else None
-        if built is not None and not _is_plain(words) and node is not self.kept:
+        if built is not None and not _is_plain(words) and (node is not self.kept or self.reading.building):
             self.record(built, node)
         if dotted.startswith(_COLLECTIVES) and _is_true(words.get("async_op")):
             self.note("collective", node)

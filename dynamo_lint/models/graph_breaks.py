@@ -14,6 +14,7 @@ SWITCHES = {
     "shapes": ("capture_dynamic_output_shape_ops",),
     "autograd": ("trace_autograd_ops",),
     "recurrent": ("allow_rnn",),
+    "hooks": ("compiled_autograd",),
 }
 """The settings in torch._dynamo.config behind each switch (torch/_dynamo/config.py, 2.13)."""
 NESTED = "nested_graph_breaks"
