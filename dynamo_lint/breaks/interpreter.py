@@ -126,7 +126,7 @@ class Interpreter:
 
     @cached_property
     def setup(self) -> Setup:
-        """What other code has done to modules."""
+        """The work of other code on modules."""
         return Setup(self.project, self.hot)
 
     def read(self, node: Node, given: Given, entered: bool = False) -> Reading:

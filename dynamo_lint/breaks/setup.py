@@ -1,4 +1,4 @@
-"""What other code than the compiled one does to modules: it freezes them and puts backward hooks on them."""
+"""The work of other code on modules of the compiled one: it freezes them and puts backward hooks on them."""
 
 from __future__ import annotations
 
