@@ -35,6 +35,8 @@ class Row:
     """The first torch version in which it does not break."""
     final: bool = False
     """Nothing that stands before it in the function is kept either."""
+    varies: bool = False
+    """Its result is another value in each call."""
     fullgraph: bool = True
     """It raises under `fullgraph=True`; else Dynamo captures it there."""
 
@@ -117,6 +119,7 @@ def _row(raw: Mapping[str, Any]) -> Row:
         raw.get("effect", "break"),
         _version(until) if until else None,
         raw.get("final", False),
+        raw.get("varies", False),
         raw.get("fullgraph", True),
     )
 

@@ -3368,3 +3368,219 @@ def drive():
     run = torch.compile(Model())
     for _ in range(12):
         yield run(X)
+
+
+# %% rounds that a coin tells
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        rounds = random.choice([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])  # expect: DYN401 storm
+        for _ in range(rounds):
+            x = x + 1
+        return x
+
+
+def drive():
+    random.seed(0)
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% rounds that a coin picks out of two
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        for _ in range(random.choice([1, 2])):  # expect: DYN401 break
+            x = x + 1
+        return x
+
+
+def drive():
+    random.seed(0)
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% a list as long as a coin tells
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        parts = [x] * random.choice(range(1, 40))  # expect: DYN401 storm
+        return torch.stack(parts)
+
+
+def drive():
+    random.seed(0)
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% rounds that NumPy draws
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        rounds = np.random.randint(1, 40)  # expect: DYN401 storm
+        for _ in range(rounds):
+            x = x + 1
+        return x
+
+
+def drive():
+    np.random.seed(0)
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% rounds that the clock tells
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        rounds = int(time.time_ns() % 31)  # expect: DYN401 storm
+        for _ in range(rounds):
+            x = x + 1
+        return x * 0
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% a factor that a coin picks
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        coin = random.choice([0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5])  # expect: DYN401 break
+        return x * coin
+
+
+def drive():
+    random.seed(0)
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% the time as a text and nothing else
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 break
+        label = f"{now:.3f}"
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% the time in a text that is returned
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 break
+        return x + 1, f"at {now}"  # expect: DYN409 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)[0]
+
+
+# %% the time in the text of a key
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 break
+        out = {}
+        out[f"at/{now}"] = x + 1  # expect: DYN409 break
+        return out
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield list(run(X).values())
+
+
+# %% the time as a key
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 storm
+        return {str(now): x + 1}  # expect: DYN409 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield list(run(X).values())
+
+
+# %% a mean in the text of a metric
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        mean = x.mean().item()  # expect: DYN402 break
+        return x + 1, {"mean": mean, "label": f"{mean:.2f} in all"}  # expect: DYN409 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)[0]
+
+
+# %% the time in a text in a loop
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 break
+        for number in range(2):
+            label = f"at {now:.3f} s"  # expect: DYN409 break
+            x = x + 1
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)
+
+
+# %% a mean in the text of an error that is not raised
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        mean = x.mean().item()  # expect: DYN402 break
+        if mean < -100:
+            raise ValueError(f"mean is {mean}")
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)
+
+
+# %% a mean in the text of a message
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        logger.info(f"mean {x.mean().item()}")  # expect: DYN401 break # expect: DYN402 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)
