@@ -9,14 +9,11 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
-from dynamo_lint.breaks.values import (
-    UNKNOWN,
-    Value,
-    joined,
-    literal,
-)
+from dynamo_lint.breaks.setup import Setup
+from dynamo_lint.breaks.values import UNKNOWN, Value, joined, literal
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import terminal_name
@@ -33,6 +30,8 @@ _MOST_CONTEXTS = 3
 
 
 _DEEPEST = 25
+_BUILT = "DYN407"
+"""The rule about parameters that are made by each call."""
 
 
 _REASONS = ("eager", "compil", "dynamo", "graph", "trace")
@@ -98,13 +97,15 @@ class Reading:
     """The arguments of each call."""
     entered: bool = False
     """Eager code calls it: it is what was handed to the compiler."""
+    building: bool = False
+    """It is a constructor that is read for the parameters that it makes."""
     asked: set[str] = field(default_factory=set)
     """Parameters whose kind would decide whether the graph breaks."""
     names: dict[str, Value] = field(default_factory=dict)
     """The names at its end."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Interpreter:
     """Reads functions, each once for every way of calling it that is told apart."""
 
@@ -122,7 +123,13 @@ class Interpreter:
     attributes: dict[tuple[ClassRef, str], Value] = field(default_factory=dict)
     others: dict[FunctionRef, Reading] = field(default_factory=dict)
     symbols: dict[tuple[FunctionRef, ir.Expr], str] = field(default_factory=dict)
+    building: dict[tuple[ClassRef, Given], bool] = field(default_factory=dict)
     depth: int = 0
+
+    @cached_property
+    def setup(self) -> Setup:
+        """The work of other code on modules."""
+        return Setup(self.project, self.hot)
 
     def read(self, node: Node, given: Given, entered: bool = False) -> Reading:
         """The reading of a function for the values of its parameters."""
@@ -206,6 +213,26 @@ class Interpreter:
             reading = self.others[ref] = Reading(Node(ref, receiver), ())
             self._run(reading)
         return self.others[ref]
+
+    def builds(self, ref: ClassRef, given: Given) -> bool:
+        """Whether the constructor of a module certainly makes parameters."""
+        key = ref, given
+        if key not in self.building:
+            self.building[key] = False  # while it is being looked for
+            self.building[key] = self._builds(ref, given)
+        return self.building[key]
+
+    def _builds(self, ref: ClassRef, given: Given) -> bool:
+        bases = [base.rpartition(".") for base in self.project.external_bases(ref)]
+        if any(package.startswith("torch.nn") and name in self.table.built for package, _, name in bases):
+            return True
+        inits = dict.fromkeys(self.project.method(part, "__init__") for part in self.project.mro(ref))
+        for number, init in enumerate(one for one in inits if one is not None):
+            reading = Reading(Node(init, ref), () if number else given, building=True)
+            self._run(reading)
+            if any(spot.row.code == _BUILT and spot.path.usual for spot in reading.spots):
+                return True
+        return False
 
     def _run(self, reading: Reading) -> None:
         body = self.bodies.of(reading.node.function)

@@ -77,6 +77,8 @@ _GIVING = (
     results.TENSOR_METHODS | results.SHARED_METHODS | results.MOVES | results.PAIRS | results.WHOLE
 ) - results.NOT_TENSOR_METHODS.difference(results.PAIRS, results.WHOLE)
 """Methods of a tensor that give tensors."""
+_FEW = 8
+"""Values for each of which code may be compiled: Dynamo's default recompile limit."""
 _FAILURES = ("ImportError", "ModuleNotFoundError", "Exception")
 _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 _LAZY = "functools.cached_property"
@@ -360,6 +362,7 @@ class _Walk:
             case ast.Subscript(owner, index):
                 base = self.value(owner)
                 picked = self.value(index)
+                self._keyed(index, picked)
                 if base.kind == "tensor" and picked.scalar and picked.argument and picked.dtype != "bool":
                     self.note("index", target)
 
@@ -486,10 +489,7 @@ class _Walk:
             case ast.IfExp(test, body, orelse):
                 return self._choice(self.test(test), body, orelse)
             case ast.JoinedStr(parts):
-                for part in parts:
-                    if isinstance(part, ast.FormattedValue):
-                        self._formatted(self.value(part.value), "text", node)
-                return Value("str")
+                return self._text(node, parts)
             case ast.Tuple(items) | ast.List(items) | ast.Set(items):
                 kind = type(node).__name__.lower()
                 values = tuple(self.value(item) for item in items)
@@ -500,7 +500,9 @@ class _Walk:
                 self.names[name] = self.value(inner)
                 return self.names[name]
             case ast.Dict(keys, entries):
-                for entry in (*keys, *entries):
+                for key, entry in zip(keys, entries, strict=True):
+                    if key is not None:
+                        self._keyed(key, self.value(key))
                     self.value(entry)
                 return Value("dict")
             case ast.Starred(inner) | ast.Await(inner) | ast.YieldFrom(inner):
@@ -624,12 +626,36 @@ class _Walk:
         if value.changes and value.kind in {"int", "float"}:
             self.note(kind, node)
 
+    def _text(self, node: ast.JoinedStr, parts: list[ast.expr]) -> Value:
+        inside = [self.value(part.value) for part in parts if isinstance(part, ast.FormattedValue)]
+        for value in inside:
+            self._formatted(value, "text", node)
+        taken = tuple(place for value in inside for place in value.taken)
+        if len(parts) > 1:
+            self._spelt(node, "text", taken)
+        return Value("str", taken=taken)
+
+    def _spelt(self, node: ast.AST, kind: str, taken: tuple[Position, ...]) -> None:
+        """A text is made of numbers that breaks gave: Dynamo compiles again for any number, and cannot.
+
+        A message, and a line that gives the number itself, are told by themselves. A graph stands before it.
+        """
+        if taken and self.unused is None and all(one.line != position_of(node).line for one in taken):
+            self.settled = max(self.settled, _WORTH)
+            self.note(kind, node, "break")
+
+    def _keyed(self, node: ast.expr, value: Value) -> None:
+        """A text of a number that a break gives becomes a key: each one is compiled anew."""
+        match node:
+            case ast.JoinedStr([_]) | ast.Call(ast.Name("str")):
+                self._counted(value)
+
     def _counted(self, value: Value) -> None:
-        """A number out of a tensor says how often something happens: each one is compiled anew."""
+        """A number that a break gives says how often something happens: each one is compiled anew."""
         for place in value.taken:
             self.reading.spots = [
                 replace(spot, row=replace(spot.row, effect="storm"))
-                if spot.position == place and spot.row.code == "DYN402"
+                if spot.position == place and spot.row.code in {"DYN401", "DYN402"}
                 else spot
                 for spot in self.reading.spots
             ]
@@ -806,11 +832,12 @@ class _Walk:
             if receiver.kind in {"module", "object"} and isinstance(receiver.ref, ClassRef):
                 held = self._attribute_of(receiver, node.func)
                 if held.kind == "module":
+                    self._suspect("hooked", node, self.interpreter.setup.hook(receiver.ref, node.func.attr))
                     return self._module(node, held)
             return self._method(node, receiver, node.func.attr, values, words)
         callee = self.value(node.func)
         if callee.kind == "class" and isinstance(callee.ref, ClassRef):
-            return self._constructed(node, callee.ref)
+            return self._constructed(node, callee.ref, values, words)
         return self._module(node, callee) if callee.kind == "module" else UNKNOWN
 
     def _register(self, name: ast.expr, value: Value) -> None:
@@ -826,8 +853,20 @@ class _Walk:
         plain = callee.dotted.startswith("torch.nn.") and name not in results.TUPLE_MODULES
         return TENSOR if plain else UNKNOWN
 
-    def _constructed(self, node: ast.Call, ref: ClassRef) -> Value:
+    def _constructed(
+        self, node: ast.Call, ref: ClassRef, values: list[Value], words: Mapping[str, Value]
+    ) -> Value:
         kind = "module" if self.project.is_module(ref) else "object"
+        if kind == "module" and (node is not self.kept or self.reading.building):
+            init = self.project.method(ref, "__init__")
+            target = Node(init, ref) if init is not None else None
+            given = (
+                self._given(node, self.project.function(init), target, values, words)
+                if init and target
+                else ()
+            )
+            if self.interpreter.builds(ref, given):
+                self.note("parts", node)
         if kind == "object" and self.project.method(ref, "__getattribute__") is not None:
             self.note("protocol", node)
         return Value(kind, ref=ref)
@@ -849,6 +888,8 @@ class _Walk:
             row = self.table.method("module", name)
             if row is not None:
                 self.record(row, node)
+            if name == "requires_grad_":
+                self._switch(node, values[0] if values else words.get("requires_grad", literal(True)))
             if receiver.dotted and name in {"forward", "__call__"}:
                 return self._module(node, receiver)
             return receiver if name in results.MOVES | {"eval", "train", "requires_grad_"} else UNKNOWN
@@ -864,9 +905,28 @@ class _Walk:
         # What the call makes anew is right each time.
         if row is not None and not (receiver.fresh and row.effect == "stale"):
             self.record(row, node)
+            if row.varies and self.table.applies(row):
+                return self._drawn(node, values)
         if receiver.dotted == "torch.Generator" and name == "manual_seed":
             return receiver
         return Value(asked=receiver.asked)
+
+    def _switch(self, node: ast.Call, flag: Value) -> None:
+        """Freeze or thaw a module: the graph breaks if that changes one of its parameters."""
+        if not isinstance(flag.constant, bool) or not isinstance(node.func, ast.Attribute):
+            return
+        module = node.func.value
+        attribute = module.attr if isinstance(module, ast.Attribute) else ""
+        changes = self.interpreter.setup.changes(self.where, node.lineno, attribute, flag.constant)
+        self._suspect("switch", node, changes)
+
+    def _suspect(self, kind: str, node: ast.AST, breaks: bool | None) -> None:
+        """Note a break that is certain, or one of which it is not known whether it happens: None."""
+        if breaks is not False:
+            path = self.path
+            self.path = path if breaks else path.after(RARELY)
+            self.note(kind, node)
+            self.path = path
 
     def _of_unknown(
         self, node: ast.Call, name: str, values: list[Value], words: Mapping[str, Value]
@@ -945,8 +1005,10 @@ class _Walk:
         row = self.table.function(dotted)
         if row is not None and "layout" not in words and not self._is_free(node, dotted, values):
             self.record(row, node)
+            if row.varies and self.table.applies(row):
+                return self._drawn(node, values)
         built = self.table.built.get(name) if package.startswith("torch.nn") else None
-        if built is not None and not _is_plain(words) and node is not self.kept:
+        if built is not None and not _is_plain(words) and (node is not self.kept or self.reading.building):
             self.record(built, node)
         if dotted.startswith(_COLLECTIVES) and _is_true(words.get("async_op")):
             self.note("collective", node)
@@ -957,6 +1019,15 @@ class _Walk:
         if dotted.startswith("torch.") and _is_true(words.get("requires_grad")):
             self.note("gradient", node)
         return self._result(node, dotted, values, words, tensors)
+
+    def _drawn(self, node: ast.Call, values: list[Value]) -> Value:
+        """The result of a call that gives another one each time; of a few each can be compiled."""
+        first = values[0] if values else UNKNOWN
+        limits = [one.constant for one in first.items or () if isinstance(one.constant, int)]
+        few = first.kind in {"list", "tuple"} and first.items is not None and len(first.items) <= _FEW
+        if first.kind == "range" and first.items and len(limits) == len(first.items):
+            few = len(range(*limits)) <= _FEW
+        return UNKNOWN if few else Value(taken=(position_of(node),))
 
     def _is_free(self, node: ast.Call, dotted: str, values: list[Value]) -> bool:
         """A call that breaks the graph as a rule, with arguments for which it does not."""
@@ -1056,6 +1127,7 @@ class _Walk:
         self.reading.asked |= asked(value for value in values if not value.kind)
         if name in {"str", "repr"} and values:
             self._formatted(values[0], "string", node)
+            self._spelt(node, "string", values[0].taken)
         first = values[0] if values else UNKNOWN
         constant = first.constant
         if name in {"int", "float", "bool"} and type(constant) in {int, float, bool}:

@@ -14,6 +14,7 @@ SWITCHES = {
     "shapes": ("capture_dynamic_output_shape_ops",),
     "autograd": ("trace_autograd_ops",),
     "recurrent": ("allow_rnn",),
+    "hooks": ("compiled_autograd",),
 }
 """The settings in torch._dynamo.config behind each switch (torch/_dynamo/config.py, 2.13)."""
 NESTED = "nested_graph_breaks"
@@ -34,6 +35,8 @@ class Row:
     """The first torch version in which it does not break."""
     final: bool = False
     """Nothing that stands before it in the function is kept either."""
+    varies: bool = False
+    """Its result is another value in each call."""
     fullgraph: bool = True
     """It raises under `fullgraph=True`; else Dynamo captures it there."""
 
@@ -109,6 +112,7 @@ def _row(raw: Mapping[str, Any]) -> Row:
         raw.get("effect", "break"),
         _version(until) if until else None,
         raw.get("final", False),
+        raw.get("varies", False),
         raw.get("fullgraph", True),
     )
 

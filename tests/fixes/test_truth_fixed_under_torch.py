@@ -97,6 +97,7 @@ FIXED = {
     "graph_breaks: a log line between two operations",
     "graph_breaks: a log that is asked whether it is on",
     "graph_breaks: a loss that changes and is asked for its value",
+    "graph_breaks: a mean in the text of a message",
     "graph_breaks: a number made of a tensor of a constant",
     "graph_breaks: a print after the loop over the rounds",
     "graph_breaks: a print in a function with a backward of its own",

@@ -160,3 +160,23 @@ class Drawn(Block):
 def probe_drawn():
     """a number from `random.randint`, added to the input"""
     return torch.compile(Drawn()), [(X,)]
+
+
+class Refined(nn.Module):
+    """Refines its input as often as a coin says."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        rounds = random.choice(range(1, 40))  # expect: DYN401 storm
+        for _ in range(rounds):
+            x = self.layer(x).tanh()
+        return x
+
+
+def probe_refined():
+    """`random.choice(range(1, 40))` as the number of rounds of a loop"""
+    random.seed(0)
+    return torch.compile(Refined()), [(torch.randn(4, 8),)]

@@ -150,3 +150,27 @@ class FunctionalNorm(nn.Module):
 def probe_functional():
     """`F.layer_norm` with a parameter that `__init__` made"""
     return torch.compile(FunctionalNorm()), [(X,)]
+
+
+class Projection(nn.Module):
+    """A module of the project, with a layer of its own."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.linear = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.linear(x).relu()
+
+
+class ProjectionOfAnyWidth(nn.Module):
+    """Builds such a module in each call."""
+
+    def forward(self, x):
+        project = Projection(x.shape[-1])  # expect: DYN407 break
+        return project(x * 2) + x
+
+
+def probe_project_module():
+    """a module of the project whose `__init__` makes a layer, in `forward`"""
+    return torch.compile(ProjectionOfAnyWidth()), [(X,)]

@@ -154,3 +154,23 @@ class Target(nn.Module):
 def probe_detached():
     """`detach()` and `torch.no_grad()` for a target"""
     return torch.compile(Target()), [(X,)]
+
+
+class Thawed(nn.Module):
+    """Trains the head that `__init__` froze."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+        self.head = nn.Linear(8, 8)
+        self.head.requires_grad_(False)
+
+    def forward(self, x):
+        x = self.body(x).relu()
+        self.head.requires_grad_(True)  # expect: DYN408 break
+        return self.head(x)
+
+
+def probe_thawed():
+    """`self.head.requires_grad_(True)` for a head that is frozen"""
+    return torch.compile(Thawed()), [(X,)]

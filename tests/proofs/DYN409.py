@@ -1,5 +1,7 @@
 """One program per row of the cost table of DYN409; a probe's docstring is the label of its row."""
 
+import time
+
 import torch
 from torch import nn
 
@@ -204,3 +206,22 @@ def probe_caller():
         return out, {f"{name}/{step}": value for name, value in metrics.items()}
 
     return call, [(X,)]
+
+
+class Timed(nn.Module):
+    """Says when its result was computed."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        x = self.layer(x).relu()
+        now = time.time()  # expect: DYN401 break
+        label = f"computed at {now}"  # expect: DYN409 break
+        return x + 0 * len(label)
+
+
+def probe_timed():
+    """f-string of a number that a break gives: `f"computed at {now}"` after `now = time.time()`"""
+    return torch.compile(Timed()), [(torch.randn(4, 8),)]

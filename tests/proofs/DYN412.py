@@ -163,3 +163,22 @@ class Switched(Critic):
 def probe_modes():
     """`torch.no_grad()`, `torch.enable_grad()` and `detach()`"""
     return torch.compile(Switched()), [(X,)]
+
+
+class Watched(nn.Module):
+    """A layer of it is watched on the way back."""
+
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Linear(8, 8)
+        self.score = nn.Linear(8, 1)
+        self.hidden.register_full_backward_hook(lambda module, into, outof: None)
+
+    def forward(self, x):
+        x = self.hidden(x * 2)  # expect: DYN412 break
+        return self.score(x.relu())
+
+
+def probe_backward_hook():
+    """a layer with a full backward hook that `__init__` put on it"""
+    return torch.compile(Watched()), [(X,)]

@@ -3278,3 +3278,617 @@ def begin():
 
 def end():
     torch._dynamo.config.capture_scalar_outputs = False
+
+
+# %% a frozen head that is thawed
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 4)
+        self.head.requires_grad_(False)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        self.head.requires_grad_(True)  # expect: DYN408 break
+        return self.head(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a head that is thawed and never was frozen
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        self.head.requires_grad_(True)
+        return self.head(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a head that is frozen in each call
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        self.head.requires_grad_(False)  # expect: DYN408 break
+        return self.head(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a head that is frozen in each call and was before
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        self.head.requires_grad_(False)
+        return self.head(x) + 1
+
+
+def drive():
+    model = Model()
+    model.head.requires_grad_(False)
+    run = torch.compile(model)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a head that is frozen in each call and was before, with all of its model
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        self.head.requires_grad_(False)
+        return self.head(x) + 1
+
+
+def drive():
+    model = Model()
+    for parameter in model.parameters():
+        parameter.requires_grad = False
+    run = torch.compile(model)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a critic that is frozen for one use
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.critic = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        self.critic.requires_grad_(False)  # expect: DYN408 break
+        score = self.critic(x)
+        self.critic.requires_grad_(True)  # expect: DYN408 break
+        return score
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a module of the project with a layer that forward builds
+class Head(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.linear = nn.Linear(size, size)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2 + 1
+        head = Head(4)  # expect: DYN407 break
+        return head(x).detach() * 0 + x
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a module of the project with a parameter that forward builds
+class Scale(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+
+    def forward(self, x):
+        return x * self.weight
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2 + 1
+        return Scale(4)(x) + 1  # expect: DYN407 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a module of the project that forward builds, with a layer in one of its own
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.ReLU(), nn.LayerNorm(4))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        return self.inner(x) + 1
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2 + 1
+        return Outer()(x)  # expect: DYN407 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a subclass of a layer that forward builds
+class Norm(nn.LayerNorm):
+    pass
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2 + 1
+        return Norm(4)(x) + 1  # expect: DYN407 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a module of the project without parameters that forward builds
+class Scale(nn.Module):
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+        self.act = nn.ReLU()
+        self.register_buffer("shift", torch.ones(4))
+
+    def forward(self, x):
+        return self.act(x) * self.factor + self.shift
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2 + 1
+        return Scale(4)(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a module of the project whose layer is built only if it is asked for
+class Scale(nn.Module):
+    def __init__(self, learned=False):
+        super().__init__()
+        self.linear = nn.Linear(4, 4) if learned else nn.Identity()
+
+    def forward(self, x):
+        return self.linear(x) * 2
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2 + 1
+        return Scale()(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a backward hook on a layer
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.linear.register_full_backward_hook(self.watch)
+        self.norm = 0.0
+
+    def watch(self, module, into, outof):
+        self.norm = 1.0
+
+    def forward(self, x):
+        x = x * 2 + 1
+        return self.linear(x) + 1  # expect: DYN412 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a backward hook on a layer that the driver puts there
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.other = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.other(x * 2 + 1)
+        return self.linear(x) + 1  # expect: DYN412 break
+
+
+def drive():
+    model = Model()
+    model.linear.register_full_backward_pre_hook(lambda module, outof: outof)
+    run = torch.compile(model)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a backward hook on the model itself
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.register_full_backward_hook(lambda module, into, outof: None)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        return self.linear(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a forward hook on a layer that scales
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.linear.register_forward_hook(lambda module, given, out: out * 2)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        return self.linear(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a backward hook on a block of the project
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x) * 2
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+        self.block.register_full_backward_hook(lambda module, into, outof: None)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        return self.block(x) + 1  # expect: DYN412 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a hook on a parameter
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.linear.weight.register_hook(lambda gradient: gradient)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        return self.linear(x) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a backward hook that a method would put on a layer
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def debug(self):
+        self.linear.register_full_backward_hook(lambda module, into, outof: None)
+
+    def forward(self, x):
+        x = x * 2 + 1
+        return self.linear(x) + 1  # expect: DYN412 break note
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% rounds that a coin tells
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        rounds = random.choice([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])  # expect: DYN401 storm
+        for _ in range(rounds):
+            x = x + 1
+        return x
+
+
+def drive():
+    random.seed(0)
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% rounds that a coin picks out of two
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        for _ in range(random.choice([1, 2])):  # expect: DYN401 break
+            x = x + 1
+        return x
+
+
+def drive():
+    random.seed(0)
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% a list as long as a coin tells
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        parts = [x] * random.choice(range(1, 40))  # expect: DYN401 storm
+        return torch.stack(parts)
+
+
+def drive():
+    random.seed(0)
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% rounds that NumPy draws
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        rounds = np.random.randint(1, 40)  # expect: DYN401 storm
+        for _ in range(rounds):
+            x = x + 1
+        return x
+
+
+def drive():
+    np.random.seed(0)
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% rounds that the clock tells
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        rounds = int(time.time_ns() % 31)  # expect: DYN401 storm
+        for _ in range(rounds):
+            x = x + 1
+        return x * 0
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% a factor that a coin picks
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        coin = random.choice([0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5])  # expect: DYN401 break
+        return x * coin
+
+
+def drive():
+    random.seed(0)
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X)
+
+
+# %% the time as a text and nothing else
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 break
+        label = f"{now:.3f}"
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% the time in a text that is returned
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 break
+        return x + 1, f"at {now}"  # expect: DYN409 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)[0]
+
+
+# %% the time in the text of a key
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 break
+        out = {}
+        out[f"at/{now}"] = x + 1  # expect: DYN409 break
+        return out
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield list(run(X).values())
+
+
+# %% the time as a key
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 storm
+        return {str(now): x + 1}  # expect: DYN409 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield list(run(X).values())
+
+
+# %% a mean in the text of a metric
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        mean = x.mean().item()  # expect: DYN402 break
+        return x + 1, {"mean": mean, "label": f"{mean:.2f} in all"}  # expect: DYN409 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)[0]
+
+
+# %% the time in a text in a loop
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        now = time.time()  # expect: DYN401 break
+        for number in range(2):
+            label = f"at {now:.3f} s"  # expect: DYN409 break
+            x = x + 1
+        return x
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)
+
+
+# %% a mean in the text of an error that is not raised
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        mean = x.mean().item()  # expect: DYN402 break
+        if mean < -100:
+            raise ValueError(f"mean is {mean}")
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)
+
+
+# %% a mean in the text of a message
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        logger.info(f"mean {x.mean().item()}")  # expect: DYN401 break # expect: DYN402 break
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X + number)
