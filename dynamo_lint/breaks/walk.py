@@ -905,7 +905,7 @@ class _Walk:
         # What the call makes anew is right each time.
         if row is not None and not (receiver.fresh and row.effect == "stale"):
             self.record(row, node)
-            if row.varies and self.table.applies(row):
+            if row.varies and self.table.applies(row, self.off):
                 return self._drawn(node, values)
         if receiver.dotted == "torch.Generator" and name == "manual_seed":
             return receiver
@@ -1005,7 +1005,7 @@ class _Walk:
         row = self.table.function(dotted)
         if row is not None and "layout" not in words and not self._is_free(node, dotted, values):
             self.record(row, node)
-            if row.varies and self.table.applies(row):
+            if row.varies and self.table.applies(row, self.off):
                 return self._drawn(node, values)
         built = self.table.built.get(name) if package.startswith("torch.nn") else None
         if built is not None and not _is_plain(words) and (node is not self.kept or self.reading.building):
