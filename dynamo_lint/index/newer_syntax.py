@@ -24,22 +24,44 @@ _LONGEST = 2_000
 """Tokens of one statement: libcst's parser takes memory with the square of how deep it is nested."""
 
 
-def needed(source: bytes) -> Version | None:
-    """The version of Python whose syntax a file has; None if the running one knows it, or no version does."""
-    try:  # the parser of libcst knows the newest syntax under every Python
+def needed(source: bytes, line: int = 0) -> Version | None:
+    """The version of Python whose syntax a file has; None if the running one knows it, or no version does.
+
+    `line` is where the running Python failed: the statement around it says enough, and the whole file is only
+    looked at where that is no statement by itself.
+    """
+    try:
         text = decode(source)
+    except (SyntaxError, ValueError):
+        return None
+    found = (_newest(part) for part in (_statement(text, line), text) if part)
+    return next((version for version in found if version > sys.version_info[:2]), None)
+
+
+def _newest(text: str) -> Version:
+    """The newest version whose syntax a text has, as libcst reads it, which knows the newest everywhere."""
+    try:
         if _is_long(text):
-            return None
+            return 0, 0
         tree = cst.parse_module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError, cst.ParserSyntaxError, tokenize.TokenError):
-        return None
+        return 0, 0
     newest: Version = (0, 0)
     waiting: list[cst.CSTNode] = [tree]
     while waiting:
         node = waiting.pop()
         newest = max(newest, _since(node))
         waiting += node.children
-    return newest if newest > sys.version_info[:2] else None
+    return newest
+
+
+def _statement(text: str, line: int) -> str:
+    """The statement of the module around a line, as far as indentation tells; empty where there is none."""
+    lines = text.split("\n")
+    starts = [number for number, one in enumerate(lines, 1) if one[:1].isalpha() or one[:1] in ("@", "_")]
+    first = max((number for number in starts if number <= line), default=0)
+    after = min((number for number in starts if number > line), default=len(lines) + 1)
+    return "\n".join([*lines[first - 1 : after - 1], ""]) if first else ""
 
 
 def _is_long(text: str) -> bool:

@@ -43,7 +43,8 @@ def summarize(
     except SyntaxError as error:
         from dynamo_lint.index.newer_syntax import needed  # with libcst, which only such a file needs
 
-        needs, line = needed(source), error.lineno or 1
+        line = error.lineno or 1
+        needs = needed(source, line)
         if needs is None:
             return FileFacts(path, module, is_package, error=(line, error.msg or "invalid syntax"))
         wanted, running = (".".join(map(str, version)) for version in (needs, sys.version_info[:2]))
