@@ -69,7 +69,7 @@ def test_repetitions_are_counted(here: Path, capsys: pytest.CaptureFixture[str])
     (here / "a.py").write_text(READS)
     capsys.readouterr()
     assert run() == 1
-    assert capsys.readouterr().out.startswith("known.json:4:1: DYN905 1 of the 2 accepted DYN201 on ")
+    assert capsys.readouterr().out.startswith("known.json:4:1: note DYN905 1 of the 2 accepted DYN201 on ")
 
 
 def test_entry_that_stands_for_nothing_is_a_note_and_an_update_drops_it(
@@ -79,7 +79,7 @@ def test_entry_that_stands_for_nothing_is_a_note_and_an_update_drops_it(
     (here / "a.py").write_text(CLEAN)
     capsys.readouterr()
     assert run() == 1
-    assert capsys.readouterr().out.startswith("known.json:4:1: DYN905 ")
+    assert capsys.readouterr().out.startswith("known.json:4:1: note DYN905 ")
     assert run("--fail-level", "warning") == 0
     assert run("--ignore", "DYN905") == 0
     run("--update-baseline")
@@ -91,7 +91,7 @@ def test_entry_of_a_file_that_is_gone_is_unused(here: Path, capsys: pytest.Captu
     (here / "a.py").rename(here / "c.py")
     capsys.readouterr()
     assert run() == 1
-    assert [line.split(" ")[1] for line in capsys.readouterr().out.splitlines()] == ["DYN101", "DYN905"]
+    assert [line.split(" ")[2] for line in capsys.readouterr().out.splitlines()] == ["DYN101", "DYN905"]
 
 
 def test_what_a_run_cannot_see_is_neither_called_unused_nor_dropped(here: Path) -> None:

@@ -32,7 +32,7 @@ def test_text_on_stdin_is_linted(
 ) -> None:
     feed(COUNTER)
     assert cli.run(["-", "--output-format", "concise", "-q"]) == 1
-    assert capsys.readouterr().out.startswith("<stdin>:10:9: DYN101 [storm] ")
+    assert capsys.readouterr().out.startswith("<stdin>:10:9: error DYN101 [storm] ")
 
 
 def test_text_with_a_file_name_is_linted_as_part_of_its_project(
@@ -54,7 +54,7 @@ def test_text_with_a_new_file_name_and_with_a_syntax_error(
 ) -> None:
     feed("def f(:\n")
     assert cli.run(["-", "--stdin-filename", "new/b.py", "-q", "--output-format", "concise"]) == 1
-    assert capsys.readouterr().out.startswith("new/b.py:1:1: DYN901 ")
+    assert capsys.readouterr().out.startswith("new/b.py:1:1: error DYN901 ")
 
 
 def test_excluded_text_is_not_linted_with_force_exclude(here: Path, feed: Callable[[str], None]) -> None:
@@ -205,7 +205,7 @@ def test_full_disk_behind_stderr_does_not_change_the_findings(here: Path) -> Non
     with Path("/dev/full").open("w") as full:
         process = spawn("--output-format", "concise", stderr=full)
         out, _ = process.communicate()
-    assert out.startswith("a.py:10:9: DYN101")
+    assert out.startswith("a.py:10:9: error DYN101")
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_code_that_compiles_nothing_is_not_called_clean(
 def test_assumed_regions_are_judged(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").write_text(EAGER)
     assert cli.run(["--assume-compiled", "--output-format", "concise"]) == 1
-    assert capsys.readouterr().out.startswith("a.py:10:9: DYN101 [storm] ")
+    assert capsys.readouterr().out.startswith("a.py:10:9: error DYN101 [storm] ")
     assert cli.run(["--assume", "blocks"]) == 0
 
 
@@ -188,7 +188,7 @@ def test_unused_suppression_is_a_note_where_code_is_compiled(
     comment = "pass  # dynamo-lint: ignore[DYN101]"
     (here / "a.py").write_text(CLEAN.replace("pass", comment))
     assert cli.run(["--output-format", "concise"]) == 1
-    assert capsys.readouterr().out == "a.py:10:15: DYN903 `ignore[DYN101]` is an unused suppression\n"
+    assert capsys.readouterr().out == "a.py:10:15: note DYN903 `ignore[DYN101]` is an unused suppression\n"
     (here / "a.py").write_text(EAGER.replace("self.calls += 1", comment))
     assert cli.run([]) == 0
 

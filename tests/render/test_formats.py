@@ -88,7 +88,7 @@ PLACES: dict[str, Callable[[str], Iterator[tuple[str, int, str]]]] = {
     ),
     "concise": lambda text: (
         (path, int(line), code)
-        for path, line, code in re.findall(r"^(\S+\.py):(\d+):\d+: (DYN\d+)", text, re.MULTILINE)
+        for path, line, code in re.findall(r"^(\S+\.py):(\d+):\d+: \w+ (DYN\d+)", text, re.MULTILINE)
     ),
     "grouped": lambda text: (
         (block.partition(":\n")[0], int(line), code)

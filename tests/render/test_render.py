@@ -191,7 +191,7 @@ def test_escape_codes_in_source_and_messages_do_not_reach_the_terminal(root: Pat
 def test_places_outside_the_working_directory_are_absolute(root: Path, tmp_path: Path) -> None:
     look = Look(root=root, cwd=tmp_path / "elsewhere")
     assert concise.render(report(root), look).startswith(
-        f"{root.as_posix()}/src/moe.py:11:9: DYN101 [storm] "
+        f"{root.as_posix()}/src/moe.py:11:9: error DYN101 [storm] "
     )
 
 
