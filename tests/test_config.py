@@ -120,7 +120,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         exclude=DEFAULT_EXCLUDE,
         torch_version=(2, 13),
         min_confidence="likely",
-        fail_level="note",
+        fail_level="warning",
         assume="none",
         recompile_limit=8,
     )

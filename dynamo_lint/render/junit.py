@@ -1,4 +1,4 @@
-"""JUnit XML, which most CI services can show: a suite for each file, a failed test for each finding."""
+"""JUnit XML, which most CI services can show: a suite for each file, a test for each finding."""
 
 from __future__ import annotations
 
@@ -13,19 +13,27 @@ from dynamo_lint.terminal import clean
 
 
 def render(report: Report, view: View) -> str:
-    """One passed test stands for a run without findings, since some services refuse an empty report."""
+    """The document; a test has failed where its finding fails the run.
+
+    One passed test stands for a run without findings, since some services refuse an empty report.
+    """
     total = len(report.findings)
+    failures = str(sum(map(report.is_failure, report.findings)))
     suites = ElementTree.Element(
-        "testsuites", name="dynamo-lint", tests=str(max(total, 1)), failures=str(total), errors="0"
+        "testsuites", name="dynamo-lint", tests=str(max(total, 1)), failures=failures, errors="0"
     )
     for path, group in groupby(report.findings, key=lambda finding: finding.span.path):
         findings = list(group)
-        count = str(len(findings))
         suite = ElementTree.SubElement(
-            suites, "testsuite", name=clean(view.path(path)), tests=count, failures=count, errors="0"
+            suites,
+            "testsuite",
+            name=clean(view.path(path)),
+            tests=str(len(findings)),
+            failures=str(sum(map(report.is_failure, findings))),
+            errors="0",
         )
         for finding in findings:
-            _case(suite, finding, clean(view.path(path)))
+            _case(suite, finding, clean(view.path(path)), report.is_failure(finding))
     if not total:
         suite = ElementTree.SubElement(
             suites, "testsuite", name="dynamo-lint", tests="1", failures="0", errors="0"
@@ -37,7 +45,7 @@ def render(report: Report, view: View) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def _case(suite: ElementTree.Element, finding: Finding, path: str) -> None:
+def _case(suite: ElementTree.Element, finding: Finding, path: str, failed: bool) -> None:
     span = finding.span
     case = ElementTree.SubElement(
         suite,
@@ -47,8 +55,10 @@ def _case(suite: ElementTree.Element, finding: Finding, path: str) -> None:
         file=path,
         line=str(span.line),
     )
-    failure = ElementTree.SubElement(
-        case, "failure", message=clean(finding.message), type=f"{finding.severity} {finding.effect}".strip()
-    )
+    text = f"{path}:{span.line}:{span.column}\n" + "\n".join(map(clean, explained(finding)))
+    kind = f"{finding.severity} {finding.effect}".strip()
     # XML can't carry control characters at all, not even escaped.
-    failure.text = f"{path}:{span.line}:{span.column}\n" + "\n".join(map(clean, explained(finding)))
+    if failed:
+        ElementTree.SubElement(case, "failure", message=clean(finding.message), type=kind).text = text
+    else:
+        ElementTree.SubElement(case, "system-out").text = f"{kind}: {clean(finding.message)}\n{text}"
