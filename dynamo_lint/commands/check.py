@@ -195,6 +195,8 @@ def check(
     output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
         output.conclude(report, settings, color, output_file, statistics)
+    if report.lacks_entries:
+        say("dynamo-lint: nothing in the project is compiled, and fail-on-nothing-compiled is set")
     if report.fails and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
     return None

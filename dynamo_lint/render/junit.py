@@ -15,12 +15,14 @@ from dynamo_lint.terminal import clean
 def render(report: Report, view: View) -> str:
     """The document; a test has failed where its finding fails the run.
 
-    One passed test stands for a run without findings, since some services refuse an empty report.
+    One more test stands for a run without findings, since some services refuse an empty report; it has failed
+    where something ought to be compiled.
     """
-    total = len(report.findings)
-    failures = str(sum(map(report.is_failure, report.findings)))
+    more = report.lacks_entries or not report.findings
+    total = len(report.findings) + more
+    failures = str(sum(map(report.is_failure, report.findings)) + report.lacks_entries)
     suites = ElementTree.Element(
-        "testsuites", name="dynamo-lint", tests=str(max(total, 1)), failures=failures, errors="0"
+        "testsuites", name="dynamo-lint", tests=str(total), failures=failures, errors="0"
     )
     for path, group in groupby(report.findings, key=lambda finding: finding.span.path):
         findings = list(group)
@@ -34,11 +36,15 @@ def render(report: Report, view: View) -> str:
         )
         for finding in findings:
             _case(suite, finding, clean(view.path(path)), report.is_failure(finding))
-    if not total:
+    if more:
+        failed = str(int(report.lacks_entries))
         suite = ElementTree.SubElement(
-            suites, "testsuite", name="dynamo-lint", tests="1", failures="0", errors="0"
+            suites, "testsuite", name="dynamo-lint", tests="1", failures=failed, errors="0"
         )
-        ElementTree.SubElement(suite, "testcase", name="no findings", classname="dynamo-lint")
+        name = "something is compiled" if report.lacks_entries else "no findings"
+        case = ElementTree.SubElement(suite, "testcase", name=name, classname="dynamo-lint")
+        if report.lacks_entries:
+            ElementTree.SubElement(case, "failure", message="nothing in the project is compiled")
     ElementTree.indent(suites)
     # In ASCII it is the same document whatever encoding stdout has.
     text = ElementTree.tostring(suites, encoding="us-ascii").decode("ascii")

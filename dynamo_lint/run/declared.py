@@ -24,6 +24,8 @@ def is_compiled(
     Raises a `ConfigError` if one matches nothing in the project either.
     """
     idle += _overrides(settings, found)
+    if settings.source is None:  # what no configuration declares, who calls this knows
+        idle = tuple(one for one in idle if not one.key)
     if idle or (settings.fail_on_nothing_compiled and not here):
         project = whole_project(settings, found)
         if project.root != found.root or not set(project.files) <= set(found.files):
