@@ -69,7 +69,7 @@ def regions(
         gathering = GrowingTables(OF_REGIONS)
         facts = read_facts(content, sources, means, gathering.add)
         _, what = with_deep_stack(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
-        is_compiled(settings, found, bool(what.hot), what.idle, means)
+        is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
     shown = part(what, found.reported)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:

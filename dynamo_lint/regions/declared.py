@@ -23,7 +23,7 @@ _BLOCK_LISTS = ("_repeated_blocks", "_no_split_modules")
 _NO_DEFINITION = "no class or function has this name"
 _NO_USE = "nothing that is defined or used has this name"
 _WILD = frozenset("*?[")
-_NO_FORWARD = "it defines no forward, so nothing would be compiled"
+_NO_CODE = "to call it runs no code that is read here; name the method that is compiled"
 
 
 def declared_entries(
@@ -134,8 +134,10 @@ def idle_declarations(
     )
     for key, declared in used:
         for value in declared:
-            pattern = wrapper(value)[0] if key == "compile-wrappers" else value
-            if not _is_defined(project, pattern) and not _is_used(project, pattern):
+            pattern, place = wrapper(value)
+            refs = [*_named(project, pattern)]
+            fits = key != "compile-wrappers" or any(_takes(project, ref, place) for ref in refs)
+            if not (fits if refs else _is_used(project, pattern)):
                 found.append((key, value))
     idle = [Idle("", f"{one.path}:{one.line}: `{one.expression}`", one.why) for one in comments]
     idle += [Idle(*one, _why(project, *one)) for one in found if not _is_unread(project, one[1])]
@@ -154,6 +156,14 @@ def _named(project: Project, pattern: str) -> Iterator[ClassRef | FunctionRef]:
     yield from (ref for ref in project.classes() if matches(project, ref, (pattern,)))
     functions = (ref for ref in project.functions() if ref.key != ir.MODULE_KEY)
     yield from (ref for ref in functions if matches(project, ref, (pattern,)))
+
+
+def _takes(project: Project, ref: ClassRef | FunctionRef, place: int) -> bool:
+    """Whether a function may be given so many arguments; what a class takes is left open."""
+    if isinstance(ref, ClassRef):
+        return True
+    parameters = project.function(ref).parameters
+    return any(one.kind == "vararg" for one in parameters) or place < len(parameters)
 
 
 def _is_defined(project: Project, pattern: str) -> bool:
@@ -195,9 +205,9 @@ def _is_unread(project: Project, pattern: str) -> bool:
 
 
 def _why(project: Project, key: str, value: str) -> str:
-    pattern = wrapper(value)[0] if key == "compile-wrappers" else value
-    if key == "regions" and _is_defined(project, pattern):
-        return _NO_FORWARD
+    pattern, place = wrapper(value)
+    if _is_defined(project, pattern):
+        return _NO_CODE if key == "regions" else f"it takes no argument {place}, as counted from 0"
     names = [f"{project.files[ref.path].module}:{ref.key}" for ref in _named(project, "*")]
     if key not in ("regions", "not-regions"):
         outside = (symbol.dotted for symbol in _imported(project) if isinstance(symbol, ExternalSymbol))

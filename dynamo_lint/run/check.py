@@ -34,7 +34,7 @@ def check(
     """Lint the files that were found; findings that are `accepted` are only counted."""
     content = read_content(settings.region_comment, found, sources, effort.store)
     judged = judge(settings, found, content, sources, effort)
-    compiles = is_compiled(settings, found, judged.compiles, judged.idle, effort)
+    compiles = is_compiled(settings, found, sources, judged.compiles, judged.idle, effort)
     meant = {error.path for error in judged.errors if error.needs and _is_for_newer(found, error.path)}
     raw = [one for one in judged.findings if one.code != "DYN901" or one.span.path not in meant]
     level = levels_of(settings.policy, catalogue, found.root)

@@ -16,14 +16,19 @@ from dynamo_lint.sources import Sources
 
 
 def is_compiled(
-    settings: Settings, found: Discovered, here: bool, idle: tuple[Idle, ...], effort: Effort = ALONE
+    settings: Settings,
+    found: Discovered,
+    sources: Sources,
+    here: bool,
+    idle: tuple[Idle, ...],
+    effort: Effort = ALONE,
 ) -> bool:
     """Whether anything is compiled, in the whole project where that matters and only a part was named.
 
     `here` says so of the files that were found, and `idle` are the declarations that match nothing in them.
     Raises a `ConfigError` if one matches nothing in the project either.
     """
-    idle += _overrides(settings, found)
+    idle += _without_files(settings, found, sources)
     if settings.source is None:  # what no configuration declares, who calls this knows
         idle = tuple(one for one in idle if not one.key)
     if idle or (settings.fail_on_nothing_compiled and not here):
@@ -32,7 +37,7 @@ def is_compiled(
             sources = Sources(project.root)
             content = read_content(settings.region_comment, project, sources, effort.store)
             judged = judge(settings, project, content, sources, replace(effort, progress=None))
-            here, idle = judged.compiles, (*judged.idle, *_overrides(settings, project))
+            here, idle = judged.compiles, (*judged.idle, *_without_files(settings, project, sources))
     if idle:
         raise ConfigError(complaint(settings, idle))
     return here
@@ -54,6 +59,18 @@ def complaint(settings: Settings, idle: tuple[Idle, ...]) -> str:
     return f"{place}{said} matches nothing: {first.why}{more}"
 
 
-def _overrides(settings: Settings, found: Discovered) -> tuple[Idle, ...]:
+def _without_files(settings: Settings, found: Discovered, sources: Sources) -> tuple[Idle, ...]:
+    """The declarations about files that no file is meant by."""
     paths = unmatched(settings.policy, found.root, found.files)
-    return tuple(Idle("overrides", path, "the project has no such file") for path in paths)
+    idle = [Idle("overrides", path, "the project has no such file") for path in paths]
+    comment = settings.region_comment
+    if comment is not None and not any(_has(sources, path, comment.encode()) for path in found.files):
+        idle.append(Idle("region-comment", comment, "no file of the project has this comment"))
+    return tuple(idle)
+
+
+def _has(sources: Sources, path: str, text: bytes) -> bool:
+    try:
+        return text in sources.raw(path)
+    except OSError:
+        return False

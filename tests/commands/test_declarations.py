@@ -21,10 +21,10 @@ def project(here: Path) -> Path:
     (here / "pkg").mkdir()
     (here / "pkg/__init__.py").touch()
     (here / "pkg/moe.py").write_text(
-        EAGER + "\n\nclass Plain: ...\n\n\ndef wrap(mode, model): return model\n"
+        EAGER + "\n\nclass Plain: ...\n\n\ndef wrap(mode, model): return model\n\n\ndef eager(): ...\n"
     )
     (here / "other").mkdir()
-    (here / "other/use.py").write_text(LIBRARY)
+    (here / "other/use.py").write_text(LIBRARY + "# compiled elsewhere\ndef g(x): ...\n")
     (here / "a.py").write_text("x = 1\n")
     return here
 
@@ -45,9 +45,11 @@ def project(here: Path) -> Path:
             '"zz:qq" matches nothing: no class or function has this name',
         ),
         ('regions = ["pkg.mo*:*"]\nnot-regions = ["pkg.debug:*"]', '"pkg.debug:*" matches nothing'),
-        ('regions = ["pkg.moe:Plain"]', "it defines no forward, so nothing would be compiled"),
+        ('regions = ["pkg.moe:Plain"]', "to call it runs no code that is read here; name the method"),
         ('not-regions = ["pkg.moe.Counte"]', "did you mean 'pkg.moe:Counter'?"),
         ('compile-wrappers = ["pkg.moe:warp#1"]', "did you mean 'pkg.moe:wrap'?"),
+        ('compile-wrappers = ["pkg.moe:wrap#2"]', "it takes no argument 2, as counted from 0"),
+        ('region-comment = "our region"', "no file of the project has this comment"),
         ('compile-decorators = ["lib.jit:fusr"]', "did you mean 'lib.jit:fuser'?"),
         ('disable-decorators = ["lib.skip:eagre"]', "nothing that is defined or used has this name"),
         ('probes = ["pkg/mo.py"]', "there is no such file; did you mean 'pkg/moe.py'?"),
@@ -81,11 +83,12 @@ def test_a_declaration_that_matches_nothing_exits_2_with_place_key_value_and_a_g
         'not-regions = ["pkg.moe:*"]',
         'not-regions = ["pkg.moe:Plain"]',
         'compile-wrappers = ["pkg.moe:wrap#1"]',
-        'compile-wrappers = ["lib.jit:fuser"]',
+        'compile-wrappers = ["lib.jit:fuser", "pkg.moe:Counter#7"]',
+        'region-comment = "compiled elsewhere"',
         'compile-decorators = ["lib.jit:fuser"]',
         'compile-decorators = ["*:fuser"]',
         'disable-decorators = ["lib.skip:eager", "lib.skip.eager"]',
-        'disable-decorators = ["pkg.moe:wrap"]',
+        'disable-decorators = ["pkg.moe:wrap", "pkg.moe:eager"]',
         'probes = ["pkg", "probes.py", "probes.py::probe_it"]',
         '[[overrides]]\npaths = ["pkg", "*.py", "other/**"]\nselect = []',
         'per-file-ignores = { "no/such/file.py" = ["DYN1"] }',

@@ -576,7 +576,9 @@ def test_nothing_in_a_hostile_project_runs(here: Path) -> None:
     wrappers = "compile-wrappers = [\"eval:open('ran', 'w')#0\"]\n"
     (here / ".dynamo_lint_cache").mkdir()
     (here / ".dynamo_lint_cache" / "entries.db").write_bytes(b"cos\nsystem\n(S'touch ran'\ntR.")
-    (here / "a.py").write_text(model() + code.replace("open", "compiled and open"))
+    (here / "a.py").write_text(
+        model() + code.replace("open", "compiled and open") + "# (a+)+$\ndef f(): ...\n"
+    )
     program = Path(sys.executable).parent / "dynamo-lint"
     start = "import sys; sys.path[:0] = [sys.argv.pop(1)]; from dynamo_lint.cli import main; main()"
     command = [str(program)] if program.exists() else [sys.executable, "-P", "-c", start]
