@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import files
 from dynamo_lint.findings import Finding, Span
+from dynamo_lint.levels import Level
 from dynamo_lint.lintrules import lint_finding
 
 SCHEMA_VERSION = 1
@@ -109,7 +110,7 @@ def unused(
     idle: Iterable[tuple[Entry, int]],
     root: Path,
     judged: Collection[str],
-    codes: Collection[str],
+    level: Callable[[str], Level],
 ) -> list[Finding]:
     """A finding for each entry that stands for nothing, as far as this run can know.
 
@@ -120,7 +121,7 @@ def unused(
     for entry, missing in idle:
         path = baseline.local(entry.key.path, root)
         known = path in judged or not (root / path).exists()
-        if not known or entry.key.code not in codes:
+        if not known or entry.key.code not in level(path).codes:
             continue
         which = "the accepted" if entry.count == 1 else f"{missing} of the {entry.count} accepted"
         found.append(
@@ -141,14 +142,14 @@ def updated(
     findings: Iterable[Finding],
     root: Path,
     reported: Collection[str],
-    codes: Collection[str],
+    level: Callable[[str], Level],
 ) -> str:
     """The text of a baseline for `findings`; entries that this run could not see stay as they are."""
     counts = Counter(baseline.key(finding, root) for finding in findings if finding.code != UNUSED)
     for entry in baseline.entries:
         path = baseline.local(entry.key.path, root)
         seen = path in reported or not (root / path).exists()
-        if not seen or entry.key.code not in codes:
+        if not seen or entry.key.code not in level(path).codes:
             counts[entry.key] += entry.count
     rows = [
         {"path": key.path, "code": key.code, "symbol": key.symbol, "subject": key.subject}

@@ -8,17 +8,38 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint import files
+from dynamo_lint import __version__, files
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.contract import Contract, read_contract
 from dynamo_lint.findings import SEVERITIES
-from dynamo_lint.raw_values import Reader, Wrong, choice, flag, line_of, number, strings, table, text
+from dynamo_lint.level_tables import (
+    OVERRIDES,
+    PER_FILE_IGNORES,
+    SEVERITY,
+    confidence,
+    read_overrides,
+    read_per_file_ignores,
+    read_severity,
+)
+from dynamo_lint.levels import CONFIDENCES, PRESETS, Choices, Override, Policy
+from dynamo_lint.raw_values import (
+    Keys,
+    Reader,
+    Wrong,
+    choice,
+    entry,
+    flag,
+    line_of,
+    number,
+    quoted,
+    selectors,
+    strings,
+    table,
+    text,
+)
 from dynamo_lint.regions.options import RegionOptions
-
-CONFIDENCES = ("possible", "likely", "certain")
-OLDER_WORDS = {"assumed": "possible"}
-"""Words that earlier versions used, which configurations and scripts may still hold."""
-"""From a guess to a proof; `min-confidence` compares positions in this tuple."""
+from dynamo_lint.required import satisfies
+from dynamo_lint.selectors import closest
 
 ASSUMPTIONS = ("none", "blocks", "modules")
 OUTPUT_FORMATS = (
@@ -66,6 +87,9 @@ FILE_NAMES = ("dynamo-lint.toml", "pyproject.toml")
 """Looked for in each folder in this order."""
 
 
+REQUIRED = "required-version"
+
+
 class ConfigError(Exception):
     """A configuration that cannot be used; the text says where and what to do."""
 
@@ -76,12 +100,20 @@ class Settings:
 
     select: tuple[str, ...] | None = None
     """None selects all rules but the pedantic ones."""
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+    severity: Mapping[str, str] = field(default_factory=dict)
+    """Levels by selector."""
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Selectors by pattern."""
+    overrides: tuple[Override, ...] = ()
+    preset: str | None = None
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
     torch_version: tuple[int, int] = (2, 13)
     min_confidence: str = "likely"
-    fail_level: str = "note"
+    fail_level: str = "warning"
     assume: str = "none"
     regions: tuple[str, ...] = ()
     not_regions: tuple[str, ...] = ()
@@ -96,8 +128,75 @@ class Settings:
     probes: tuple[Path, ...] = ()
     """Files with functions that `confirm` runs."""
     contract: Contract = field(default_factory=Contract)
+    fail_on_nothing_compiled: bool = False
+    required_version: str | None = None
     source: Path | None = None
     """The file that the settings come from."""
+    top: Path | None = field(default=None, compare=False)
+    """The folder that patterns of paths count from, if that is not the folder of the file."""
+    stated: frozenset[str] = field(default=frozenset(), compare=False)
+    """The keys that the file has."""
+    given: frozenset[str] = field(default=frozenset(), compare=False)
+    """The keys that the command line sets."""
+
+    @property
+    def policy(self) -> Policy:
+        """The part that says which rules are reported where, and how severe they are."""
+        preset = PRESETS.get(self.preset or "")
+        file = Choices(
+            select=self.select,
+            extend_select=self.extend_select,
+            ignore=self.ignore,
+            extend_ignore=self.extend_ignore,
+            severity=self.severity,
+            min_confidence=self.min_confidence,
+            fail_level=self.fail_level,
+        )
+        return Policy(
+            tables=(*((Choices(severity=preset.severity),) if preset else ()), file),
+            overrides=self.overrides,
+            commanded=Choices(
+                select=self.select if "select" in self.given else None,
+                ignore=self.ignore if "ignore" in self.given else None,
+                min_confidence=self.min_confidence if "min-confidence" in self.given else None,
+                fail_level=self.fail_level if "fail-level" in self.given else None,
+            ),
+            per_file_ignores=self.per_file_ignores,
+            pedantic=self.pedantic,
+            home=self.home,
+        )
+
+    @property
+    def home(self) -> Path:
+        """The folder that patterns of paths count from."""
+        return self.top or (self.source.parent if self.source else Path.cwd())
+
+    @property
+    def least_confidence(self) -> str:
+        """The lowest confidence that a finding can be reported with anywhere."""
+        others = () if "min-confidence" in self.given else (one.choices for one in self.overrides)
+        words = [self.min_confidence, *(one.min_confidence for one in others if one.min_confidence)]
+        return min(words, key=CONFIDENCES.index)
+
+    @property
+    def wants_everything(self) -> bool:
+        """Whether rules also report what costs nothing but breaks a house policy."""
+        return self.pedantic or "ALL" in map(str.upper, (*(self.select or ()), *self.extend_select))
+
+    @property
+    def unfiltered(self) -> Settings:
+        """These settings, with everything reported that is found."""
+        return replace(
+            self,
+            select=None,
+            extend_select=(),
+            ignore=(),
+            extend_ignore=(),
+            severity={},
+            per_file_ignores={},
+            overrides=(),
+            min_confidence="possible",
+        )
 
     @property
     def region_options(self) -> RegionOptions:
@@ -109,7 +208,7 @@ class Settings:
             compile_decorators=self.compile_decorators,
             disable_decorators=self.disable_decorators,
             assume=self.assume,
-            guesses=self.min_confidence == "possible",
+            guesses=self.least_confidence == "possible",
         )
 
 
@@ -136,7 +235,9 @@ def load(start: Path, file: Path | None = None, isolated: bool = False) -> Setti
 
 def override(settings: Settings, **options: Any) -> Settings:
     """Settings with the options that were given on the command line (those that are not None)."""
-    return replace(settings, **{key: value for key, value in options.items() if value is not None})
+    given = {key: value for key, value in options.items() if value is not None}
+    keys = frozenset(key.replace("_", "-") for key in given)
+    return replace(settings, **given, given=settings.given | keys)
 
 
 def parse_torch_version(text: str) -> tuple[int, int]:
@@ -176,25 +277,45 @@ def _found(file: Path, named: bool = False) -> tuple[str, Mapping[str, object]] 
 
 def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
     try:
+        if REQUIRED in raw:  # first, since a newer version may have other keys
+            entry(raw[REQUIRED], _running, REQUIRED)
         values = table(raw, {key: about.read for key, about in KEYS.items()})
     except Wrong as wrong:
         raise ConfigError(f"{_place(file, content, wrong.keys)}: {wrong}") from None
+    if "preset" in values:
+        values.setdefault("pedantic", PRESETS[values["preset"]].pedantic)
     home = file.absolute().parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
         if not files.inside(values["baseline"], [files.around(home)]):
             raise ConfigError(f"{file}: baseline leads out of the project; name it with --baseline")
     if "probes" in values:
+        for probe in values["probes"]:
+            if (missing := _missing_probe(home, probe)) is not None:
+                raise ConfigError(f"{_place(file, content, ('probes',))}: probes: {quoted(probe)}: {missing}")
         values["probes"] = tuple(home / probe for probe in values["probes"])
-    return Settings(**values, source=file.absolute())
+    return Settings(**values, source=file.absolute(), stated=frozenset(raw))
 
 
-def place_of(file: Path, *keys: str) -> str:
+def _missing_probe(home: Path, probe: str) -> str | None:
+    """Why `confirm` would find nothing there; None if it may."""
+    name, _, function = probe.partition("::")
+    path = home / name
+    if not path.exists():
+        guess = closest(path.name, [one.name for one in path.parent.glob("*.py")])
+        hint = f"; did you mean {str(Path(name).with_name(guess))!r}?" if guess else ""
+        return f"there is no such file{hint}"
+    if path.is_file() and f"def {function or 'probe_'}".encode() not in files.read(path):
+        return f"it contains no function named {function or 'probe_*'}"
+    return None
+
+
+def place_of(file: Path, *keys: str | int) -> str:
     """The file and line of a key in a configuration that was read."""
     return _place(file, files.read_named(file).decode("utf-8"), keys)
 
 
-def _place(file: Path, content: str, keys: tuple[str, ...]) -> str:
+def _place(file: Path, content: str, keys: Keys) -> str:
     outer = ("tool", "dynamo-lint") if file.name == "pyproject.toml" else ()
     line = line_of(content, (*outer, *keys))
     return f"{file}:{line}" if line else str(file)
@@ -207,8 +328,25 @@ def _torch_version(raw: object) -> tuple[int, int]:
     return parse_torch_version(raw if isinstance(raw, str) else "")
 
 
-def _confidence(raw: object) -> str:
-    return choice(*CONFIDENCES)(OLDER_WORDS.get(raw, raw) if isinstance(raw, str) else raw)
+def _running(raw: object) -> str:
+    """The versions that may run, which this one must be among."""
+    wanted = text(raw)
+    if not satisfies(__version__, wanted):
+        raise Wrong((REQUIRED,), f"this is dynamo-lint {__version__}, and {REQUIRED} is {wanted!r}")
+    return wanted
+
+
+def _compilers(example: str) -> Reader:
+    """A reader of functions that compile, each with the position of its argument if `example` has one."""
+    shape = re.compile(r"[^#]*[^\W\d]\w*" + (r"(#\d+)?" if "#" in example else ""))
+
+    def read(raw: object) -> tuple[str, ...]:
+        words = strings(raw)
+        if not all(map(shape.fullmatch, words)):
+            raise ValueError(f'functions by their names, such as ["{example}"]')
+        return words
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,19 +362,45 @@ class Key:
 
 
 KEYS: Mapping[str, Key] = {
-    "select": Key(strings, 'report only these rules: codes, prefixes, names or `"ALL"`', '["DYN1"]'),
-    "ignore": Key(strings, "do not report these rules", '["DYN203"]'),
+    REQUIRED: Key(_running, "versions of dynamo-lint that may run; another exits 2", '">=0.1"'),
+    "preset": Key(
+        choice(*PRESETS),
+        "a policy to start from: `strict` makes an error of Python state that compiled code writes, of "
+        "attributes that it looks up by text, and of reads of the environment, and turns on `pedantic`",
+        choices=tuple(PRESETS),
+    ),
+    "select": Key(selectors, 'report only these rules: codes, prefixes, names or `"ALL"`', '["DYN1"]'),
+    "extend-select": Key(selectors, "report these rules as well", '["unresolved-entry"]'),
+    "ignore": Key(selectors, "do not report these rules", '["DYN203"]'),
+    "extend-ignore": Key(selectors, "do not report these rules either", '["DYN203"]'),
+    SEVERITY: Key(
+        read_severity,
+        'how severe rules are: `"error"`, `"warning"`, `"note"`, or `"off"`',
+        '{ DYN201 = "error", DYN4 = "note" }',
+    ),
+    PER_FILE_IGNORES: Key(
+        read_per_file_ignores,
+        "rules that are not reported in some files, by patterns as in `.gitignore`",
+        '{ "tests/**" = ["DYN1"] }',
+    ),
+    OVERRIDES: Key(
+        read_overrides,
+        "tables for some `paths`, with any of `select`, `extend-select`, `ignore`, `extend-ignore`, "
+        "`severity`, `min-confidence`, `fail-level`",
+        '[{ paths = ["src/kernels"], fail-level = "note" }]',
+    ),
     "pedantic": Key(flag, "report house-style notes as well"),
     "torch-version": Key(_torch_version, 'the torch version you compile with, `"2.6"` to `"2.15"`'),
     "recompile-limit": Key(number(1), "`torch._dynamo.config.recompile_limit`, if you change it"),
     "min-confidence": Key(
-        _confidence,
+        confidence,
         "lowest confidence that a line is compiled, for findings to be reported",
         choices=CONFIDENCES,
     ),
     "fail-level": Key(
         choice(*SEVERITIES), "lowest severity that makes the exit status 1", choices=SEVERITIES
     ),
+    "fail-on-nothing-compiled": Key(flag, "exit 1 if nothing in the project is compiled"),
     "regions": Key(
         strings,
         "classes and functions that are compiled by code that dynamo-lint cannot see",
@@ -245,9 +409,13 @@ KEYS: Mapping[str, Key] = {
     "not-regions": Key(strings, "classes and functions that are never compiled", '["pkg.debug:*"]'),
     "region-comment": Key(text, "your own comment that marks a region", '"regional_compile region"'),
     "compile-wrappers": Key(
-        strings, "functions that compile their Nth argument", '["pkg.util:maybe_compile#0"]'
+        _compilers("pkg.util:maybe_compile#0"),
+        "functions that compile their Nth argument",
+        '["pkg.util:maybe_compile#0"]',
     ),
-    "compile-decorators": Key(strings, "decorators that compile", '["pkg.jit:jit_fuser"]'),
+    "compile-decorators": Key(
+        _compilers("pkg.jit:jit_fuser"), "decorators that compile", '["pkg.jit:jit_fuser"]'
+    ),
     "disable-decorators": Key(
         strings, "decorators that keep a function out of the graph", '["pkg.jit:eager"]'
     ),

@@ -21,9 +21,6 @@ LINT_RULES: Mapping[str, str] = {
 }
 """Names by code."""
 
-QUIET_RULES = frozenset({"DYN902"})
-"""Off unless selected by their own code or prefix, or by `pedantic`."""
-
 
 def lint_finding(
     code: str, span: Span, subject: str, message: str, cost: str, fix: str | Fix, severity: str = "note"

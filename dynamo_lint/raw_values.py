@@ -6,23 +6,28 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from dynamo_lint.selectors import closest
+from dynamo_lint.selectors import UnknownSelector, catalogue, closest, matching
 
 T = TypeVar("T")
 Reader = Callable[[object], object]
 """Returns the value; a ValueError says what was expected."""
 
 
+Key = str | int
+Keys = tuple[Key, ...]
+"""The way to a value: the key of each table, outermost first, and for one of several tables its number."""
+
+
 class Wrong(ValueError):
     """A key or a value that cannot be used; the text says what is wrong."""
 
-    def __init__(self, keys: tuple[str, ...], text: str) -> None:
+    def __init__(self, keys: Keys, text: str) -> None:
         super().__init__(text)
         self.keys = keys
-        """The way to it: the key of each table, outermost first."""
+        """The way to it."""
 
 
-def table(raw: Mapping[str, object], readers: Mapping[str, Reader], *outer: str) -> dict[str, Any]:
+def table(raw: Mapping[str, object], readers: Mapping[str, Reader], *outer: Key) -> dict[str, Any]:
     """The values of a table whose keys are known, by their names in Python; `outer` are the tables around."""
     values: dict[str, Any] = {}
     for key, value in raw.items():
@@ -34,31 +39,45 @@ def table(raw: Mapping[str, object], readers: Mapping[str, Reader], *outer: str)
     return values
 
 
-def entry(raw: object, reader: Callable[[object], T], *keys: str) -> T:
+def entry(raw: object, reader: Callable[[object], T], *keys: Key) -> T:
     """The value at the end of some keys."""
     try:
         return reader(raw)
     except Wrong:
         raise
+    except UnknownSelector as unknown:
+        raise Wrong(keys, f"{dotted(*keys)}: {unknown}") from None
     except ValueError as expected:
         raise Wrong(keys, f"{dotted(*keys)} = {quoted(raw)}: expected {expected}") from None
 
 
-def dotted(*keys: str) -> str:
+def dotted(*keys: Key) -> str:
     """Keys as TOML writes the way to a value."""
-    return ".".join(key if re.fullmatch(r"[\w-]+", key) else f'"{key}"' for key in keys)
+    names = [key for key in keys if isinstance(key, str)]
+    return ".".join(name if re.fullmatch(r"[\w-]+", name) else f'"{name}"' for name in names)
 
 
-def line_of(text: str, keys: tuple[str, ...]) -> int | None:
+def line_of(text: str, keys: Keys) -> int | None:
     """The line of a TOML text on which the last of some keys stands; None where it is not found."""
     place = 0
     for key in keys:
+        if isinstance(key, int):
+            place = _header(text, place, key)
+            continue
         spelt = rf"""^[^#\n]*?(?<![\w-])["']?{re.escape(key)}["']?\s*[\].=]"""
         found = re.compile(spelt, re.MULTILINE).search(text, text.rfind("\n", 0, place) + 1)
         if found is None:
             return None
         place = found.end()
     return text.count("\n", 0, place) + 1
+
+
+def _header(text: str, place: int, number: int) -> int:
+    """The end of the header `[[…]]` at a place, or of one of those that follow it."""
+    start = text.rfind("\n", 0, place) + 1
+    header = re.match(r"\s*\[\[[^\]\n]+\]\]", text[start:])
+    same = [*re.finditer(rf"^{re.escape(header[0])}", text, re.MULTILINE)] if header else []
+    return same[number].end() if number < len(same) else place
 
 
 def quoted(raw: object) -> str:
@@ -77,6 +96,14 @@ def strings(raw: object) -> tuple[str, ...]:
     if not isinstance(raw, list) or not all(isinstance(item, str) and item.strip() for item in raw):
         raise ValueError('a list of strings, such as ["..."]')
     return tuple(item.strip() for item in raw)
+
+
+def selectors(raw: object) -> tuple[str, ...]:
+    """A list of selectors, each of which names a rule."""
+    words, known = strings(raw), catalogue()
+    for word in words:
+        matching(word, known)
+    return words
 
 
 def text(raw: object) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dynamo_lint.findings import SEVERITIES, FileError, Finding
@@ -51,8 +52,19 @@ class Report:
     """Findings that the baseline knows."""
     unfinished: int = 0
     """Places that were not analysed to the end and that no finding here tells of."""
+    lacks_entries: bool = False
+    """Nothing in the project is compiled, and the settings want that to fail."""
+    fail_level: str = "warning"
+    """The least severity that makes the exit status 1."""
+    fail_levels: Mapping[str, str] = field(default_factory=dict)
+    """Those of the files that have another one."""
 
-    def fails(self, level: str) -> bool:
-        """A finding is at least as severe as `level`."""
-        least = SEVERITIES.index(level)
-        return any(SEVERITIES.index(finding.severity) >= least for finding in self.findings)
+    def is_failure(self, finding: Finding) -> bool:
+        """Whether a finding makes the exit status 1."""
+        least = self.fail_levels.get(finding.span.path, self.fail_level)
+        return SEVERITIES.index(finding.severity) >= SEVERITIES.index(least)
+
+    @property
+    def fails(self) -> bool:
+        """Whether the exit status is 1."""
+        return self.lacks_entries or any(map(self.is_failure, self.findings))

@@ -6,9 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.config import DEFAULT_EXCLUDE, ConfigError, Settings, load, override, parse_torch_version
+from dynamo_lint.config import (
+    DEFAULT_EXCLUDE,
+    KEYS,
+    ConfigError,
+    Settings,
+    load,
+    override,
+    parse_torch_version,
+)
 from dynamo_lint.contract import Contract, ExpectedBreaks
+from dynamo_lint.levels import Choices, Override
+from dynamo_lint.required import satisfies
 from dynamo_lint.selectors import UnknownSelector, enabled, matching
+from dynamo_lint.toml import tomllib
 
 CATALOGUE = {
     "DYN101": "mutated-scalar-attribute",
@@ -36,6 +47,15 @@ pedantic = true
 recompile-limit = 64
 output-format = "json"
 contract = { max-breaks = 2 }
+required-version = ">=0.1, <9"
+preset = "strict"
+extend-select = ["DYN902"]
+extend-ignore = ["DYN5"]
+severity = { DYN201 = "error", DYN4 = "off" }
+per-file-ignores = { "tests/**" = ["DYN"] }
+fail-on-nothing-compiled = true
+probes = ["probes.py"]
+overrides = [{ paths = ["src"], select = [], min-confidence = "assumed", fail-level = "note" }]
 """
 
 
@@ -47,6 +67,8 @@ def write(file: Path, text: str) -> Path:
 
 def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
     file = write(tmp_path / "dynamo-lint.toml", EVERYTHING)
+    write(tmp_path / "probes.py", "def probe_it(): ...\n")
+    assert set(tomllib.loads(EVERYTHING)) | {"baseline"} == set(KEYS)
     assert load(tmp_path) == Settings(
         select=("DYN1", "environment-read"),
         ignore=("DYN103",),
@@ -66,12 +88,22 @@ def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
         recompile_limit=64,
         output_format="json",
         contract=Contract(max_breaks=2),
+        required_version=">=0.1, <9",
+        preset="strict",
+        extend_select=("DYN902",),
+        extend_ignore=("DYN5",),
+        severity={"DYN201": "error", "DYN4": "off"},
+        per_file_ignores={"tests/**": ("DYN",)},
+        fail_on_nothing_compiled=True,
+        probes=(tmp_path / "probes.py",),
+        overrides=(Override(("src",), Choices(select=(), min_confidence="possible", fail_level="note")),),
         source=file,
     )
 
 
 def test_region_options_carry_every_region_key(tmp_path: Path) -> None:
     write(tmp_path / "dynamo-lint.toml", EVERYTHING)
+    write(tmp_path / "probes.py", "def probe_it(): ...\n")
     options = load(tmp_path).region_options
     assert options.declared == ("pkg.moe:MoE",)
     assert options.cut == ("pkg.debug:*",)
@@ -79,6 +111,7 @@ def test_region_options_carry_every_region_key(tmp_path: Path) -> None:
     assert options.compile_decorators == ("pkg.jit:jit_fuser",)
     assert options.disable_decorators == ("pkg.jit:eager",)
     assert options.assume == "blocks"
+    assert options.guesses
 
 
 def test_nearest_configuration_wins_as_a_whole(tmp_path: Path) -> None:
@@ -120,7 +153,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         exclude=DEFAULT_EXCLUDE,
         torch_version=(2, 13),
         min_confidence="likely",
-        fail_level="note",
+        fail_level="warning",
         assume="none",
         recompile_limit=8,
     )
@@ -161,6 +194,37 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("contract = { expected-breaks = { '../a.py' = 2 } }", "expected a Python file below"),
         ("contract = { expected-breaks = { 'pkg' = 2 } }", "expected a Python file below"),
         ("select = [", "is not valid TOML:"),
+        ("select = ['DYN1O1']", "select: no rule is named 'DYN1O1'; did you mean 'DYN101'?"),
+        ("extend-ignore = ['envrionment-read']", "did you mean 'environment-read'?"),
+        ("severity = 'error'", "expected a table of levels, such as { DYN201 ="),
+        ("severity = { DYN9999 = 'error' }", "severity.DYN9999: no rule is named 'DYN9999'"),
+        ("severity = { DYN201 = 'fatal' }", 'severity.DYN201 = "fatal": expected one of "note", "warning",'),
+        ("severity = { DYN201 = 2 }", "severity.DYN201 = 2: expected one of"),
+        ("per-file-ignores = ['a.py']", "expected a table of paths, such as"),
+        ("per-file-ignores = { 'a.py' = 'DYN1' }", 'per-file-ignores."a.py" = "DYN1": expected a list of'),
+        ("per-file-ignores = { 'a.py' = ['DYNX'] }", "per-file-ignores.\"a.py\": no rule is named 'DYNX'"),
+        ("per-file-ignores = { 'a[z-a].py' = [] }", "'a[z-a].py' is no pattern as in .gitignore"),
+        ("overrides = { paths = ['a'] }", "expected tables [[tool.dynamo-lint.overrides]]"),
+        ("overrides = [{ select = [] }]", "overrides: expected paths, such as"),
+        ("overrides = [{ paths = [] }]", "overrides: expected paths, such as"),
+        ("overrides = [{ path = ['a'] }]", "'overrides.path'; did you mean 'overrides.paths'?"),
+        ("overrides = [{ paths = ['a'], pedantic = true }]", "unknown key 'overrides.pedantic'"),
+        ("overrides = [{ paths = ['a'], fail-level = 1 }]", "overrides.fail-level = 1: expected one of"),
+        ("overrides = [{ paths = ['a'], severity = { X = 'off' } }]", "overrides.severity.X: no rule"),
+        ("preset = 'strickt'", 'preset = "strickt": expected one of "strict"; did you mean'),
+        ("fail-on-nothing-compiled = 'yes'", 'fail-on-nothing-compiled = "yes": expected true or false'),
+        ("required-version = '0.1'", 'required-version = "0.1": expected versions as in requirements'),
+        (
+            "required-version = '>=99'\nnew-key = 1",
+            "this is dynamo-lint 0.1.0, and required-version is '>=99'",
+        ),
+        (
+            "compile-wrappers = ['a:b#x']",
+            'expected functions by their names, such as ["pkg.util:maybe_compile#0"]',
+        ),
+        ("compile-decorators = ['a:*']", "expected functions by their names, such as"),
+        ("compile-decorators = ['a:b#1']", "expected functions by their names, such as"),
+        ("probes = ['gone.py']", 'probes: "gone.py": there is no such file'),
     ],
 )
 def test_wrong_configuration_is_one_line_with_file_key_and_expectation(
@@ -185,6 +249,16 @@ def test_wrong_configuration_is_one_line_with_file_key_and_expectation(
         ("[tool.dynamo-lint]\ncontract = { ignore-log = [], max-breaks = -1 }\n", 2),
         ("[tool.dynamo-lint.contract.expected-breaks]\n'a.py' = 1\n'b.py' = -1\n", 3),
         ("[tool]\ndynamo-lint = { pedantic = 1 }\n", 2),
+        ("[tool.dynamo-lint.severity]\nDYN1 = 'note'\nDYN2 = 'x'\n", 3),
+        ("[tool.dynamo-lint.per-file-ignores]\n'a.py' = ['DYN1']\n'b.py' = ['E1']\n", 3),
+        ("[[tool.dynamo-lint.overrides]]\npaths = ['a']\nselect = ['E1']\n", 3),
+        (
+            "[[tool.dynamo-lint.overrides]]\npaths = ['a']\nselect = []\n"
+            "[[tool.dynamo-lint.overrides]]\npaths = ['a']\n\nselect = ['E1']\n",
+            7,
+        ),
+        ("[[tool.dynamo-lint.overrides]]\npaths = ['a']\n[[tool.dynamo-lint.overrides]]\nselect = []\n", 3),
+        ("[tool.dynamo-lint]\noverrides = [\n  { paths = ['a'] },\n  { paths = ['b'], select = 1 },\n]\n", 4),
     ],
 )
 def test_a_wrong_value_is_told_with_its_line(tmp_path: Path, text: str, line: int) -> None:
@@ -206,6 +280,28 @@ def test_a_contract_is_read_with_its_files_and_functions(tmp_path: Path) -> None
         expected_breaks=(ExpectedBreaks("pkg/a.py", "", 13), ExpectedBreaks("pkg/b.py", "B.forward", 0)),
         ignore_log=("deprecated",),
     )
+
+
+@pytest.mark.parametrize(
+    "specifier",
+    [">=0.1", ">=0.1.0", "==0.1", "==0.1.*", "~=0.1", "~=0.1.0", "<1, >0.0.9", "!=0.2", "<=0.1.0", "!=0.2.*"],
+)
+def test_a_version_meets_what_is_required(specifier: str) -> None:
+    assert satisfies("0.1.0", specifier)
+    assert satisfies("0.1.0.dev3", specifier)
+
+
+@pytest.mark.parametrize(
+    "specifier", [">=0.2", "==0.1.1", "==0.2.*", "~=0.2", "~=0.1.1", "<0.1", ">0.1", "!=0.1"]
+)
+def test_a_version_misses_what_is_required(specifier: str) -> None:
+    assert not satisfies("0.1.0", specifier)
+
+
+@pytest.mark.parametrize("specifier", ["", "0.1", "=>0.1", ">=0.1.*", "~=1", ">=a", ">=0.1,", ">=0.1 <1"])
+def test_a_specifier_that_is_none_is_refused(specifier: str) -> None:
+    with pytest.raises(ValueError, match="versions as in requirements"):
+        satisfies("9.9", specifier)
 
 
 def test_broken_toml_names_line_and_column(tmp_path: Path) -> None:

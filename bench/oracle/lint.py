@@ -25,7 +25,7 @@ def lint(source: str, records: Iterable[dict[str, Any]]) -> tuple[list[Finding],
     folder = Path(spec.origin).parent
     compiled = {name for record in records for name in record.get("compiled", ())}
     regions = sorted(name for name in compiled if "<locals>" not in name)
-    settings = Settings(regions=tuple(regions), fail_level="note")
+    settings = Settings(regions=tuple(regions))
     found = discover((folder,), [], False)
     effort = Effort(jobs=os.cpu_count() or 1)
     report = check(settings, found, catalogue(), Sources(found.root), effort=effort)

@@ -12,8 +12,8 @@ from dynamo_lint.commands.output import deliver
 from dynamo_lint.commands.print_settings import near
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
+from dynamo_lint.levels import levels_of
 from dynamo_lint.report import Report
-from dynamo_lint.selectors import enabled
 
 if TYPE_CHECKING:
     from dynamo_lint.baseline import Baseline
@@ -47,8 +47,8 @@ def write(
     """Replace the file by what was found; returns what to tell people."""
     from dynamo_lint.baseline import updated
 
-    codes = enabled(settings.select, settings.ignore, settings.pedantic, catalogue)
-    deliver(updated(baseline, report.findings, found.root, found.reported, codes), baseline.file)
+    level = levels_of(settings.policy, catalogue, found.root)
+    deliver(updated(baseline, report.findings, found.root, found.reported, level), baseline.file)
     count = len(report.findings)
     name = near(baseline.file)
     return f"{name}: accepts {count} finding{'' if count == 1 else 's'} from now on."

@@ -22,8 +22,9 @@ from dynamo_lint.commands.common import (
 from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
 from dynamo_lint.commands.fixing import fix_options
 from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.config import CONFIDENCES, OLDER_WORDS, OUTPUT_FORMATS, Settings, parse_torch_version
+from dynamo_lint.config import OUTPUT_FORMATS, parse_torch_version
 from dynamo_lint.findings import SEVERITIES
+from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -81,7 +82,14 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
     type=click.Choice(SEVERITIES),
     metavar="LEVEL",
     section=RESULT,
-    help="Lowest severity that exits 1: error, warning, note.",
+    help="Lowest to fail: error, warning (default), note.",
+)
+@option(
+    "--fail-on-nothing-compiled",
+    is_flag=True,
+    default=None,
+    section=RESULT,
+    help="Exit 1 if nothing in the project is compiled.",
 )
 @option("--exit-zero", is_flag=True, section=RESULT, help="Exit 0 even with findings.")
 @option(
@@ -153,7 +161,7 @@ def check(
     paths, texts = _standard_input(paths, stdin_filename)
     settings, found = prepare(paths, force_exclude, given, texts)
     rules = catalogue()
-    _check_selectors(settings, given, rules)
+    _check_selectors(given, rules)
     if show_files or show_settings:
         text = (
             print_settings.configuration_text(settings) if show_settings else print_settings.files_text(found)
@@ -187,7 +195,9 @@ def check(
     output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
         output.conclude(report, settings, color, output_file, statistics)
-    if report.fails(settings.fail_level) and not exit_zero:
+    if report.lacks_entries:
+        say("dynamo-lint: nothing in the project is compiled, and fail-on-nothing-compiled is set")
+    if report.fails and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
     return None
 
@@ -208,13 +218,14 @@ def _standard_input(paths: tuple[Path, ...], name: Path | None) -> tuple[tuple[P
     return (path,), {path: sys.stdin.buffer.read() if sys.stdin is not None else b""}
 
 
-def _check_selectors(settings: Settings, given: dict[str, Any], rules: dict[str, str]) -> None:
-    """Refuse selectors that name no rule, and say where they stand."""
+def _check_selectors(given: dict[str, Any], rules: dict[str, str]) -> None:
+    """Refuse selectors of the command line that name no rule."""
     from dynamo_lint.selectors import UnknownSelector, enabled
 
+    key = "select"
     try:
-        enabled(settings.select, settings.ignore, settings.pedantic, rules)
+        enabled(given["select"] or (), (), False, rules)
+        key = "ignore"
+        enabled((), given["ignore"] or (), False, rules)
     except UnknownSelector as error:
-        key = "select" if error.selector in (settings.select or ()) else "ignore"
-        where = f"--{key}" if given.get(key) else f"{settings.source}: {key}"
-        raise Trouble(f"{where}: {error}") from None
+        raise Trouble(f"--{key}: {error}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +119,15 @@ effort_options = options(
 
 
 @contextmanager
+def told() -> Iterator[None]:
+    """Say what is wrong with a configuration in one line."""
+    try:
+        yield
+    except ConfigError as error:
+        raise Trouble(str(error)) from None
+
+
+@contextmanager
 def effort(
     settings: Settings,
     no_cache: bool,
@@ -137,7 +147,8 @@ def effort(
         if not quiet and (home / FORMER).exists():
             click.echo(f"{FORMER} is no longer used: delete it", err=True)
     try:
-        yield Effort(store, jobs or _processors(), progress)
+        with told():
+            yield Effort(store, jobs or _processors(), progress)
     finally:
         if store is not None:
             store.close()
@@ -170,7 +181,8 @@ def prepare(
         given["assume"] = "modules"
     try:
         settings = override(load(base(paths, texts), config, isolated), **given)
-        home = settings.source.parent if settings.source and config is None else Path.cwd()
+        settings = replace(settings, top=None if config is None else Path.cwd())
+        home = settings.home
         patterns = [
             (Path.cwd(), exclude) if exclude else (home, settings.exclude),
             (home, settings.extend_exclude),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.common import color_option, file_options, prepare, region_options
+from dynamo_lint.commands.common import color_option, file_options, prepare, region_options, told
 from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
 from dynamo_lint.commands.help import SectionedCommand, option
 from dynamo_lint.config import Settings, override, parse_torch_version, place_of
@@ -320,7 +320,8 @@ def _findings(settings: Settings, found: Discovered) -> tuple[Finding, ...]:
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
-    report = check(settings, found, catalogue(), Sources(found.root, found.given))
+    with told():
+        report = check(settings, found, catalogue(), Sources(found.root, found.given))
     return tuple(one for one in report.findings if not one.code.startswith("DYN9"))
 
 

@@ -204,8 +204,7 @@ def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effo
     from dynamo_lint.run.check import check
     from dynamo_lint.selectors import catalogue
 
-    all_of_it = replace(settings, select=None, ignore=(), min_confidence="possible")
-    return check(all_of_it, found, catalogue(), texts, effort=means).findings
+    return check(settings.unfiltered, found, catalogue(), texts, effort=means).findings
 
 
 def _codes() -> dict[str, str]:

@@ -39,7 +39,7 @@ def present(
 
     colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
     look = look_at(report.root, colour)
-    view = View(look, sources, repository(report.root), settings.min_confidence, settings.fail_level)
+    view = View(look, sources, repository(report.root), settings.least_confidence)
     text = counts.render(report) if statistics else formats.render(settings.output_format, report, view)
     deliver(text, output_file)
     if settings.output_format == "github":

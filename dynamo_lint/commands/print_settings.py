@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from dynamo_lint.commands.errors import say
-from dynamo_lint.config import KEYS, TORCH_VERSIONS, Settings
+from dynamo_lint.config import KEYS, TORCH_VERSIONS, Settings, place_of
 from dynamo_lint.contract import Contract
 from dynamo_lint.discovery import Discovered
+from dynamo_lint.levels import PRESETS, Override
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.terminal import clean
 
@@ -22,20 +23,36 @@ _FEW = 3
 def configuration_text(settings: Settings) -> str:
     """The settings as a configuration file would give them; what is not set is commented out."""
     lines = [f"# {settings.source or 'no configuration file: defaults'}"]
-    names = {field.name for field in fields(settings)}
     for key in KEYS:
-        value = getattr(settings, key.replace("-", "_")) if key.replace("-", "_") in names else None
-        lines.append(f"# {key} is not set" if value is None else f"{key} = {toml(key, value)}")
+        value = getattr(settings, key.replace("-", "_"))
+        shown = f"# {key} is not set" if value is None else f"{key} = {toml(key, value)}"
+        lines.append(f"{shown}  # {_origin(settings, key)}")
+    if settings.preset is not None:
+        severity = toml("severity", PRESETS[settings.preset].severity)
+        lines.append(f"# severity of the preset, where nothing above says otherwise: {severity}")
     return "".join(f"{clean(line)}\n" for line in lines)
+
+
+def _origin(settings: Settings, key: str) -> str:
+    """Where a setting comes from."""
+    if key in settings.given:
+        return "command line"
+    if key in settings.stated and settings.source is not None:
+        return place_of(Path(near(settings.source)), key)
+    if key == "pedantic" and settings.preset is not None:
+        return f"preset {settings.preset}"
+    return "default"
 
 
 def toml(key: str, value: object) -> str:
     """A setting as TOML; JSON's strings, lists and truth values are TOML too."""
     if key == "torch-version" and isinstance(value, tuple):
         value = ".".join(map(str, value))
-    if isinstance(value, Contract):
+    if isinstance(value, Contract | Override):
         value = value.as_table()
-    if isinstance(value, dict):
+    if isinstance(value, tuple) and any(isinstance(one, Override) for one in value):
+        return f"[{', '.join(toml(key, one) for one in value)}]"
+    if isinstance(value, Mapping):
         inside = ", ".join(f"{dotted(name)} = {toml(name, one)}" for name, one in value.items())
         return f"{{ {inside} }}" if inside else "{}"
     return json.dumps(value, default=str, ensure_ascii=False)

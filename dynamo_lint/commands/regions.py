@@ -57,6 +57,7 @@ def regions(
     from dynamo_lint.regions.resolve import resolve
     from dynamo_lint.regions.why import is_called, why_not
     from dynamo_lint.render import regions as render
+    from dynamo_lint.run.declared import is_compiled
     from dynamo_lint.run.reading import read_content, read_facts
     from dynamo_lint.sources import Sources
 
@@ -67,7 +68,8 @@ def regions(
         content = read_content(settings.region_comment, found, sources, means.store)
         gathering = GrowingTables(OF_REGIONS)
         facts = read_facts(content, sources, means, gathering.add)
-    _, what = with_deep_stack(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
+        _, what = with_deep_stack(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
+        is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
     shown = part(what, found.reported)
     look = look_at(found.root, wants_colour(color, sys.stdout))
     if why is not None:

@@ -1,29 +1,38 @@
-"""Regions that are declared rather than found: by comment, by configuration, or by assumption."""
+"""Regions that are declared rather than found, by comment, configuration or assumption."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import FileFacts, Store
 from dynamo_lint.models.frameworks import block_names
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Symbol
 from dynamo_lint.regions.counting import constructed
 from dynamo_lint.regions.model import Entry, Root, Unresolved
-from dynamo_lint.regions.options import RegionOptions, matches
+from dynamo_lint.regions.options import Idle, RegionOptions, matches, wrapper
 from dynamo_lint.regions.targets import Target, targets_of
+from dynamo_lint.selectors import closest
 from dynamo_lint.values.containers import MODULE_CONTAINERS
 from dynamo_lint.values.model import ClassValue, Container, Instance, union
 from dynamo_lint.values.points_to import points_to_of
 
 _BLOCK_LISTS = ("_repeated_blocks", "_no_split_modules")
+_NO_DEFINITION = "no class or function has this name"
+_NO_USE = "nothing that is defined or used has this name"
+_WILD = frozenset("*?[")
+_NO_CODE = "to call it runs no code that is read here; name the method that is compiled"
 
 
-def declared_entries(project: Project, options: RegionOptions) -> tuple[list[Root], list[Unresolved]]:
-    """Entries that comments and configuration declare, and declarations that name nothing."""
+def declared_entries(
+    project: Project, options: RegionOptions
+) -> tuple[list[Root], list[Unresolved], list[str]]:
+    """Entries that comments and configuration declare, and the comments and patterns that declare none."""
     roots: list[Root] = []
     unresolved: list[Unresolved] = []
+    unknown: list[str] = []
     for path, file in project.files.items():
         for marker in file.markers:
             if marker.kind.startswith("region-"):
@@ -39,17 +48,11 @@ def declared_entries(project: Project, options: RegionOptions) -> tuple[list[Roo
                 roots += _root(project, path, marker.key, "comment", marker.line)
     for pattern in options.declared:
         found = [
-            r
-            for ref in _definitions(project)
-            if matches(project, ref, (pattern,))
-            for r in _root(project, ref.path, ref.key, "declared", None)
+            r for ref in _named(project, pattern) for r in _root(project, ref.path, ref.key, "declared", None)
         ]
-        if not found:
-            unresolved.append(
-                Unresolved("", 0, f'regions = ["{pattern}"]', "no class or function has this name")
-            )
+        unknown += [] if found else [pattern]
         roots += found
-    return roots, unresolved
+    return roots, unresolved, unknown
 
 
 def assumed_entries(project: Project, mode: str) -> list[Root]:
@@ -118,8 +121,102 @@ def _root(project: Project, path: str, key: str, idiom: str, line: int | None) -
     return [Root(entry, targets, target)]
 
 
-def _definitions(project: Project) -> Iterator[ClassRef | FunctionRef]:
-    yield from project.classes()
-    for ref in project.functions():
-        if ref.key != ir.MODULE_KEY:
-            yield ref
+def idle_declarations(
+    project: Project, options: RegionOptions, unknown: Iterable[str], comments: Iterable[Unresolved]
+) -> tuple[Idle, ...]:
+    """The declarations that match nothing, among them `unknown` regions, and `comments` that mark none."""
+    found = [("regions", pattern) for pattern in unknown]
+    found += [("not-regions", one) for one in options.cut if not _is_defined(project, one)]
+    used: tuple[tuple[str, tuple[str, ...]], ...] = (
+        ("compile-wrappers", options.compile_wrappers),
+        ("compile-decorators", options.compile_decorators),
+        ("disable-decorators", options.disable_decorators),
+    )
+    for key, declared in used:
+        for value in declared:
+            pattern, place = wrapper(value)
+            refs = [*_named(project, pattern)]
+            fits = key != "compile-wrappers" or any(_takes(project, ref, place) for ref in refs)
+            if not (fits if refs else _is_used(project, pattern)):
+                found.append((key, value))
+    idle = [Idle("", f"{one.path}:{one.line}: `{one.expression}`", one.why) for one in comments]
+    idle += [Idle(*one, _why(project, *one)) for one in found if not _is_unread(project, one[1])]
+    return tuple(idle)
+
+
+def _named(project: Project, pattern: str) -> Iterator[ClassRef | FunctionRef]:
+    """Every class and function that a pattern names."""
+    if _WILD.isdisjoint(pattern):
+        for path, file in project.files.items():
+            key = pattern[len(file.module) + 1 :]
+            if pattern in (f"{file.module}:{key}", f"{file.module}.{key}") and key != ir.MODULE_KEY:
+                yield from [ClassRef(path, key)] if key in file.classes else []
+                yield from [FunctionRef(path, key)] if key in file.functions else []
+        return
+    yield from (ref for ref in project.classes() if matches(project, ref, (pattern,)))
+    functions = (ref for ref in project.functions() if ref.key != ir.MODULE_KEY)
+    yield from (ref for ref in functions if matches(project, ref, (pattern,)))
+
+
+def _takes(project: Project, ref: ClassRef | FunctionRef, place: int) -> bool:
+    """Whether a function may be given so many arguments; what a class takes is left open."""
+    if isinstance(ref, ClassRef):
+        return True
+    parameters = project.function(ref).parameters
+    return any(one.kind == "vararg" for one in parameters) or place < len(parameters)
+
+
+def _is_defined(project: Project, pattern: str) -> bool:
+    return any(_named(project, pattern))
+
+
+def _is_used(project: Project, pattern: str) -> bool:
+    """Whether code calls, decorates with or imports something that a pattern names: it may be a library's."""
+    name = _last(pattern)
+    for ref, decorator in project.decorated_with(name):
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
+        file = project.files[ref.path]
+        fact = file.classes[ref.key] if isinstance(ref, ClassRef) else file.functions[ref.key]
+        if _means(project, project.symbols(callee, ref.path, fact.outer or ir.MODULE_KEY), pattern):
+            return True
+    for where, site in project.calls_of(name):
+        if _means(project, project.symbols(site.call.function, where.path, where.key), pattern):
+            return True
+    return _means(project, _imported(project), pattern)
+
+
+def _imported(project: Project) -> Iterator[Symbol]:
+    """Everything that the files import by name."""
+    for where in project.functions():
+        for binding in project.function(where).bindings:
+            if isinstance(binding.value, ir.Import) and binding.value.name is not None:
+                yield from project.symbols(binding.value, where.path, where.key)
+
+
+def _means(project: Project, symbols: Iterable[Symbol], pattern: str) -> bool:
+    return any(matches(project, symbol, (pattern,)) for symbol in symbols)
+
+
+def _is_unread(project: Project, pattern: str) -> bool:
+    """Whether a file that could not be read may define what a pattern names."""
+    broken = (file.module for file in project.files.values() if file.error is not None)
+    home = pattern.partition(":")[0]
+    return any(fnmatchcase(module, home) or home.startswith(f"{module}.") for module in broken)
+
+
+def _why(project: Project, key: str, value: str) -> str:
+    pattern, place = wrapper(value)
+    if _is_defined(project, pattern):
+        return _NO_CODE if key == "regions" else f"it takes no argument {place}, as counted from 0"
+    names = [f"{project.files[ref.path].module}:{ref.key}" for ref in _named(project, "*")]
+    if key not in ("regions", "not-regions"):
+        outside = (symbol.dotted for symbol in _imported(project) if isinstance(symbol, ExternalSymbol))
+        names += (":".join(dotted.rsplit(".", 1)) for dotted in outside)
+    alike = [name for name in names if _last(name) == _last(pattern)]
+    guess = closest(pattern, alike or names) or next(iter(alike), None)
+    why = _NO_DEFINITION if key in ("regions", "not-regions") else _NO_USE
+    return why + (f"; did you mean {guess!r}?" if guess else "")
+
+
+def _last(name: str) -> str:
+    return name.rpartition(":")[2].rpartition(".")[2]

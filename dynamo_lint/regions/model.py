@@ -13,6 +13,7 @@ from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.files import in_tests, is_kept, is_trial
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
+from dynamo_lint.regions.options import Idle
 from dynamo_lint.regions.targets import Target
 from dynamo_lint.values.points_to import points_to_of
 
@@ -110,6 +111,8 @@ class Regions:
     calls: Mapping[Node, tuple[Call, ...]] = field(default_factory=dict)
     """The calls of each hot function."""
     skipped: tuple[Skipped, ...] = ()
+    idle: tuple[Idle, ...] = ()
+    """Declarations that match nothing."""
 
     def callers(self, weakest: Confidence = Confidence.POSSIBLE) -> dict[Node, list[Node]]:
         """The callers of each hot function, by calls of no weaker confidence."""
@@ -192,7 +195,6 @@ def part(regions: Regions, paths: Collection[str]) -> Regions:
         regions,
         entries=tuple(regions.entries[number] for number in kept),
         hot=tuple(replace(one, entries=tuple(numbers[old] for old in entries)) for one, entries in hot),
-        # A declaration that names nothing stands in no file.
-        unresolved=tuple(site for site in regions.unresolved if not site.path or site.path in paths),
+        unresolved=tuple(site for site in regions.unresolved if site.path in paths),
         skipped=tuple(site for site in regions.skipped if site.path in paths),
     )

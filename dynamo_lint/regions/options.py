@@ -31,6 +31,16 @@ class RegionOptions:
     """Follow what is merely assumed, too: it costs time, and is reported only on request."""
 
 
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """A declaration that matches nothing."""
+
+    key: str
+    """Its key in the configuration; empty for a comment."""
+    value: str
+    why: str
+
+
 def matches(project: Project, symbol: Symbol, patterns: Iterable[str]) -> bool:
     """Whether a definition is named by one of the patterns `pkg.mod:Qual.name` (or with a dot, or `*`)."""
     match symbol:

@@ -10,7 +10,7 @@ from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.program.dependencies import Recorder
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.tables import NO_TABLES, FilledTables
-from dynamo_lint.regions.declared import assumed_entries, declared_entries
+from dynamo_lint.regions.declared import assumed_entries, declared_entries, idle_declarations
 from dynamo_lint.regions.entries import find_entries
 from dynamo_lint.regions.model import Regions, Skipped
 from dynamo_lint.regions.options import RegionOptions
@@ -49,18 +49,19 @@ def resolve(
     project = Project(files, notes, gathered)
     project.memo[PointsTo] = PointsTo(project, ANSWERS, guesses=options.guesses)
     found, unresolved, skipped = find_entries(project, options)
-    declared, unknown = declared_entries(project, options)
+    declared, comments, unknown = declared_entries(project, options)
     answers = {_name(project, root.symbol) for root in declared}
     answered = {site for site in unresolved if not answers.isdisjoint((*site.candidates, *site.examples))}
     unresolved = [site for site in unresolved if site not in answered]
     skipped += (Skipped(one.path, one.line, one.expression, _DECLARED) for one in answered)
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
-    if not (roots or unresolved or unknown):
+    if not (roots or unresolved or comments or unknown):
         unresolved = compile_flags(project)
     hot, calls = trace(project, roots, options)
     entries = tuple(root.entry for root in roots)
     none = tuple(sorted(set(skipped), key=lambda one: (one.path, one.line, one.expression)))
-    return project, Regions(entries, hot, (*unresolved, *unknown), calls, none)
+    idle = idle_declarations(project, options, unknown, comments)
+    return project, Regions(entries, hot, (*unresolved, *comments), calls, none, idle)
 
 
 def _name(project: Project, symbol: str) -> str:

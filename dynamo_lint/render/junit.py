@@ -1,4 +1,4 @@
-"""JUnit XML, which most CI services can show: a suite for each file, a failed test for each finding."""
+"""JUnit XML, which most CI services can show: a suite for each file, a test for each finding."""
 
 from __future__ import annotations
 
@@ -13,31 +13,45 @@ from dynamo_lint.terminal import clean
 
 
 def render(report: Report, view: View) -> str:
-    """One passed test stands for a run without findings, since some services refuse an empty report."""
-    total = len(report.findings)
+    """The document; a test has failed where its finding fails the run.
+
+    One more test stands for a run without findings, since some services refuse an empty report; it has failed
+    where something ought to be compiled.
+    """
+    more = report.lacks_entries or not report.findings
+    total = len(report.findings) + more
+    failures = str(sum(map(report.is_failure, report.findings)) + report.lacks_entries)
     suites = ElementTree.Element(
-        "testsuites", name="dynamo-lint", tests=str(max(total, 1)), failures=str(total), errors="0"
+        "testsuites", name="dynamo-lint", tests=str(total), failures=failures, errors="0"
     )
     for path, group in groupby(report.findings, key=lambda finding: finding.span.path):
         findings = list(group)
-        count = str(len(findings))
         suite = ElementTree.SubElement(
-            suites, "testsuite", name=clean(view.path(path)), tests=count, failures=count, errors="0"
+            suites,
+            "testsuite",
+            name=clean(view.path(path)),
+            tests=str(len(findings)),
+            failures=str(sum(map(report.is_failure, findings))),
+            errors="0",
         )
         for finding in findings:
-            _case(suite, finding, clean(view.path(path)))
-    if not total:
+            _case(suite, finding, clean(view.path(path)), report.is_failure(finding))
+    if more:
+        failed = str(int(report.lacks_entries))
         suite = ElementTree.SubElement(
-            suites, "testsuite", name="dynamo-lint", tests="1", failures="0", errors="0"
+            suites, "testsuite", name="dynamo-lint", tests="1", failures=failed, errors="0"
         )
-        ElementTree.SubElement(suite, "testcase", name="no findings", classname="dynamo-lint")
+        name = "something is compiled" if report.lacks_entries else "no findings"
+        case = ElementTree.SubElement(suite, "testcase", name=name, classname="dynamo-lint")
+        if report.lacks_entries:
+            ElementTree.SubElement(case, "failure", message="nothing in the project is compiled")
     ElementTree.indent(suites)
     # In ASCII it is the same document whatever encoding stdout has.
     text = ElementTree.tostring(suites, encoding="us-ascii").decode("ascii")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def _case(suite: ElementTree.Element, finding: Finding, path: str) -> None:
+def _case(suite: ElementTree.Element, finding: Finding, path: str, failed: bool) -> None:
     span = finding.span
     case = ElementTree.SubElement(
         suite,
@@ -47,8 +61,10 @@ def _case(suite: ElementTree.Element, finding: Finding, path: str) -> None:
         file=path,
         line=str(span.line),
     )
-    failure = ElementTree.SubElement(
-        case, "failure", message=clean(finding.message), type=f"{finding.severity} {finding.effect}".strip()
-    )
+    text = f"{path}:{span.line}:{span.column}\n" + "\n".join(map(clean, explained(finding)))
+    kind = f"{finding.severity} {finding.effect}".strip()
     # XML can't carry control characters at all, not even escaped.
-    failure.text = f"{path}:{span.line}:{span.column}\n" + "\n".join(map(clean, explained(finding)))
+    if failed:
+        ElementTree.SubElement(case, "failure", message=clean(finding.message), type=kind).text = text
+    else:
+        ElementTree.SubElement(case, "system-out").text = f"{kind}: {clean(finding.message)}\n{text}"

@@ -19,7 +19,6 @@ class View:
     base: Path
     """The folder that CI services count paths from, absolute."""
     min_confidence: str = "likely"
-    fail_level: str = "note"
 
     def path(self, path: str) -> str:
         """A path of the report as a CI service wants it: POSIX, relative to the checkout."""

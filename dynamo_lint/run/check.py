@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from dynamo_lint import files
-from dynamo_lint.config import CONFIDENCES, Settings
+from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding
+from dynamo_lint.levels import Level, levels_of
 from dynamo_lint.report import Report
+from dynamo_lint.run.declared import is_compiled
 from dynamo_lint.run.judge import Judged, judge, position, with_fingerprints
 from dynamo_lint.run.reading import ALONE, Content, Effort, read_content
-from dynamo_lint.selectors import enabled
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -33,13 +34,14 @@ def check(
     """Lint the files that were found; findings that are `accepted` are only counted."""
     content = read_content(settings.region_comment, found, sources, effort.store)
     judged = judge(settings, found, content, sources, effort)
+    compiles = is_compiled(settings, found, sources, judged.compiles, judged.idle, effort)
     meant = {error.path for error in judged.errors if error.needs and _is_for_newer(found, error.path)}
     raw = [one for one in judged.findings if one.code != "DYN901" or one.span.path not in meant]
-    codes = enabled(settings.select, settings.ignore, settings.pedantic, catalogue)
-    silenced, idle = _suppressions(content, judged, raw, found.reported, codes, catalogue, sources)
+    level = levels_of(settings.policy, catalogue, found.root)
+    silenced, idle = _suppressions(content, judged, raw, found.reported, level, catalogue, sources)
     silent = {finding.fingerprint for finding in silenced}
     audible = [finding for finding in (*raw, *with_fingerprints(idle)) if finding.fingerprint not in silent]
-    heard = sorted((one for one in audible if _wanted(one, settings, codes)), key=position)
+    heard = sorted(_wanted(audible, level), key=position)
     new = heard
     if accepted is not None:
         from dynamo_lint import baseline
@@ -47,8 +49,8 @@ def check(
         # Also what is below the wanted confidence keeps an entry in use.
         _, missed = baseline.subtract(accepted, audible, found.root)
         new, _ = baseline.subtract(accepted, heard, found.root)
-        entries = baseline.unused(accepted, missed, found.root, judged.hot_paths & found.reported, codes)
-        new += [one for one in with_fingerprints(entries) if _wanted(one, settings, codes)]
+        entries = baseline.unused(accepted, missed, found.root, judged.hot_paths & found.reported, level)
+        new += _wanted(with_fingerprints(entries), level)
     unfinished = Counter(one.code for one in raw)["DYN906"] - Counter(one.code for one in new)["DYN906"]
     return Report(
         root=found.root,
@@ -57,9 +59,12 @@ def check(
         compiled=judged.compiled,
         findings=tuple(sorted(new, key=position)),
         errors=judged.errors,
-        suppressed=sum(_wanted(one, settings, codes) for one in silenced),
+        suppressed=len(_wanted(silenced, level)),
         accepted=len(set(heard) - set(new)),
         unfinished=unfinished,
+        lacks_entries=settings.fail_on_nothing_compiled and not compiles,
+        fail_level=settings.fail_level,
+        fail_levels={one.span.path: level(one.span.path).fail_level for one in new},
     )
 
 
@@ -83,7 +88,7 @@ def _suppressions(
     judged: Judged,
     raw: list[Finding],
     reported: frozenset[str],
-    codes: frozenset[str],
+    level: Callable[[str], Level],
     catalogue: Mapping[str, str],
     sources: Sources,
 ) -> tuple[list[Finding], list[Finding]]:
@@ -103,10 +108,10 @@ def _suppressions(
         idle += unknown
         # Where nothing is compiled nothing was judged, so no comment there can be called unused.
         if path in judged.hot_paths:
-            idle += suppressions.unused(here, lines, codes)
+            idle += suppressions.unused(here, lines, level(path).codes)
     return suppressions.covered(raw, comments), idle
 
 
-def _wanted(finding: Finding, settings: Settings, codes: frozenset[str]) -> bool:
-    sure = CONFIDENCES.index(finding.confidence) >= CONFIDENCES.index(settings.min_confidence)
-    return sure and finding.code in codes
+def _wanted(findings: Iterable[Finding], level: Callable[[str], Level]) -> list[Finding]:
+    """The findings that are reported, as severe as the configuration has them."""
+    return [one for finding in findings if (one := level(finding.span.path).judged(finding)) is not None]

@@ -16,6 +16,7 @@ from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.recursion import with_deep_stack
+from dynamo_lint.regions.options import Idle
 from dynamo_lint.report import Compiled, Site
 from dynamo_lint.run.reading import ALONE, Content, Effort, read_facts
 from dynamo_lint.sources import Sources
@@ -39,6 +40,10 @@ class Judged:
     hot_paths: frozenset[str]
     """Files with compiled code."""
     compiled: Compiled
+    compiles: bool
+    """Anything is compiled, in any file that was read."""
+    idle: tuple[Idle, ...] = ()
+    """Declarations that match nothing."""
 
 
 def judge(
@@ -52,7 +57,7 @@ def judge(
         found.errors,
         settings.region_options,
         settings.torch_version,
-        settings.pedantic,
+        settings.wants_everything,
         settings.recompile_limit,
     )
     address = key("judged", content.address, *circumstances)
@@ -121,6 +126,8 @@ def _judge_facts(
         errors=tuple(errors),
         hot_paths=frozenset(hot.function.path for hot in regions.hot),
         compiled=_compiled(regions, found.reported),
+        compiles=bool(regions.hot),
+        idle=regions.idle,
     )
 
 
@@ -134,7 +141,7 @@ def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:
         unresolved=tuple(
             Site(site.path, site.line, site.expression, site.why, site.candidates)
             for site in regions.unresolved
-            if not site.path or site.path in reported
+            if site.path in reported
         ),
         skipped=tuple(
             Site(site.path, site.line, site.expression, site.why)
@@ -168,7 +175,7 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
 
     context = Context(
         torch_version=settings.torch_version,
-        pedantic=settings.pedantic,
+        pedantic=settings.wants_everything,
         recompile_limit=settings.recompile_limit,
     )
     tables = build(project, regions, sources.text, settings.torch_version)

@@ -36,7 +36,8 @@ def test_what_a_position_holds_is_equal_in_any_order_and_walked_in_its_own() -> 
 
 def test_a_declared_name_that_matches_nothing_is_reported() -> None:
     _, regions = resolve_text(MIXED_MODEL, declared=("m:Gone",))
-    assert [u.expression for u in regions.unresolved] == ['regions = ["m:Gone"]']
+    assert [(one.key, one.value) for one in regions.idle] == [("regions", "m:Gone")]
+    assert not regions.unresolved
 
 
 def test_assume_modules_takes_every_forward_and_assume_blocks_only_repeated_ones() -> None:

@@ -163,7 +163,7 @@ def test_no_format_prints_what_steers_its_reader(name: str, text: str) -> None:
             )
             check_lines("\n".join(one.partition("::")[2].partition("::")[2] for one in lines))
         case "junit":
-            assert len(list(ElementTree.fromstring(said).iter("failure"))) == total
+            assert len(list(ElementTree.fromstring(said).iter("testcase"))) == total
             assert said.isascii()
         case "full" | "concise" | "grouped" | "html":
             check_lines(said)

@@ -571,13 +571,14 @@ def test_nothing_in_a_hostile_project_runs(here: Path) -> None:
     code = f"open({str(mark)!r}, 'w').close()\n"
     for name in ("conftest", "sitecustomize", "setup", "libcst", "click", "dynamo_lint", "json"):
         (here / f"{name}.py").write_text(code)
-    (here / "pyproject.toml").write_text(
-        "[tool.dynamo-lint]\nregions = [\"__import__('os'):system\"]\n"
-        "compile-wrappers = [\"eval:open('ran', 'w')#0\"]\nregion-comment = \"(a+)+$\"\n"
-    )
+    comment = '[tool.dynamo-lint]\nregion-comment = "(a+)+$"\n'
+    regions = "regions = [\"__import__('os'):system\"]\n"
+    wrappers = "compile-wrappers = [\"eval:open('ran', 'w')#0\"]\n"
     (here / ".dynamo_lint_cache").mkdir()
     (here / ".dynamo_lint_cache" / "entries.db").write_bytes(b"cos\nsystem\n(S'touch ran'\ntR.")
-    (here / "a.py").write_text(model() + code.replace("open", "compiled and open"))
+    (here / "a.py").write_text(
+        model() + code.replace("open", "compiled and open") + "# (a+)+$\ndef f(): ...\n"
+    )
     program = Path(sys.executable).parent / "dynamo-lint"
     start = "import sys; sys.path[:0] = [sys.argv.pop(1)]; from dynamo_lint.cli import main; main()"
     command = [str(program)] if program.exists() else [sys.executable, "-P", "-c", start]
@@ -589,9 +590,11 @@ def test_nothing_in_a_hostile_project_runs(here: Path) -> None:
             )  # then sys.path begins with the folder we are in, and Python itself is fooled
             pytest.skip("needs Python 3.11")
         command.append(root)
-    done = subprocess.run([*command, "."], cwd=here, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
-    assert not mark.exists()
+    for settings, status in ((comment, 1), (comment + regions, 2), (comment + wrappers, 2)):
+        (here / "pyproject.toml").write_text(settings)
+        done = subprocess.run([*command, "."], cwd=here, capture_output=True, text=True, check=False)
+        assert done.returncode == status, done.stderr
+        assert not mark.exists()
 
 
 def test_run_as_a_module_nothing_of_the_folder_it_is_started_in_runs(here: Path) -> None:

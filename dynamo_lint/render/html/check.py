@@ -112,7 +112,7 @@ def _title(report: Report) -> str:
 
 
 def _facts(report: Report, view: View) -> Iterator[tuple[str, str]]:
-    yield "Fail level", f"{view.fail_level}: {'failed' if report.fails(view.fail_level) else 'passed'}"
+    yield "Exit status", f"{int(report.fails)} (fails from {report.fail_level} on)"
     yield "torch", ".".join(map(str, report.torch_version))
     yield "Files", f"{report.files:,}"
     yield "Compile entries", f"{report.compiled.entries:,}"
