@@ -23,7 +23,12 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             continue
         if not variable.is_read_by(context.torch_version):
             continue
-        loading = loaded_before(project, write.where, write.line, variable.time)
+        in_place = {
+            one.line
+            for one in tables.regions.entries
+            if one.idiom == "method" and one.path == write.where.path
+        }
+        loading = loaded_before(project, write.where, write.line, variable.time, in_place)
         if loading is None or starts_children(project, write.where):
             continue
         lazy = variable.time == COMPILER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dynamo_lint.index.ir import Attribute, Call, Constant, Display, Expr, Name
+from dynamo_lint.index.ir import Attribute, Call, Constant, Display, Element, Expr, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
@@ -38,11 +38,16 @@ def environment_writes(project: Project) -> tuple[EnvironmentWrite, ...]:
 
 
 def _stored(project: Project) -> Iterator[EnvironmentWrite]:
-    """`os.environ["NAME"] = value`."""
+    """`os.environ["NAME"] = value`, and `os.environ |= {"NAME": value}`."""
     for where, store in project.items_stored("environ"):
-        if terminal_name(store.owner) == "environ":
-            key = _text(project, store.index, where) or ANY
-            yield EnvironmentWrite(where, store.line, key, _text(project, store.value, where), True)
+        if terminal_name(store.owner) != "environ":
+            continue
+        pairs: list[tuple[str, Expr]] = [(_text(project, store.index, where) or ANY, store.value)]
+        match store.value:
+            case Element(Display("dict", values, keys)) if store.index is None:
+                pairs = [(key or ANY, value) for key, value in zip(keys, values, strict=False)]
+        for key, value in pairs:
+            yield EnvironmentWrite(where, store.line, key, _text(project, value, where), True)
 
 
 def _called(project: Project) -> Iterator[EnvironmentWrite]:

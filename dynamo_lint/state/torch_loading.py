@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from dynamo_lint.index.ir import MODULE_KEY, Call, Class, Expr, Function, Import
@@ -32,19 +32,32 @@ class Loading:
     """The branches that it stands in."""
 
 
-def loaded_before(project: Project, where: FunctionRef, line: int, time: str) -> Loading | None:
-    """The first line that has surely loaded what reads at some time, when another line runs."""
+def loaded_before(
+    project: Project, where: FunctionRef, line: int, time: str, in_place: Collection[int] = ()
+) -> Loading | None:
+    """The first line that has surely loaded what reads at some time, when another line runs.
+
+    `in_place` are the lines of the file that compile a module in place: they load the compiler.
+    """
     asked = {IMPORT, COMPILER} if time == IMPORT else {time}
-    top = _runs_from(project, where) if where.key != MODULE_KEY else line
+    top = FunctionRef(where.path, MODULE_KEY)
+    until = line if where == top else _runs_from(project, where)
     found = [
         one
-        for one in loadings(project, where.path)
-        if one.time in asked and one.line < top and _surrounds(one, line)
+        for one in (*loadings(project, where.path), *_compiled(project, top, in_place))
+        if one.line < until
     ]
-    if where.key != MODULE_KEY:
-        own = _in_function(project, where)
-        found += [one for one in own if one.time in asked and one.line < line and _surrounds(one, line)]
-    return found[0] if found else None
+    if where != top:
+        own = (*_in_function(project, where), *_compiled(project, where, in_place))
+        found += [one for one in own if one.line < line]
+    return next((one for one in found if one.time in asked and _surrounds(one, line)), None)
+
+
+def _compiled(project: Project, where: FunctionRef, lines: Collection[int]) -> Iterator[Loading]:
+    """The loadings of the calls of one function that stand on some lines."""
+    function = project.function(where)
+    for line in sorted({site.call.line for site in function.calls}.intersection(lines)):
+        yield _loading(COMPILER, where, line, ".compile()", function)
 
 
 def starts_children(project: Project, where: FunctionRef) -> bool:

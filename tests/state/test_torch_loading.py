@@ -41,6 +41,13 @@ def lines(tmp_path: Path, settings: Settings = Settings(), **files: str) -> list
             7,
         ),
         (f"import os\nimport torch\ndef main(m):\n    torch.optim.SGD(m.parameters())\n    {CACHE}\n", 5),
+        (
+            "import os\nimport torch\nclass A(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
+            f"m = A()\nm.compile()\n{CACHE}\n",
+            8,
+        ),
+        (f"import os\nimport re\nimport torch\nre.compile('x')\n{CACHE}\n", None),
+        ("import os\nimport torch\nos.environ |= {'TORCH_LOGS': 'recompiles'}\n", 3),
         (f"import os\nimport torch\ntorch._dynamo.config.verbose = True\n{CACHE}\n", 4),
         (f"import os\ndef main():\n    {LOGS}\n    import torch\n", None),
         (f"import os\ndef main():\n    import torch\n    {LOGS}\n", 4),
