@@ -295,6 +295,8 @@ class Function:
     """Inclusive line ranges that run only if an attribute of the first parameter is not None."""
     cut: bool = False
     """Some expression has more links than are followed."""
+    submodules: tuple[tuple[str, int], ...] = ()
+    """The modules that `import a.b.c` loads besides the one that it binds, with the line."""
 
     def is_conditional(self, line: int) -> bool:
         """Whether a line stands in a branch."""

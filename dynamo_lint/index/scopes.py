@@ -77,6 +77,7 @@ class FunctionScope:
     texts: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
     patched: list[tuple[int, int, Expr]] = field(default_factory=list)
+    submodules: list[tuple[str, int]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
@@ -296,6 +297,7 @@ class FunctionScope:
             flags=tuple(self.flags),
             filled=tuple(self.filled),
             cut=self.cut,
+            submodules=tuple(self.submodules),
         )
 
 

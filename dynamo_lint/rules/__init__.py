@@ -29,8 +29,10 @@ from dynamo_lint.rules.frozen_random_source import FROZEN_RANDOM_SOURCE
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
 from dynamo_lint.rules.heterogeneous_unit import HETEROGENEOUS_UNIT
+from dynamo_lint.rules.late_environment import LATE_ENVIRONMENT
 from dynamo_lint.rules.late_hook import LATE_HOOK
 from dynamo_lint.rules.lazy_attribute import LAZY_ATTRIBUTE
+from dynamo_lint.rules.misread_environment import MISREAD_ENVIRONMENT
 from dynamo_lint.rules.mode_flip import MODE_FLIP
 from dynamo_lint.rules.module_built_in_forward import MODULE_BUILT_IN_FORWARD
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
@@ -90,6 +92,8 @@ RULES: tuple[Rule, ...] = (
     CLASS_BUILT_IN_REGION,
     UNSUPPORTED_TENSOR_KIND,
     FAILING_IMPORT,
+    LATE_ENVIRONMENT,
+    MISREAD_ENVIRONMENT,
 )
 
 _MOST_CONTEXTS = 8
