@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 
 from dynamo_lint.raw_values import Reader, Wrong, choice, dotted, entry, flag, number, strings, table, text
+from dynamo_lint.required import satisfies
 
 KEY = "contract"
 """The name of its table in the configuration."""
@@ -27,17 +28,6 @@ class ExpectedBreaks:
 SettingValue = bool | int | float | str
 RANKS, XLA = "ranks > 1", "xla"
 """When a variable is looked at: in a job of several processes, or where XLA is installed."""
-
-
-@dataclass(frozen=True, slots=True)
-class VersionRange:
-    """The versions of torch that a team allows: `>=2.13,<3`."""
-
-    text: str
-
-    def allows(self, version: tuple[int, ...]) -> bool:
-        """Whether a version satisfies every clause; numbers that are left out are zero."""
-        return all(_holds(version, sign, bound) for sign, bound in _clauses(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +68,8 @@ class Contract:
     max_limit_hits: int | None = None
     expected_breaks: tuple[ExpectedBreaks, ...] = ()
     ignore_log: tuple[str, ...] = ()
-    torch: VersionRange | None = None
+    torch: str | None = None
+    """The versions that a team allows: `>=2.13, <3`."""
     settings: tuple[tuple[str, SettingValue], ...] = ()
     """Names in torch._dynamo.config, or with the module before them, and what they are set to."""
     settings_site: str | None = None
@@ -99,7 +90,6 @@ class Contract:
             f"{one.path}:{one.function}" if one.function else one.path: one.count
             for one in self.expected_breaks
         }
-        given["torch"] = self.torch.text if self.torch else None
         given["settings"] = dict(self.settings)
         given["environment"] = {name: one.as_value() for name, one in self.environment}
         default = {"mutable-state": "allow"}
@@ -135,41 +125,11 @@ def _one(place: str) -> Callable[[object], ExpectedBreaks]:
     return read
 
 
-def _holds(version: tuple[int, ...], sign: str, bound: tuple[int, ...]) -> bool:
-    """Whether a version stands in a relation to a bound."""
-    length = max(len(version), len(bound))
-    left, right = (one + (0,) * (length - len(one)) for one in (version, bound))
-    match sign:
-        case ">=":
-            return left >= right
-        case "<=":
-            return left <= right
-        case ">":
-            return left > right
-        case "<":
-            return left < right
-        case "~=":
-            return left >= right and left[: len(bound) - 1] == right[: len(bound) - 1]
-        case "!=":
-            return version[: len(bound)] != bound
-    return version[: len(bound)] == bound
-
-
-def _clauses(text: str) -> list[tuple[str, tuple[int, ...]]]:
-    """The signs and versions of a range; `==2.13` holds for 2.13.1 too."""
-    found = []
-    for part in text.split(","):
-        match = re.fullmatch(r"(>=|<=|==|!=|~=|<|>)\s*(\d+(?:\.\d+)*)(?:\.\*)?", part.strip())
-        if match is None or (match[1] == "~=" and "." not in match[2]):
-            raise ValueError('a range of versions, such as ">=2.13" or ">=2.13,<3"')
-        found.append((match[1], tuple(map(int, match[2].split(".")))))
-    return found
-
-
-def _torch(raw: object) -> VersionRange:
-    found = VersionRange(text(raw) if isinstance(raw, str) else "")
-    _clauses(found.text)
-    return found
+def _torch(raw: object) -> str:
+    """The versions of torch that a team allows, as a specifier: `>=2.13, <3`."""
+    specifier = text(raw)
+    satisfies("0", specifier)
+    return specifier
 
 
 def _settings(raw: object) -> tuple[tuple[str, SettingValue], ...]:

@@ -1,4 +1,4 @@
-"""`required-version`: whether this version of dynamo-lint is one that a configuration was written for."""
+"""Whether a version meets a specifier: of dynamo-lint for `required-version`, of torch for a contract."""
 
 from __future__ import annotations
 

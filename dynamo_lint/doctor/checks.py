@@ -8,6 +8,7 @@ from dynamo_lint.contract import RANKS, XLA, Expectation
 from dynamo_lint.doctor.folders import folder_checks
 from dynamo_lint.doctor.model import ERROR, NOTE, WARNING, Check, Surroundings
 from dynamo_lint.models.environment import Variable, environment, misreading, unknown
+from dynamo_lint.required import satisfies
 
 _EAGER = {
     "TORCHDYNAMO_SUPPRESS_ERRORS": "code that fails to compile runs eagerly, without a word",
@@ -52,9 +53,8 @@ def _version(seen: Surroundings) -> Iterator[Check]:
         judged = ".".join(map(str, seen.judged_as))
         advice = f"judged as torch {judged}; name another with --torch-version"
         yield Check("contract" if wanted else "tools", NOTE, f"torch is not installed here; {advice}")
-    elif wanted is not None and not wanted.allows(seen.torch):
-        version = ".".join(map(str, seen.torch))
-        yield Check("contract", ERROR, f"torch is {version}; the contract wants {wanted.text}")
+    elif wanted is not None and not satisfies(version := ".".join(map(str, seen.torch)), wanted):
+        yield Check("contract", ERROR, f"torch is {version}; the contract wants {wanted}")
 
 
 def _values(seen: Surroundings) -> Iterator[Check]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.contract import Contract, Expectation, VersionRange
+from dynamo_lint.contract import Contract, Expectation
 from dynamo_lint.doctor.checks import examine
 from dynamo_lint.doctor.folders import is_under
 from dynamo_lint.doctor.look import installed, launches_ranks, look, numbers, rank, surroundings
@@ -141,7 +141,7 @@ def test_the_contract_is_held(name: str, wanted: Expectation, value: str | None,
 
 
 def test_the_contract_names_the_versions_of_torch() -> None:
-    contract = Contract(torch=VersionRange(">=2.14"))
+    contract = Contract(torch=">=2.14")
     assert [one.message for one in examine(seen({}, contract=contract))] == [
         "torch is 2.13.0; the contract wants >=2.14"
     ]
