@@ -36,6 +36,8 @@ class Row:
     """Nothing that stands before it in the function is kept either."""
     fullgraph: bool = True
     """It raises under `fullgraph=True`; else Dynamo captures it there."""
+    note: bool = False
+    """It is no more than a note: the code says that it is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ def _row(raw: Mapping[str, Any]) -> Row:
         _version(until) if until else None,
         raw.get("final", False),
         raw.get("fullgraph", True),
+        raw.get("note", False),
     )
 
 

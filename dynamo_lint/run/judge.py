@@ -158,7 +158,7 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
-    if not (regions.hot or regions.entries or regions.unresolved):
+    if not (regions.hot or regions.entries or regions.unresolved or regions.skipped):
         return []
     # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
     from dynamo_lint.fixes.attach import attach
