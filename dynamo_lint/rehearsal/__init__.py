@@ -1,1 +1,1 @@
-"""What eager code does around compiled code, in order: the drivers, run over what is known of their values."""
+"""The order of what eager code does around compiled code: drivers, run over what is known of their values."""

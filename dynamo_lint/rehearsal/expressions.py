@@ -159,10 +159,9 @@ class Expressions(Stage):
             return combined(left, right)
         compute = _ARITHMETIC.get(type(op))
         if compute is not None and isinstance(left, int | float) and isinstance(right, int | float):
-            if max(abs(left), abs(right)) < _LARGEST and (
-                right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
-            ):
-                return compute(left, right)  # type: ignore[arg-type]
+            defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
+            small = max(abs(left), abs(right)) < _LARGEST
+            return compute(left, right) if defined and small else UNKNOWN  # type: ignore[arg-type]
         if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int):
             return left**right if abs(left) < 64 and 0 <= right < 8 else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, list | tuple) and type(left) is type(right):

@@ -1,9 +1,9 @@
-"""Which functions are rehearsed, and what is met: those that nobody calls, above all that compiles or is compiled."""
+"""The functions that are rehearsed: those above all that compiles, or calls what is compiled."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
@@ -13,16 +13,16 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.rehearsal.model import ClassObject, Closure, Exhausted, Failed, Met, Object, Site
+from dynamo_lint.rehearsal.model import ClassObject, Closure, Exhausted, Failed, Met, Object
 from dynamo_lint.rehearsal.stage import Failing
 from dynamo_lint.rehearsal.statements import Runner
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
 
-_MOST = 60
+_MOST = 400
 """Functions rehearsed in one project."""
-_PATIENCE = 6
-"""Seconds of processor time for all of them."""
+_STEPS = 150_000
+"""Steps that all of them may take."""
 _PROBE = "probe_"
 _CALLS = 12
 """Calls that are made of what a probe gives."""
@@ -39,16 +39,15 @@ def rehearsed(tables: Tables) -> tuple[tuple[Met, ...], ...]:
 def _rehearsed(tables: Tables) -> Iterator[tuple[Met, ...]]:
     failing, disabled = _failing(tables), _disabled(tables.project)
     done: set[FunctionRef] = set()
-    started = time.thread_time()
-    for root in islice(_roots(tables.project), _MOST):
-        if root in done or time.thread_time() - started > _PATIENCE:
+    steps = 0
+    for root in islice(_roots(tables), _MOST):
+        if root in done or steps > _STEPS:
             continue
         stage = Runner(tables.project, tables.bodies, failing, disabled)
-        try:
+        with suppress(Exhausted, Failed, RecursionError):
             _run(stage, root)
-        except (Exhausted, Failed, RecursionError):
-            pass
         done |= stage.entered
+        steps += stage.steps
         yield tuple(stage.met)
 
 
@@ -78,12 +77,13 @@ def _run(stage: Runner, root: FunctionRef) -> None:
             stage.invoke(call, [*given] if isinstance(given, tuple) else [given], {}, stage.here(root))
 
 
-def _roots(project: Project) -> Iterator[FunctionRef]:
+def _roots(tables: Tables) -> Iterator[FunctionRef]:
     """Files first: what they call is rehearsed with them."""
+    project = tables.project
     pts = points_to_of(project)
     found: dict[FunctionRef, None] = {}
     seen: set[FunctionRef] = set()
-    pending = [one for one in _seeds(project) if not in_tests(one.path)]
+    pending = [one for one in _seeds(tables) if not in_tests(one.path)]
     while pending:
         function = pending.pop()
         if function in seen:
@@ -104,15 +104,20 @@ def _roots(project: Project) -> Iterator[FunctionRef]:
     yield from (one for one in ordered if one.key != MODULE_KEY)
 
 
-def _seeds(project: Project) -> Iterator[FunctionRef]:
+def _seeds(tables: Tables) -> Iterator[FunctionRef]:
     """The functions that compile something, or call what a decorator compiles."""
+    project = tables.project
+    lines = {(one.path, one.line) for one in tables.regions.entries}
+    for path in {path for path, _ in lines}:
+        for key, function in project.files[path].functions.items() if path in project.files else ():
+            if any((path, site.call.line) in lines for site in function.calls):
+                yield FunctionRef(path, key)
     for name in sorted({"compile", "optimize", *project.aliases_of("compile")}):
         for where, site in project.calls_of(name):
             symbols = project.symbols(site.call.function, where.path, where.key)
             outside = [one.dotted for one in symbols if isinstance(one, ExternalSymbol)]
-            if isinstance(site.call.function, Attribute) and not outside:
-                yield where
-            elif any(one in NAMES["compile"] or one.startswith(MODULES) for one in outside):
+            of_torch = any(one in NAMES["compile"] or one.startswith(MODULES) for one in outside)
+            if of_torch or (isinstance(site.call.function, Attribute) and not outside):
                 yield where
         for ref, _ in project.decorated_with(name):
             yield from _users(project, ref)
@@ -146,11 +151,3 @@ def _failing(tables: Tables) -> Failing:
         frozenset((entries[n].path, entries[n].line) for hot in raising for n in hot.entries),
         frozenset((entries[n].path, entries[n].line) for one in tables.fakeless for n in one.hot.entries),
     )
-
-
-def sites(met: Iterable[Met]) -> dict[Site, list[Met]]:
-    """What was met, by the line to change."""
-    found: dict[Site, list[Met]] = {}
-    for one in met:
-        found.setdefault(one.site, []).append(one)
-    return found

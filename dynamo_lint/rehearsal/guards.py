@@ -1,4 +1,4 @@
-"""Dynamo's cache of one compiled function, as far as sizes and modes decide: which calls compile again, and why."""
+"""Dynamo's cache of one compiled function, as far as sizes and modes decide which calls compile again."""
 
 from __future__ import annotations
 

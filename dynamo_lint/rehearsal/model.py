@@ -1,4 +1,4 @@
-"""Values of a rehearsal, and what it meets: the calls of compiled code, in order, and what each of them costs."""
+"""Values of a rehearsal, and the calls of compiled code that it meets, in order."""
 
 from __future__ import annotations
 
@@ -176,9 +176,9 @@ class Met:
     """Something that happens to a call of compiled code."""
 
     what: str
-    """`builtin`, `forward`, `unwrapped`, `copy`, `disabled`, `off`, `suppressed`, `swallowed` for a call that runs
-    eagerly; `sizes`, or the name of a mode, for one that compiles again; `compiled` for one that does neither;
-    `hiding` and `suppressing` for what would hide a failure if there were one."""
+    """`builtin`, `forward`, `unwrapped`, `copy`, `disabled`, `off`, `suppressed` or `swallowed` for a call
+    that runs eagerly; `sizes`, or the name of a mode, for one that compiles again; `compiled` for one that does
+    neither; `reset` for one behind a reset; `hiding` and `suppressing` for what would hide a failure."""
     site: Site
     """The line to change."""
     called: Site

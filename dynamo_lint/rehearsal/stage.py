@@ -1,4 +1,4 @@
-"""The state of a rehearsal: the names of files, the settings of torch, the caches, and what was met so far."""
+"""The state of a rehearsal: the names of files, the settings of torch, the caches, and what was met."""
 
 from __future__ import annotations
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 
-from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.models.drivers import NAMED
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rehearsal.calls import Calls, spelled
 from dynamo_lint.rehearsal.expressions import ROUNDS
 from dynamo_lint.rehearsal.model import (
@@ -51,10 +53,8 @@ class Runner(Calls):
 
     def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run the body of a function; what it yields."""
-        try:
+        with suppress(_Return):
             yield from self.block(body, frame)
-        except _Return:
-            pass
 
     def block(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run statements; what they yield."""
@@ -245,18 +245,27 @@ class Runner(Calls):
             yield from self.block(node.body, frame)
             self._hiding(node, self.met[start:], frame)
             yield from self.block(node.orelse, frame)
+        except _Leave:
+            self._hiding(node, self.met[start:], frame)
+            raise
         except Failed as failure:
             handler = next((one for one in node.handlers if _catches(one, failure.names)), None)
             if handler is None:
                 raise
-            yield from self.block(handler.body, frame)
-            if failure.called is not None:
-                met = failure.called
-                site = Site(frame.where, handler)
-                self.meet(Met("swallowed", site, met.called, met.unit, met.doubt, met.compile))
+            try:
+                yield from self.block(handler.body, frame)
+            except _Leave:
+                self._swallowed(failure, Site(frame.where, handler))
+                raise
+            self._swallowed(failure, Site(frame.where, handler))
         finally:
             if node.finalbody:
                 yield from self.block(node.finalbody, frame)
+
+    def _swallowed(self, failure: Failed, handler: Site) -> None:
+        """Notice a compiled call that failed, and a handler that went on."""
+        if failure.called is not None:
+            self.meet(replace(failure.called, site=handler))
 
     def _hiding(self, node: ast.Try, met: list[Met], frame: Frame) -> None:
         """Notice compiled calls whose failure a broad handler would hide."""

@@ -9,7 +9,7 @@ from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, is_idle, region
 from dynamo_lint.rules.messages import storm
-from dynamo_lint.rules.rehearsing import caught
+from dynamo_lint.rules.rehearsing import caught, failures
 from dynamo_lint.state.provenance import Tables
 
 _COSTS = {
@@ -30,8 +30,11 @@ class Wording:
 
 def broken(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iterator[Finding]:
     """One finding for each line of a rule's code, but for those that no construction asks for."""
+    hidden = [one for handler in caught(tables) for one in failures(tables, handler)]
     for one in tables.breaks:
-        if one.row.code == rule.code and not is_idle(tables, one.hot, one.position):
+        if one.row.code != rule.code or one in hidden:
+            continue  # a break that only makes a call fail, which the caller does without: see DYN505
+        if not is_idle(tables, one.hot, one.position):
             claim = _claim(one, tables, context, wording)
             yield finding(rule, tables, context, one.hot, one.position, claim)
 
@@ -45,22 +48,13 @@ def _claim(one: Break, tables: Tables, context: Context, wording: Wording) -> Cl
         subject=one.text,
         advice=wording.advice,
         step=one.row.does,
-        severity=_severity(one, hidden=one.raises and _is_hidden(tables, one)),
+        severity=_severity(one),
     )
 
 
-def _is_hidden(tables: Tables, one: Break) -> bool:
-    """Whether every compiled call that it fails is caught, so that the code goes on eagerly: see DYN505."""
-    entries = {(entry.path, entry.line) for entry in map(tables.regions.entries.__getitem__, one.hot.entries)}
-    caught = {
-        met.compile.site.place for told in caught(tables) for met in told.met if met.compile is not None
-    }
-    return entries <= caught
-
-
-def _severity(one: Break, *, hidden: bool) -> str | None:
+def _severity(one: Break) -> str | None:
     """A line that may not run is a note; one that raises is an error, whatever it would cost else."""
-    if not one.usual or one.row.note or hidden:
+    if not one.usual or one.row.note:
         return "note"
     return "error" if one.raises and one.effect == "break" else None
 

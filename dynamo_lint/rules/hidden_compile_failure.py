@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynamo_lint.findings import Finding
+from dynamo_lint.breaks.frames import Break
+from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule
-from dynamo_lint.rules.rehearsing import caught, name_of, stated, told
+from dynamo_lint.rules.rehearsing import caught, failures, name_of, stated, told
 from dynamo_lint.state.provenance import Tables
 
 _WAYS = {
@@ -47,8 +48,16 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             subject=f"{name}: {what}",
             advice="let it fail, or catch only what is expected, and log and count it",
             step="hides a failure to compile",
+            related=tuple(_reason(failure) for failure in failures(tables, one))
+            if what == "swallowed"
+            else (),
         )
         yield stated(rule, tables, context, one.site, claim, one.likeliest)
+
+
+def _reason(failure: Break) -> Related:
+    place = failure.position
+    return Related(failure.hot.function.path, place.line, place.column, f"{failure.row.does}: fails here")
 
 
 HIDDEN_COMPILE_FAILURE = Rule("DYN505", "hidden-compile-failure", check)

@@ -54,7 +54,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def _rehearsed(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """A gradient mode that some calls of a program have and others have not, such as a warm-up under `no_grad`."""
+    """A gradient mode that some calls of a program have and others have not: a warm-up under `no_grad`."""
     for one in turning(tables, lambda met: GRADIENTS if met.what == GRADIENTS else ""):
         effect, entries = one.effect(context)
         claim = Claim(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Finding
 from dynamo_lint.program.refs import Position
 from dynamo_lint.rehearsal.find import rehearsed
@@ -76,6 +77,17 @@ def caught(tables: Tables) -> list[Told]:
     return [one for one in told(tables, "swallowed") if not one.partly]
 
 
+def failures(tables: Tables, handler: Told) -> list[Break]:
+    """The graph breaks for which the calls fail that a handler catches."""
+    sites = {met.compile.site.place for met in handler.met if met.compile is not None}
+    entries = tables.regions.entries
+    return [
+        one
+        for one in tables.breaks
+        if one.raises and {(entries[n].path, entries[n].line) for n in one.hot.entries} <= sites
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Turning:
     """Compiles that one thing makes in one program: how many, and the last line that does."""
@@ -97,7 +109,7 @@ class Turning:
 
 
 def turning(tables: Tables, wanted: Callable[[Met], str]) -> Iterator[Turning]:
-    """The compiles of each program, by the compiled code and by what `wanted` says of each; empty for none."""
+    """The compiles of each program, by the compiled code and by what `wanted` says of each; empty: none."""
     seen: set[Site] = set()
     for met in rehearsed(tables):
         groups: dict[tuple[str, str], list[Met]] = {}

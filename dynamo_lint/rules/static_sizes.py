@@ -20,13 +20,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         why = "`dynamic=False`" if option else "`automatic_dynamic_shapes = False`"
         name = name_of(last.unit)
         claim = Claim(
-            message=f"`{name}` is called with tensors of other sizes here, and {why} makes each size a constant",
+            message=f"`{name}` is called with other sizes here, and {why} makes each size a constant",
             cost=one.cost(context, "a size"),
             effect=effect,
             entries=entries,
             severity="note" if last.doubt else None,
             subject=f"{name}: sizes",
-            advice="mark the axis that varies with `torch._dynamo.maybe_mark_dynamic(batch, axis)`, or pad to few sizes",
+            advice="mark the axis: `torch._dynamo.maybe_mark_dynamic(batch, axis)`; or pad to few sizes",
             step="passes another size",
         )
         yield stated(rule, tables, context, one.site, claim, one.met[-1])

@@ -20,8 +20,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for one in told(tables, "builtin"):
         name = name_of(one.met[0].unit)
         claim = Claim(
-            message=f"`{one.source}` compiles nothing: `{name}` has no `forward` but that of torch, which Dynamo "
-            "skips when it is compiled in place",
+            message=f"`{one.source}` compiles nothing: `{name}` has no `forward` but that of torch, which "
+            "Dynamo skips when it is compiled in place",
             cost="it runs eagerly, as if the call were not there",
             effect="eager",
             severity="warning" if one.doubt else None,

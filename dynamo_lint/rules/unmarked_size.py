@@ -16,7 +16,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for one in turning(tables, lambda met: SIZES if met.what == SIZES and not met.static else ""):
         name = name_of(one.met[-1].unit)
         claim = Claim(
-            message=f"`{name}` is called with tensors of other sizes here, and nothing marks the axis that varies",
+            message=f"`{name}` is called with other sizes here, and nothing marks the axis that varies",
             cost="one extra compile, after which the size is dynamic",
             effect="once",
             entries=len(one.met) + 1,
