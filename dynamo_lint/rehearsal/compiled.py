@@ -45,7 +45,7 @@ class Compiled(Expressions):
         static: bool = False,
     ) -> Met:
         """Write down what happens to a call."""
-        met = Met(what, site, called, unit_of(target), self.doubt > 0, call, static)
+        met = Met(what, site, called, self.unit_of(target), self.doubt > 0, call, static)
         self.meet(met)
         return met
 
@@ -76,7 +76,7 @@ class Compiled(Expressions):
             self.note("suppressed", suppressing, site, target, call)
             return Tensor()
         if place in self.failing.fakes or place in self.failing.breaks:
-            raise Failed(RAISED, Met("swallowed", site, site, unit_of(target), self.doubt > 0, call))
+            raise Failed(RAISED, Met("swallowed", site, site, self.unit_of(target), self.doubt > 0, call))
         if suppressing is not None:
             self.note("suppressing", suppressing, site, target, call)
         self._guarded(target, call, [*arguments, *keywords.values()], site)
@@ -129,6 +129,18 @@ class Compiled(Expressions):
             )
         return isinstance(target, Closure) and target.disabled
 
+    def unit_of(self, target: object) -> str:
+        """Identity of the function that is compiled, or of the class of a library."""
+        match target:
+            case Object(ClassRef() as ref):
+                forward = self.project.method(ref, "forward")
+                return forward.id if forward is not None else ref.id
+            case Object(str() as dotted):
+                return dotted
+            case Closure(where):
+                return where.id
+        return ""
+
     def code_of(self, target: object, call: CompileCall) -> str:
         """Identity of the code whose cache a call uses."""
         if isinstance(target, Object) and isinstance(target.kind, ClassRef):
@@ -157,13 +169,3 @@ class Compiled(Expressions):
             case list():
                 return [self.copied(one, site, known) for one in value]
         return value
-
-
-def unit_of(target: object) -> str:
-    """Identity of a compiled module or function, for people."""
-    match target:
-        case Object(kind):
-            return kind if isinstance(kind, str) else kind.id
-        case Closure(where):
-            return where.id
-    return ""

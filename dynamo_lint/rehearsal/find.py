@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
 from dynamo_lint.models.drivers import MODULES, NAMES
-from dynamo_lint.program.files import in_tests
+from dynamo_lint.program.files import in_tests, is_for_tests
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
@@ -48,7 +49,8 @@ def _rehearsed(tables: Tables) -> Iterator[tuple[Met, ...]]:
             _run(stage, root)
         done |= stage.entered
         steps += stage.steps
-        yield tuple(stage.met)
+        tried = in_tests(root.path)
+        yield tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
 
 
 def _run(stage: Runner, root: FunctionRef) -> None:
@@ -83,7 +85,7 @@ def _roots(tables: Tables) -> Iterator[FunctionRef]:
     pts = points_to_of(project)
     found: dict[FunctionRef, None] = {}
     seen: set[FunctionRef] = set()
-    pending = [one for one in _seeds(tables) if not in_tests(one.path)]
+    pending = [*_seeds(tables)]
     while pending:
         function = pending.pop()
         if function in seen:
@@ -91,7 +93,9 @@ def _roots(tables: Tables) -> Iterator[FunctionRef]:
         seen.add(function)
         calls = pts.call_sites(function) if function.key != MODULE_KEY else ()
         callers = [
-            one.function for one, _ in calls if one.function != function and not in_tests(one.function.path)
+            one.function
+            for one, _ in calls
+            if one.function != function and not is_for_tests(one.function.path, function.path)
         ]
         outer = project.function(function).outer
         if "<locals>" in function.key and outer is not None:
@@ -99,9 +103,7 @@ def _roots(tables: Tables) -> Iterator[FunctionRef]:
         pending += callers
         if not callers:
             found[function] = None
-    ordered = project.in_order(found)
-    yield from (one for one in ordered if one.key == MODULE_KEY)
-    yield from (one for one in ordered if one.key != MODULE_KEY)
+    yield from sorted(project.in_order(found), key=lambda one: (in_tests(one.path), one.key != MODULE_KEY))
 
 
 def _seeds(tables: Tables) -> Iterator[FunctionRef]:

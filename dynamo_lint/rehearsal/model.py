@@ -177,8 +177,8 @@ class Met:
 
     what: str
     """`builtin`, `forward`, `unwrapped`, `copy`, `disabled`, `off`, `suppressed` or `swallowed` for a call
-    that runs eagerly; `sizes`, or the name of a mode, for one that compiles again; `compiled` for one that does
-    neither; `reset` for one behind a reset; `hiding` and `suppressing` for what would hide a failure."""
+    that runs eagerly; `sizes`, or the name of a mode, for one that compiles again; `compiled` for one that
+    does neither; `reset` for one behind a reset; `hiding` and `suppressing` for what would hide a failure."""
     site: Site
     """The line to change."""
     called: Site
@@ -189,6 +189,8 @@ class Met:
     compile: CompileCall | None = None
     static: bool = False
     """Its sizes are constants."""
+    tried: bool = False
+    """It is a test that does so."""
 
 
 @dataclass(slots=True, eq=False)

@@ -139,8 +139,8 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
 def _weighed(findings: Iterable[Finding]) -> list[Finding]:
     """The findings without one compile for a size, where the same code compiles for each of many values."""
     kept = [*findings]
-    turning = {one.region for one in kept if one.effect in {"storm", "per-value", "per-instance"}} - {None}
-    return [one for one in kept if one.code != UNMARKED_SIZE.code or one.region not in turning]
+    turning = {one.unit for one in kept if one.effect in {"storm", "per-value", "per-instance"}} - {""}
+    return [one for one in kept if one.code != UNMARKED_SIZE.code or one.unit not in turning]
 
 
 _Contexts = dict[tuple[str, int] | str | None, Context]

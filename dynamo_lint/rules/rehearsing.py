@@ -130,10 +130,12 @@ def stated(rule: Rule, tables: Tables, context: Context, site: Site, claim: Clai
         end_line, end_column = node.lineno, node.col_offset + len("except") + 1
     position = Position(node.lineno, node.col_offset + 1, end_line, end_column)
     word = "likely" if met.doubt else "certain"
+    if met.tried:
+        claim = replace(claim, severity="note")  # what a test does says nothing of how users will run it
     found = placed(rule, context, site.where.path, position, site.where.id, claim, confidence=word)
     entries = {(entry.path, entry.line) for entry in tables.regions.entries}
     place = met.compile.site.place if met.compile is not None else None
-    return replace(found, region=place if place in entries else None)
+    return replace(found, region=place if place in entries else None, unit=met.unit)
 
 
 def name_of(unit: str) -> str:
