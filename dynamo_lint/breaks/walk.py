@@ -71,6 +71,8 @@ _MADE = {
     "torch.device": "torch.device",
 }
 """The classes that functions of libraries give instances of; a class gives one of itself."""
+_SETTING = "DYN508"
+"""The rule about settings that compiled code changes, where the whole frame is lost for it."""
 _WORTH = 2
 """Operations that make a graph worth compiling (torch/_dynamo/symbolic_convert.py, `is_non_empty_graph`)."""
 _GIVING = (
@@ -319,7 +321,9 @@ class _Walk:
         dotted = self.symbol(called)
         value = UNKNOWN if dotted in self.table.managers else self.value(entered)
         row = self.table.managers.get(dotted or value.dotted)
-        if row is not None:
+        if row is not None and row.code == _SETTING and self.settled:
+            self.note("setting", entered)  # what stands before it makes a graph
+        elif row is not None:
             self.record(row, entered)
         if item.optional_vars is not None:
             self._bind(item.optional_vars, UNKNOWN)
@@ -780,7 +784,8 @@ class _Walk:
         target = call.target
         if call.disabled:
             if not self.interpreter.is_documented(target.function):
-                self.note("island", node)
+                whole = self._is_of_disabled_class(target.function)
+                self.note("disabled class" if whole else "island", node)
             return UNKNOWN
         function = self.project.function(target.function)
         for one in function.decorators:
@@ -798,6 +803,16 @@ class _Walk:
                 "module" if self.project.is_module(target.receiver) else "object", ref=target.receiver
             )
         return reading.returned
+
+    def _is_of_disabled_class(self, where: FunctionRef) -> bool:
+        """Whether it is its class that a decorator disables: all of it runs eagerly by design."""
+        owner = self.project.owner(where)
+        class_ = self.project.class_(owner) if owner is not None else None
+        outer = FunctionRef(where.path, class_.outer or MODULE_KEY) if class_ is not None else where
+        return class_ is not None and any(
+            self.interpreter.symbol(one.function if isinstance(one, ir.Call) else one, outer) in DISABLERS
+            for one in class_.decorators
+        )
 
     def _decorates_by_manager(self, decorator: ir.Expr, where: FunctionRef) -> bool:
         callee = decorator.function if isinstance(decorator, ir.Call) else decorator

@@ -39,6 +39,8 @@ class Row:
     """Its result is another value in each call."""
     fullgraph: bool = True
     """It raises under `fullgraph=True`; else Dynamo captures it there."""
+    note: bool = False
+    """It is no more than a note: the code says that it is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def _row(raw: Mapping[str, Any]) -> Row:
         raw.get("final", False),
         raw.get("varies", False),
         raw.get("fullgraph", True),
+        raw.get("note", False),
     )
 
 

@@ -416,7 +416,7 @@ class _Search:
             modules = [v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)]
             if modules and has_own_compile(self._project, values):
                 return f"{modules[0].name} has a `compile` of its own: what that compiles is listed there"
-            outside = [v.dotted for v in values if isinstance(v, ExternalInstance)]
+            outside = [v.dotted for v in flattened(values) if isinstance(v, ExternalInstance)]
             if _OF_TORCH.intersection(key for key, _ in call.keywords):
                 is_module = bool(outside or not values)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dynamo_lint.findings import SEVERITIES, Finding
@@ -11,9 +11,11 @@ from dynamo_lint.regions.policy import Policy
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.autograd_in_region import AUTOGRAD_IN_REGION
 from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.bypassed_compile import BYPASSED_COMPILE
 from dynamo_lint.rules.cached_property_in_region import CACHED_PROPERTY_IN_REGION
 from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT
 from dynamo_lint.rules.class_built_in_region import CLASS_BUILT_IN_REGION
+from dynamo_lint.rules.compile_switched_off import COMPILE_SWITCHED_OFF
 from dynamo_lint.rules.data_dependent_branch import DATA_DEPENDENT_BRANCH
 from dynamo_lint.rules.data_dependent_value import DATA_DEPENDENT_VALUE
 from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
@@ -27,12 +29,15 @@ from dynamo_lint.rules.failing_import import FAILING_IMPORT
 from dynamo_lint.rules.formatted_dynamic_value import FORMATTED_DYNAMIC_VALUE
 from dynamo_lint.rules.frozen_random_source import FROZEN_RANDOM_SOURCE
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
+from dynamo_lint.rules.global_state_flip import GLOBAL_STATE_FLIP
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
 from dynamo_lint.rules.heterogeneous_unit import HETEROGENEOUS_UNIT
+from dynamo_lint.rules.hidden_compile_failure import HIDDEN_COMPILE_FAILURE
 from dynamo_lint.rules.late_environment import LATE_ENVIRONMENT
 from dynamo_lint.rules.late_hook import LATE_HOOK
 from dynamo_lint.rules.lazy_attribute import LAZY_ATTRIBUTE
 from dynamo_lint.rules.misread_environment import MISREAD_ENVIRONMENT
+from dynamo_lint.rules.missing_fake import MISSING_FAKE
 from dynamo_lint.rules.mode_flip import MODE_FLIP
 from dynamo_lint.rules.module_built_in_forward import MODULE_BUILT_IN_FORWARD
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
@@ -42,11 +47,15 @@ from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
 from dynamo_lint.rules.rng_state_in_region import RNG_STATE_IN_REGION
+from dynamo_lint.rules.setting_in_region import SETTING_IN_REGION
 from dynamo_lint.rules.side_effect_call import SIDE_EFFECT_CALL
+from dynamo_lint.rules.static_sizes import STATIC_SIZES
 from dynamo_lint.rules.storage_mutation import STORAGE_MUTATION
+from dynamo_lint.rules.uncompiled_builtin import UNCOMPILED_BUILTIN
 from dynamo_lint.rules.undocumented_disable import UNDOCUMENTED_DISABLE
 from dynamo_lint.rules.unguarded_absence import UNGUARDED_ABSENCE
 from dynamo_lint.rules.unguarded_environment_read import UNGUARDED_ENVIRONMENT_READ
+from dynamo_lint.rules.unmarked_size import UNMARKED_SIZE
 from dynamo_lint.rules.unsupported_tensor_kind import UNSUPPORTED_TENSOR_KIND
 from dynamo_lint.rules.untraceable_context_manager import UNTRACEABLE_CONTEXT_MANAGER
 from dynamo_lint.rules.untraceable_python import UNTRACEABLE_PYTHON
@@ -92,6 +101,15 @@ RULES: tuple[Rule, ...] = (
     CLASS_BUILT_IN_REGION,
     UNSUPPORTED_TENSOR_KIND,
     FAILING_IMPORT,
+    UNCOMPILED_BUILTIN,
+    BYPASSED_COMPILE,
+    COMPILE_SWITCHED_OFF,
+    HIDDEN_COMPILE_FAILURE,
+    STATIC_SIZES,
+    UNMARKED_SIZE,
+    SETTING_IN_REGION,
+    GLOBAL_STATE_FLIP,
+    MISSING_FAKE,
     LATE_ENVIRONMENT,
     MISREAD_ENVIRONMENT,
 )
@@ -119,7 +137,14 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
                 continue  # nobody calls what is compiled there
             place = (found.code, found.span.path, found.span.line, found.span.column)
             best[place] = _one_of(best[place], found) if place in best else found
-    return sorted(best.values(), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
+    return sorted(_weighed(best.values()), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
+
+
+def _weighed(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without one compile for a size, where the same code compiles for each of many values."""
+    kept = [*findings]
+    turning = {one.unit for one in kept if one.effect in {"storm", "per-value", "per-instance"}} - {""}
+    return [one for one in kept if one.code != UNMARKED_SIZE.code or one.unit not in turning]
 
 
 _Contexts = dict[tuple[str, int] | str | None, Context]

@@ -9,6 +9,7 @@ from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, is_idle, region
 from dynamo_lint.rules.messages import storm
+from dynamo_lint.rules.rehearsing import caught, failures
 from dynamo_lint.state.provenance import Tables
 
 _COSTS = {
@@ -29,8 +30,11 @@ class Wording:
 
 def broken(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iterator[Finding]:
     """One finding for each line of a rule's code, but for those that no construction asks for."""
+    hidden = [one for handler in caught(tables) for one in failures(tables, handler)]
     for one in tables.breaks:
-        if one.row.code == rule.code and not is_idle(tables, one.hot, one.position):
+        if one.row.code != rule.code or one in hidden:
+            continue  # a break that only makes a call fail, which the caller does without: see DYN505
+        if not is_idle(tables, one.hot, one.position):
             claim = _claim(one, tables, context, wording)
             yield finding(rule, tables, context, one.hot, one.position, claim)
 
@@ -50,7 +54,7 @@ def _claim(one: Break, tables: Tables, context: Context, wording: Wording) -> Cl
 
 def _severity(one: Break) -> str | None:
     """A line that may not run is a note; one that raises is an error, whatever it would cost else."""
-    if not one.usual:
+    if not one.usual or one.row.note:
         return "note"
     return "error" if one.raises and one.effect == "break" else None
 

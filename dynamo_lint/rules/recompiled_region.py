@@ -9,6 +9,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.rehearsal.find import rehearsed
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import (
     Driver,
@@ -20,9 +21,12 @@ from dynamo_lint.rules.driving import (
     text_of,
     walk,
 )
+from dynamo_lint.rules.rehearsing import EAGER, stated
 from dynamo_lint.state.provenance import Tables
 
 ROUND = "in every iteration of this loop"
+_FEW = 2
+"""Resets that a program may make."""
 RESETS = ("_dynamo.reset", "compiler.reset")
 
 
@@ -31,6 +35,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for driver in drivers(tables):
         for node, claim in (*_resets(driver), *_fresh(driver)):
             yield placed(rule, context, driver.ref.path, position(node), driver.ref.id, claim)
+    yield from _resets_met(rule, tables, context)
     again: dict[FunctionRef, dict[int, list[str]]] = {}
     for where, site in compile_calls(tables.project):
         if where not in again:
@@ -40,6 +45,19 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             if tables.project.symbols(ir.Name(target.split(".")[0]), where.path, where.key):
                 place = line_of(tables, where, site.call.line)
                 yield placed(rule, context, where.path, place, where.id, _wrapping(target))
+
+
+def _resets_met(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """Resets that calls of the same code meet again and again, wherever they stand."""
+    for met in rehearsed(tables):
+        for unit in dict.fromkeys(one.unit for one in met if one.what == "reset"):
+            calls = [one for one in met if one.unit == unit and one.what not in EAGER]
+            resets = [one for one in calls if one.what == "reset"]
+            # Many calls for one compile make a benchmark of it.
+            if len(resets) > _FEW and 3 * len(resets) >= len(calls):
+                what = f"`{ast.unparse(resets[-1].site.node)}` throws all compiled code away between calls"
+                claim = _claim(what, "storm", "reset once, before the first call", f"{unit}: reset")
+                yield stated(rule, tables, context, resets[-1].site, claim, resets[-1])
 
 
 def _resets(driver: Driver) -> Iterator[tuple[ast.expr, Claim]]:

@@ -167,7 +167,8 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
     from dynamo_lint.state.environment_writes import environment_writes
 
-    if not (regions.hot or regions.entries or regions.unresolved or environment_writes(project)):
+    concerned = regions.hot or regions.entries or regions.unresolved or regions.skipped
+    if not (concerned or environment_writes(project)):
         return []
     # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
     from dynamo_lint.fixes.attach import attach

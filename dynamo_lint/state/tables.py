@@ -38,6 +38,7 @@ from dynamo_lint.state.model import (
     ReadSite,
     WriteSite,
 )
+from dynamo_lint.state.operators import fakeless_calls
 from dynamo_lint.state.provenance import Origins, Tables
 from dynamo_lint.state.writers import ExternalWrites
 
@@ -105,6 +106,7 @@ def build(
         split.eager,
         tuple(interpretation.skipped.items()),
         breaks(interpreter, regions),
+        fakeless_calls(project, regions),
     )
 
 

@@ -71,7 +71,9 @@ class Block(nn.Module):
     def __init__(self, stride):
         super().__init__()
         options = {"bias": True}
-        self.conv = make_conv(4, 4, 3, stride=stride, depthwise=True, **options)  # expect: DYN107 per-instance
+        self.conv = make_conv(
+            4, 4, 3, stride=stride, depthwise=True, **options
+        )  # expect: DYN107 per-instance
 
     def forward(self, x):
         return self.conv(x)

@@ -14,12 +14,15 @@ class Meta(NamedTuple):
     cu: torch.Tensor
     longest: int
 
+
 class Block(nn.Module):
     def forward(self, x, meta: Meta):
         return x[:, : meta.longest] * meta.cu.sum()  # expect: DYN109 per-value
 
+
 def prepare(lengths):
     return Meta(torch.cumsum(lengths, 0), lengths.max().item())
+
 
 def drive():
     step = torch.compile(Block())
@@ -32,9 +35,11 @@ class Meta(NamedTuple):
     cu: torch.Tensor
     longest: int
 
+
 class Block(nn.Module):
     def forward(self, x, meta: Meta):
         return x * meta.longest  # expect: DYN109 once
+
 
 def drive():
     step = torch.compile(Block())
@@ -50,9 +55,11 @@ class Meta:
     cu: torch.Tensor
     longest: int
 
+
 class Block(nn.Module):
     def forward(self, x, meta: Meta):
         return x * meta.longest  # expect: DYN109 once
+
 
 def drive():
     step = torch.compile(Block())
@@ -67,18 +74,23 @@ class Meta:
     cu: torch.Tensor
     longest: int
 
+
 class Block(nn.Module):
     def forward(self, x, meta: Meta):
         return x * meta.longest  # expect: DYN109 once
+
+
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.blocks = nn.ModuleList(Block() for _ in range(2))
+
     def forward(self, x, lengths):
         meta = Meta(lengths, lengths.max().item())
         for block in self.blocks:
             x = block(x, meta)
         return x
+
 
 def drive():
     model = Model()
@@ -93,9 +105,11 @@ class Meta(NamedTuple):
     cu: torch.Tensor
     longest: int
 
+
 class Block(nn.Module):
     def forward(self, x, meta: Meta):
         return x * meta.longest
+
 
 def drive():
     step = torch.compile(Block())
@@ -109,9 +123,11 @@ class Meta(NamedTuple):
     cu: torch.Tensor
     longest: torch.Tensor
 
+
 class Block(nn.Module):
     def forward(self, x, meta: Meta):
         return x * meta.longest
+
 
 def drive():
     step = torch.compile(Block())
@@ -125,6 +141,7 @@ class Block(nn.Module):
     def forward(self, x, meta):
         return x * meta["longest"]
 
+
 def drive():
     step = torch.compile(Block())
     for i in range(12):
@@ -136,6 +153,7 @@ def drive():
 class Block(nn.Module):
     def forward(self, x, size):
         return x * size[0]
+
 
 def drive():
     step = torch.compile(Block())
@@ -150,6 +168,7 @@ class Block(nn.Module):
         h, w = size
         return x * h + w
 
+
 def drive():
     step = torch.compile(Block())
     for i in range(12):
@@ -160,6 +179,7 @@ def drive():
 class Block(nn.Module):
     def forward(self, x, longest):
         return x[:, :longest]
+
 
 def drive():
     step = torch.compile(Block())
@@ -173,6 +193,7 @@ def drive():
 class Block(nn.Module):
     def forward(self, x, longest):
         return x * longest
+
 
 def drive():
     step = torch.compile(Block())

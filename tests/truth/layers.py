@@ -182,7 +182,9 @@ def drive():
 class Block(nn.Module):
     def __init__(self, config, layer_idx):
         super().__init__()
-        self.mixer = Window() if config.kinds[layer_idx] == "window" else Full()  # expect: DYN108 per-instance
+        self.mixer = (
+            Window() if config.kinds[layer_idx] == "window" else Full()
+        )  # expect: DYN108 per-instance
         self.norm = nn.LayerNorm(4) if layer_idx > 3 else nn.RMSNorm(4)  # expect: DYN108 per-instance
 
     def forward(self, x):

@@ -361,7 +361,9 @@ def drive():
     run = torch.compile(model)
     for i in range(12):
         if i == 4:
-            model.linear.register_forward_hook(lambda module, args, output: output * 2)  # expect: DYN302 stale
+            model.linear.register_forward_hook(
+                lambda module, args, output: output * 2
+            )  # expect: DYN302 stale
         yield run(X)
 
 

@@ -853,7 +853,7 @@ class Model(nn.Module):
         self.register_buffer("rate", torch.zeros(()))
 
     def forward(self, x):
-        return x ** self.rate
+        return x**self.rate
 
 
 def drive():

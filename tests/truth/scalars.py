@@ -746,7 +746,7 @@ class Model(nn.Module):
         super().__init__()
         self.n = 0
 
-    @torch._dynamo.patch_dynamo_config(allow_unspec_int_on_nn_module=True)
+    @torch._dynamo.patch_dynamo_config(allow_unspec_int_on_nn_module=True)  # expect: DYN508 break note
     def forward(self, x):
         self.n += 1  # expect: DYN101 once
         return x * 2

@@ -1,0 +1,58 @@
+"""The table of what functions of torch do to compiled calls that follow: modes, switches, marks, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from dynamo_lint.toml import tomllib
+
+_DATA: dict[str, Any] = tomllib.loads((files("dynamo_lint.models") / "drivers.toml").read_text("utf-8"))
+GRADIENTS = "gradient mode"
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A state of the process that Dynamo guards on, as one function or setting changes it."""
+
+    name: str
+    value: str | None
+    """The value it gets; None if it is passed."""
+    manager: bool
+    """It holds inside a `with`."""
+    default: str | None
+    """The value before anything sets it; None if that is not known."""
+
+
+def _modes(key: str) -> Mapping[str, Mode]:
+    return {
+        dotted: Mode(row["mode"], row.get("value"), row.get("manager", False), row.get("default"))
+        for row in _DATA["mode"]
+        for dotted in row.get(key, ())
+    }
+
+
+MODES = _modes("functions")
+"""By the function that sets it."""
+MODE_STORES = _modes("stores")
+"""By the attribute that is stored."""
+STANCE = frozenset(_DATA["off"]["stance"])
+STANCES_OFF = frozenset(_DATA["off"]["stances"])
+CONFIGURATION: str = _DATA["off"]["configuration"]
+SETTINGS_OFF: Mapping[str, object] = _DATA["off"]["settings"]
+VARIABLES_OFF: Mapping[str, str] = _DATA["off"]["variables"]
+NAMES: Mapping[str, frozenset[str]] = {
+    key: frozenset(value) for key, value in _DATA["names"].items() if isinstance(value, list)
+}
+"""The functions that compile, disable, reset, mark and copy."""
+MODULES: str = _DATA["names"]["modules"]
+"""What the dotted name of a module of torch begins with."""
+MADE: Mapping[str, str] = {name: kind for kind, names in _DATA["made"].items() for name in names}
+"""How a function or method makes the sizes of its result, by its name."""
+_ALL = (*((mode.name, mode) for mode in MODES.values()), *MODE_STORES.items())
+NAMED: Mapping[str, str] = {key: mode.name for key, mode in _ALL}
+"""What people call each state, by the key under which its value is kept."""
+DEFAULTS: Mapping[str, str] = {key: mode.default for key, mode in _ALL if mode.default is not None}
+"""The values before anything sets them."""

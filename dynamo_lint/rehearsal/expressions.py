@@ -1,0 +1,368 @@
+"""Values of expressions in eager code: numbers, texts, containers, and what calls give."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from dynamo_lint.index import ir
+from dynamo_lint.program.refs import ClassRef, File, FunctionRef
+from dynamo_lint.rehearsal.model import (
+    UNKNOWN,
+    ClassObject,
+    Closure,
+    External,
+    FileValue,
+    Frame,
+    Method,
+    Object,
+    Site,
+    Tensor,
+    Unwrapped,
+    Wrapper,
+)
+from dynamo_lint.rehearsal.sizes import combined, indexed
+from dynamo_lint.rehearsal.stage import Stage
+
+ROUNDS = 16
+"""Rounds of a loop over known values: more than the recompile limit."""
+_UNSEEN = 3
+"""Rounds of a loop over what is not known."""
+_LARGEST = 2**40
+_LONGEST = 512
+_ARITHMETIC: dict[type, Callable[[int, int], int | float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Div: operator.truediv,
+}
+_COMPARISONS: dict[type, Callable[[object, object], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,  # type: ignore[dict-item]
+    ast.LtE: operator.le,  # type: ignore[dict-item]
+    ast.Gt: operator.gt,  # type: ignore[dict-item]
+    ast.GtE: operator.ge,  # type: ignore[dict-item]
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda one, others: one in others,  # type: ignore[operator]
+    ast.NotIn: lambda one, others: one not in others,  # type: ignore[operator]
+}
+_PLAIN = (int, float, str, bool, type(None))
+
+
+def is_known(value: object) -> bool:
+    """Whether a value is a number, a text, None, or a container of such."""
+    if isinstance(value, list | tuple):
+        return len(value) <= _LONGEST and all(map(is_known, value))
+    return isinstance(value, _PLAIN)
+
+
+class Expressions(Stage):
+    """A stage on which expressions have values."""
+
+    __slots__ = ()
+
+    def value(self, node: ast.expr, frame: Frame) -> object:
+        """The value of an expression."""
+        self.step()
+        ask = getattr(self, f"_{type(node).__name__}", None)
+        return ask(node, frame) if ask is not None else UNKNOWN
+
+    def call(self, node: ast.Call, frame: Frame) -> object:
+        """The value of a call."""
+        raise NotImplementedError
+
+    def invoke(
+        self, function: object, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """The value that calling something gives."""
+        raise NotImplementedError
+
+    # --- simple expressions -----------------------------------------------------------------------------
+
+    def _Constant(self, node: ast.Constant, frame: Frame) -> object:
+        return node.value if isinstance(node.value, _PLAIN) else UNKNOWN
+
+    def _Name(self, node: ast.Name, frame: Frame) -> object:
+        return self.lookup(node.id, frame)
+
+    def _Call(self, node: ast.Call, frame: Frame) -> object:
+        return self.call(node, frame)
+
+    def _Attribute(self, node: ast.Attribute, frame: Frame) -> object:
+        return self.attribute(self.value(node.value, frame), node.attr, Site(frame.where, node))
+
+    def _NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> object:
+        frame.names[node.target.id] = self.value(node.value, frame)
+        return frame.names[node.target.id]
+
+    def _Lambda(self, node: ast.Lambda, frame: Frame) -> object:
+        return Closure(frame.where, frame, body=node)
+
+    def _Await(self, node: ast.Await, frame: Frame) -> object:
+        return self.value(node.value, frame)
+
+    def _Tuple(self, node: ast.Tuple, frame: Frame) -> object:
+        return tuple(self.items(node.elts, frame))
+
+    def _List(self, node: ast.List, frame: Frame) -> object:
+        return self.items(node.elts, frame)
+
+    def _Set(self, node: ast.Set, frame: Frame) -> object:
+        return self.items(node.elts, frame)
+
+    def _Dict(self, node: ast.Dict, frame: Frame) -> object:
+        found: dict[object, object] = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            known = self.value(key, frame) if key is not None else UNKNOWN
+            found[known if is_known(known) and not isinstance(known, list) else key] = self.value(
+                value, frame
+            )
+        return found
+
+    def _Slice(self, node: ast.Slice, frame: Frame) -> object:
+        return slice(
+            *(self.value(one, frame) if one else None for one in (node.lower, node.upper, node.step))
+        )
+
+    def items(self, nodes: list[ast.expr], frame: Frame) -> list[object]:
+        """The values of expressions, those of `*rest` among them."""
+        found: list[object] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                found += islice(self.each(self.value(node.value, frame)), ROUNDS)
+            else:
+                found.append(self.value(node, frame))
+        return found
+
+    def _JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> object:
+        parts = [
+            self.value(one.value if isinstance(one, ast.FormattedValue) else one, frame)
+            for one in node.values
+        ]
+        known = all(isinstance(one, _PLAIN) for one in parts) and len(parts) <= _LONGEST
+        return "".join(map(str, parts)) if known else UNKNOWN
+
+    # --- computing --------------------------------------------------------------------------------------
+
+    def _BinOp(self, node: ast.BinOp, frame: Frame) -> object:
+        return self.binary(self.value(node.left, frame), node.op, self.value(node.right, frame))
+
+    def binary(self, left: object, op: ast.operator, right: object) -> object:
+        """The result of an operator."""
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return combined(left, right)
+        compute = _ARITHMETIC.get(type(op))
+        if compute is not None and isinstance(left, int | float) and isinstance(right, int | float):
+            defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
+            small = max(abs(left), abs(right)) < _LARGEST
+            return compute(left, right) if defined and small else UNKNOWN  # type: ignore[arg-type]
+        if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int):
+            return left**right if abs(left) < 64 and 0 <= right < 8 else UNKNOWN
+        if isinstance(op, ast.Add) and isinstance(left, list | tuple) and type(left) is type(right):
+            return (left + right)[:_LONGEST]  # type: ignore[operator]
+        if isinstance(op, ast.Mult) and isinstance(left, list | tuple | str) and isinstance(right, int):
+            return left * right if 0 <= right * len(left) <= _LONGEST else UNKNOWN
+        return UNKNOWN
+
+    def _UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> object:
+        value = self.value(node.operand, frame)
+        if isinstance(node.op, ast.Not):
+            truth = self.truth(value)
+            return UNKNOWN if truth is None else not truth
+        if isinstance(value, Tensor):
+            return Tensor(value.shape)
+        return -value if isinstance(node.op, ast.USub) and isinstance(value, int | float) else UNKNOWN
+
+    def _Compare(self, node: ast.Compare, frame: Frame) -> object:
+        left = self.value(node.left, frame)
+        for op, other in zip(node.ops, node.comparators, strict=True):
+            right = self.value(other, frame)
+            answer = _compared(left, op, right)
+            if answer is not True:
+                return answer
+            left = right
+        return True
+
+    def _BoolOp(self, node: ast.BoolOp, frame: Frame) -> object:
+        ends = isinstance(node.op, ast.Or)
+        value: object = UNKNOWN
+        sure = True
+        for one in node.values:
+            value = self.value(one, frame)
+            truth = self.truth(value)
+            if truth is ends:
+                return value
+            sure = sure and truth is not None
+        return value if sure else UNKNOWN
+
+    def _IfExp(self, node: ast.IfExp, frame: Frame) -> object:
+        truth = self.truth(self.value(node.test, frame))
+        if truth is not None:
+            return self.value(node.body if truth else node.orelse, frame)
+        self.doubt += 1
+        values = self.value(node.body, frame), self.value(node.orelse, frame)
+        self.doubt -= 1
+        return next((one for one in values if isinstance(one, Wrapper | Object)), UNKNOWN)
+
+    def truth(self, value: object) -> bool | None:
+        """Whether a test holds; None if that is not known."""
+        if isinstance(value, (*_PLAIN, list, tuple, dict)):
+            return bool(value)
+        return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
+
+    # --- containers -------------------------------------------------------------------------------------
+
+    def _Subscript(self, node: ast.Subscript, frame: Frame) -> object:
+        return self.item(self.value(node.value, frame), self.value(node.slice, frame))
+
+    def item(self, value: object, index: object) -> object:
+        """The value of `value[index]`."""
+        match value:
+            case Tensor():
+                return indexed(value, index)
+            case Object(items=items):
+                value = items
+            case External("os.environ"):
+                return self.settings.get(f"os.environ.{index}", (UNKNOWN, None))[0]
+            case dict():
+                known = is_known(index) and not isinstance(index, list)
+                return value.get(index, UNKNOWN) if known else UNKNOWN
+            case Unwrapped(target) | Wrapper(target):
+                return self.item(target, index)
+        if value is UNKNOWN and isinstance(index, slice | tuple):
+            parts = index if isinstance(index, tuple) else (index,)
+            return indexed(Tensor((None,) * len(parts)), index)
+        if isinstance(value, list | tuple | str) and isinstance(index, int):
+            return value[index] if -len(value) <= index < len(value) else UNKNOWN
+        whole = isinstance(index, slice) and is_known([index.start, index.stop, index.step])
+        if isinstance(value, list | tuple | str) and isinstance(index, slice) and whole:
+            return value[index] if index.step != 0 else UNKNOWN
+        return UNKNOWN
+
+    def each(self, value: object) -> Iterator[object]:
+        """The values that iterating yields, one after the other."""
+        match value:
+            case list() | tuple() | dict() | str() | range():
+                yield from value
+            case Object(kind, items=items):
+                iterate = self.project.method(kind, "__iter__") if isinstance(kind, ClassRef) else None
+                if iterate is not None:
+                    found = self.invoke(
+                        Closure(iterate, self.file(iterate.path), value), [], {}, self.here(iterate)
+                    )
+                    yield from self.each(found) if not isinstance(found, Object) else ()
+                else:
+                    yield from items
+            case Iterator():
+                yield from value
+            case Tensor(shape=(int() as length, *rest)):
+                yield from (Tensor(tuple(rest)) for _ in range(min(length, ROUNDS)))
+            case _:
+                yield from (UNKNOWN for _ in range(_UNSEEN))
+
+    def here(self, where: FunctionRef) -> Site:
+        """A function as a place, for what no expression calls."""
+        line = self.project.function(where).line
+        return Site(where, ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0))
+
+    def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> object:
+        return list(
+            self._comprehended(node.generators, node.elt, Frame(frame.where, outer=frame, owner=frame.owner))
+        )
+
+    _SetComp = _ListComp
+
+    def _GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> object:
+        return self._comprehended(
+            node.generators, node.elt, Frame(frame.where, outer=frame, owner=frame.owner)
+        )
+
+    def _comprehended(
+        self, generators: list[ast.comprehension], element: ast.expr, frame: Frame
+    ) -> Iterator[object]:
+        if not generators:
+            yield self.value(element, frame)
+            return
+        first, *others = generators
+        for value in islice(self.each(self.value(first.iter, frame)), ROUNDS):
+            self.bind(first.target, value, frame)
+            if all(self.truth(self.value(test, frame)) is not False for test in first.ifs):
+                yield from self._comprehended(others, element, frame)
+
+    def bind(self, target: ast.expr, value: object, frame: Frame) -> None:
+        """Assign a value to a target."""
+        raise NotImplementedError
+
+    # --- attributes -------------------------------------------------------------------------------------
+
+    def attribute(self, owner: object, name: str, site: Site) -> object:
+        """The value of `owner.name`."""
+        match owner:
+            case External(dotted):
+                known = self.settings.get(f"{dotted}.{name}")
+                return known[0] if known is not None else External(f"{dotted}.{name}")
+            case FileValue(path):
+                if name in self.file(path).names:
+                    return self.file(path).names[name]
+                found = [self.of_symbol(one) for one in self.project.members(File(path), name)]
+                return found[0] if len(found) == 1 else UNKNOWN
+            case Wrapper(target, call) if name == "_orig_mod":
+                return Unwrapped(target, call)
+            case Wrapper() if name in ("forward", "__call__"):
+                return owner
+            case Wrapper(target) | Unwrapped(target):
+                return self.attribute(target, name, site)
+            case Object():
+                return self._of_object(owner, name, site)
+            case ClassObject(ref):
+                return self._of_class(ref, name, None)
+            case Tensor() if name == "shape" and owner.shape is not None:
+                return tuple(UNKNOWN if size is None else size for size in owner.shape)
+        return Method(owner, name)
+
+    def _of_object(self, owner: Object, name: str, site: Site) -> object:
+        if name in owner.attributes:
+            return owner.attributes[name]
+        if isinstance(owner.kind, str):
+            return Method(owner, name)
+        method = self.project.method(owner.kind, name)
+        if method is not None and self.project.method_kind(method) == "property":
+            return self.invoke(Closure(method, self.file(method.path), owner), [], {}, site)
+        found = self._of_class(owner.kind, name, owner)
+        return Method(owner, name) if found is UNKNOWN else found
+
+    def _of_class(self, ref: ClassRef, name: str, receiver: Object | None) -> object:
+        method = self.project.method(ref, name)
+        if method is not None:
+            bound = None if self.project.method_kind(method) == "staticmethod" else receiver
+            return Closure(method, self.file(method.path), bound, disabled=method in self.disabled)
+        for part in self.project.mro(ref):
+            for binding in self.project.class_(part).bindings:
+                if binding.name == name:
+                    return binding.value.value if isinstance(binding.value, ir.Constant) else UNKNOWN
+        return UNKNOWN
+
+
+def _compared(left: object, op: ast.cmpop, right: object) -> object:
+    """Whether a comparison holds, if that is known."""
+    if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
+        other = right if left is None else left
+        if other is UNKNOWN or isinstance(other, External | Method):
+            return UNKNOWN
+        return (other is None) is isinstance(op, ast.Is)
+    if isinstance(op, ast.Is | ast.IsNot):
+        return UNKNOWN
+    if isinstance(right, dict) and isinstance(op, ast.In | ast.NotIn):
+        right = [*right]
+    if not is_known(left) or not is_known(right):
+        return UNKNOWN
+    try:
+        return bool(_COMPARISONS[type(op)](left, right))
+    except TypeError:
+        return UNKNOWN

@@ -1,0 +1,155 @@
+"""The functions that are rehearsed: those above all that compiles, or calls what is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+from dynamo_lint.index.ir import MODULE_KEY, Attribute
+from dynamo_lint.models.drivers import MODULES, NAMES
+from dynamo_lint.program.files import in_tests, is_for_tests
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
+from dynamo_lint.regions.boundaries import Disabling
+from dynamo_lint.regions.options import RegionOptions
+from dynamo_lint.rehearsal.model import ClassObject, Closure, Exhausted, Failed, Met, Object
+from dynamo_lint.rehearsal.stage import Failing
+from dynamo_lint.rehearsal.statements import Runner
+from dynamo_lint.state.provenance import Tables
+from dynamo_lint.values.points_to import points_to_of
+
+_MOST = 400
+"""Functions rehearsed in one project."""
+_STEPS = 150_000
+"""Steps that all of them may take."""
+_PROBE = "probe_"
+_CALLS = 12
+"""Calls that are made of what a probe gives."""
+
+
+def rehearsed(tables: Tables) -> tuple[tuple[Met, ...], ...]:
+    """The compiled calls of each function that drives compiled code, in order, looked for once."""
+    memo = tables.project.memo
+    if "rehearsed" not in memo:
+        memo["rehearsed"] = tuple(_rehearsed(tables))
+    return memo["rehearsed"]  # type: ignore[return-value]
+
+
+def _rehearsed(tables: Tables) -> Iterator[tuple[Met, ...]]:
+    failing, disabled = _failing(tables), _disabled(tables.project)
+    done: set[FunctionRef] = set()
+    steps = 0
+    for root in islice(_roots(tables), _MOST):
+        if root in done or steps > _STEPS:
+            continue
+        stage = Runner(tables.project, tables.bodies, failing, disabled)
+        with suppress(Exhausted, Failed, RecursionError):
+            _run(stage, root)
+        done |= stage.entered
+        steps += stage.steps
+        tried = in_tests(root.path)
+        yield tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
+
+
+def _run(stage: Runner, root: FunctionRef) -> None:
+    """Rehearse one function, or a file; call what a probe gives."""
+    frame = stage.file(root.path)
+    if root.key == MODULE_KEY:
+        return
+    if "." in root.key:
+        owner = stage.project.owner(root)
+        site = stage.here(root)
+        receiver = stage.invoke(ClassObject(owner), [], {}, site) if owner is not None else None
+        if not isinstance(receiver, Object):
+            return
+        function: object = Closure(root, frame, receiver)
+    else:
+        function = stage.of_symbol(root)
+    found = stage.invoke(function, [], {}, stage.here(root))
+    if isinstance(found, Iterator):
+        for _ in islice(found, 4 * _CALLS):
+            pass
+    elif root.key.startswith(_PROBE) and isinstance(found, tuple) and len(found) == 2:
+        call, batches = found
+        rounds = [*islice(stage.each(batches), _CALLS)]
+        for number in range(_CALLS if rounds else 0):
+            given = rounds[number % len(rounds)]
+            stage.invoke(call, [*given] if isinstance(given, tuple) else [given], {}, stage.here(root))
+
+
+def _roots(tables: Tables) -> Iterator[FunctionRef]:
+    """Files first: what they call is rehearsed with them."""
+    project = tables.project
+    pts = points_to_of(project)
+    found: dict[FunctionRef, None] = {}
+    seen: set[FunctionRef] = set()
+    pending = [*_seeds(tables)]
+    while pending:
+        function = pending.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        calls = pts.call_sites(function) if function.key != MODULE_KEY else ()
+        callers = [
+            one.function
+            for one, _ in calls
+            if one.function != function and not is_for_tests(one.function.path, function.path)
+        ]
+        outer = project.function(function).outer
+        if "<locals>" in function.key and outer is not None:
+            callers.append(FunctionRef(function.path, outer))
+        pending += callers
+        if not callers:
+            found[function] = None
+    yield from sorted(project.in_order(found), key=lambda one: (in_tests(one.path), one.key != MODULE_KEY))
+
+
+def _seeds(tables: Tables) -> Iterator[FunctionRef]:
+    """The functions that compile something, or call what a decorator compiles."""
+    project = tables.project
+    lines = {(one.path, one.line) for one in tables.regions.entries}
+    for path in {path for path, _ in lines}:
+        for key, function in project.files[path].functions.items() if path in project.files else ():
+            if any((path, site.call.line) in lines for site in function.calls):
+                yield FunctionRef(path, key)
+    for name in sorted({"compile", "optimize", *project.aliases_of("compile")}):
+        for where, site in project.calls_of(name):
+            symbols = project.symbols(site.call.function, where.path, where.key)
+            outside = [one.dotted for one in symbols if isinstance(one, ExternalSymbol)]
+            of_torch = any(one in NAMES["compile"] or one.startswith(MODULES) for one in outside)
+            if of_torch or (isinstance(site.call.function, Attribute) and not outside):
+                yield where
+        for ref, _ in project.decorated_with(name):
+            yield from _users(project, ref)
+    for ref, _ in project.decorated_with("partial"):
+        yield from _users(project, ref)
+
+
+def _users(project: Project, ref: FunctionRef | ClassRef) -> Iterator[FunctionRef]:
+    name = ref.key.rpartition(".")[2]
+    owner = project.owner(ref) if isinstance(ref, FunctionRef) else None
+    yield from (where for where, _ in project.calls_of(owner.name if owner is not None else name))
+
+
+def _disabled(project: Project) -> dict[FunctionRef | ClassRef, str]:
+    """The functions and classes that a decorator keeps Dynamo from, with all that they call."""
+    judge = Disabling(project, RegionOptions())
+    found: dict[FunctionRef | ClassRef, str] = {}
+    for name in sorted({"disable", *project.aliases_of("disable")}):
+        for ref, decorator in project.decorated_with(name):
+            one = project.function(ref) if isinstance(ref, FunctionRef) else project.class_(ref)
+            if judge.kind(decorator, ref.path, one.outer or MODULE_KEY) == "stop":
+                found[ref] = name
+    return found
+
+
+def _failing(tables: Tables) -> Failing:
+    """The compile sites whose code cannot be compiled."""
+    entries = tables.regions.entries
+    raising = (one.hot for one in tables.breaks if one.raises and one.usual)
+    return Failing(
+        frozenset((entries[n].path, entries[n].line) for hot in raising for n in hot.entries),
+        frozenset((entries[n].path, entries[n].line) for one in tables.fakeless for n in one.hot.entries),
+    )

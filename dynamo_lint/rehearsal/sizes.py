@@ -1,0 +1,195 @@
+"""The sizes of tensors in eager code, as far as literals and loops tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dynamo_lint.models.drivers import MADE
+from dynamo_lint.rehearsal.model import Tensor
+
+Shape = tuple[int | None, ...]
+
+
+def made(name: str, arguments: Sequence[object], keywords: Mapping[str, object]) -> Tensor | None:
+    """The tensor that a function of torch makes; None if it is not known to make one."""
+    first = arguments[0] if arguments else keywords.get("size", keywords.get("input"))
+    match MADE.get(name):
+        case "sizes":
+            return Tensor(_dims(arguments or [first]))
+        case "size":
+            return Tensor(_dims([first]))
+        case "count":
+            return Tensor(_counted(arguments))
+        case "drawn":
+            sizes = (one for one in arguments if isinstance(one, list | tuple))
+            return Tensor(_dims([next(sizes, keywords.get("size"))]))
+        case "steps":
+            return Tensor(_dims([arguments[2] if len(arguments) > 2 else keywords.get("steps")]))
+        case "like":
+            return Tensor(first.shape if isinstance(first, Tensor) else None)
+        case "data":
+            return Tensor(_nested(first))
+        case "padded":
+            return Tensor(_padded(first, arguments[1] if len(arguments) > 1 else keywords.get("pad")))
+        case "joined":
+            axis = arguments[1] if len(arguments) > 1 else keywords.get("dim", 0)
+            return Tensor(_joined(first, axis))
+        case "stacked":
+            return Tensor(_stacked(first))
+    return Tensor() if name.startswith("torch.") and name.count(".") == 1 else None
+
+
+def method(tensor: Tensor, name: str, arguments: Sequence[object]) -> object:
+    """What a method of a tensor gives: another tensor, its sizes, or a tensor of unknown sizes."""
+    match name, MADE.get(name):
+        case _, "same":
+            return Tensor(tensor.shape, set(tensor.marked))
+        case (("reshape" | "view"), "shaped"):
+            return Tensor(_inferred(_dims(arguments), tensor.shape))
+        case "expand", "shaped":
+            return Tensor(_expanded(_dims(arguments), tensor.shape))
+        case _, "shaped":
+            return Tensor(_dims(arguments))
+        case "repeat", _:
+            return Tensor(_repeated(tensor.shape, _dims(arguments)))
+        case "size", _ if tensor.shape is not None:
+            return _at(tensor.shape, arguments[0]) if arguments else tensor.shape
+        case ("narrow", _) if len(arguments) == 3 and tensor.shape is not None:
+            axis, length = arguments[0], arguments[2]
+            return Tensor(
+                tuple(
+                    (length if isinstance(length, int) else None) if place == axis else size
+                    for place, size in enumerate(tensor.shape)
+                )
+            )
+    return Tensor()
+
+
+def indexed(tensor: Tensor, index: object) -> Tensor:
+    """Part of a tensor: `x[:n]`, `x[0]`, `x[:, :n]`."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if tensor.shape is None or len(parts) > len(tensor.shape):
+        return Tensor()
+    shape: list[int | None] = []
+    for size, part in zip(tensor.shape, parts, strict=False):
+        if isinstance(part, slice):
+            shape.append(_sliced(size, part))
+        elif not isinstance(part, int):
+            return Tensor()
+    return Tensor((*shape, *tensor.shape[len(parts) :]))
+
+
+def combined(left: object, right: object) -> Tensor:
+    """Arithmetic of a tensor with another, or with a number."""
+    shapes = [one.shape for one in (left, right) if isinstance(one, Tensor)]
+    if None in shapes:
+        return Tensor()
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) == 2 and len(known[0]) == len(known[1]):
+        pairs = zip(*known, strict=True)
+        return Tensor(tuple(b if a == 1 else a if b == 1 or a == b else None for a, b in pairs))
+    return Tensor(max(known, key=len, default=None))
+
+
+def _dims(arguments: Sequence[object]) -> Shape | None:
+    """Sizes that are passed one by one, or in one tuple or list."""
+    if len(arguments) == 1 and isinstance(arguments[0], list | tuple):
+        arguments = arguments[0]
+    if not all(isinstance(one, int) for one in arguments):
+        sizes = tuple(one if isinstance(one, int) else None for one in arguments)
+        return sizes if any(one is not None for one in sizes) and len(arguments) > 1 else None
+    return tuple(one for one in arguments if isinstance(one, int))
+
+
+def _counted(arguments: Sequence[object]) -> Shape | None:
+    numbers = [one for one in arguments if isinstance(one, int)]
+    return (len(range(*numbers)),) if numbers and len(numbers) == len(arguments) <= 3 else None
+
+
+def _nested(data: object) -> Shape | None:
+    if not isinstance(data, list | tuple):
+        return () if isinstance(data, int | float) else None
+    inner = _nested(data[0]) if data else ()
+    return (len(data), *inner) if inner is not None else None
+
+
+def _sliced(size: int | None, part: slice) -> int | None:
+    if size is None:
+        return part.stop if isinstance(part.stop, int) and part.start is None and part.stop > 0 else None
+    bounds = (part.start, part.stop, part.step)
+    if any(bound is not None and not isinstance(bound, int) for bound in bounds):
+        return None
+    return len(range(*part.indices(size)))
+
+
+def _padded(first: object, widths: object) -> Shape | None:
+    if not isinstance(first, Tensor) or first.shape is None or not isinstance(widths, list | tuple):
+        return None
+    shape = list(first.shape)
+    for number in range(len(widths) // 2):
+        added, size = widths[2 * number : 2 * number + 2], shape[-1 - number]
+        known = all(isinstance(one, int) for one in added)
+        shape[-1 - number] = size + sum(added) if known and size is not None else None
+    return tuple(shape)
+
+
+def _shapes(parts: object) -> list[Shape] | None:
+    if not isinstance(parts, list | tuple) or not parts:
+        return None
+    shapes = [one.shape for one in parts if isinstance(one, Tensor) and one.shape is not None]
+    return shapes if len(shapes) == len(parts) and len({len(shape) for shape in shapes}) == 1 else None
+
+
+def _joined(parts: object, axis: object) -> Shape | None:
+    shapes = _shapes(parts)
+    if shapes is None or not isinstance(axis, int) or not -len(shapes[0]) <= axis < len(shapes[0]):
+        return None
+    sizes = [shape[axis] for shape in shapes]
+    known = [size for size in sizes if size is not None]
+    place = axis % len(shapes[0])
+    whole = sum(known) if len(known) == len(sizes) else None
+    return (*shapes[0][:place], whole, *shapes[0][place + 1 :])
+
+
+def _stacked(parts: object) -> Shape | None:
+    shapes = _shapes(parts)
+    return (len(shapes), *shapes[0]) if shapes is not None else None
+
+
+def _inferred(shape: Shape | None, before: Shape | None) -> Shape | None:
+    """`reshape(-1, 4)`: the size that follows from the others."""
+    if shape is None or -1 not in shape:
+        return shape
+    total, rest = _product(before), _product(tuple(size for size in shape if size != -1))
+    found = total // rest if total is not None and rest else None
+    return tuple(found if size == -1 else size for size in shape)
+
+
+def _product(shape: Shape | None) -> int | None:
+    found = 1
+    for size in shape or ():
+        if size is None:
+            return None
+        found *= size
+    return None if shape is None else found
+
+
+def _expanded(shape: Shape | None, before: Shape | None) -> Shape | None:
+    if shape is None or -1 not in shape:
+        return shape
+    if before is None or len(before) != len(shape):
+        return tuple(None if size == -1 else size for size in shape)
+    return tuple(old if size == -1 else size for size, old in zip(shape, before, strict=True))
+
+
+def _repeated(shape: Shape | None, times: Shape | None) -> Shape | None:
+    if shape is None or times is None or len(times) < len(shape):
+        return None
+    full = (1,) * (len(times) - len(shape)) + shape
+    pairs = zip(full, times, strict=True)
+    return tuple(None if a is None or b is None else a * b for a, b in pairs)
+
+
+def _at(shape: Shape, index: object) -> object:
+    inside = isinstance(index, int) and -len(shape) <= index < len(shape)
+    return shape[index] if inside and isinstance(index, int) else None

@@ -1,0 +1,172 @@
+"""The state of a rehearsal: the names of files, the settings of torch, the caches, and what was met."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dynamo_lint.index.ir import MODULE_KEY, Name
+from dynamo_lint.models.drivers import (
+    CONFIGURATION,
+    DEFAULTS,
+    NAMED,
+    SETTINGS_OFF,
+    STANCES_OFF,
+    VARIABLES_OFF,
+)
+from dynamo_lint.program.function_bodies import Bodies
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
+from dynamo_lint.rehearsal.guards import Cache
+from dynamo_lint.rehearsal.model import (
+    UNKNOWN,
+    ClassObject,
+    Closure,
+    Exhausted,
+    External,
+    FileValue,
+    Frame,
+    Manager,
+    Met,
+    Site,
+)
+
+STANCE = "stance"
+SUPPRESS = f"{CONFIGURATION}.suppress_errors"
+AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
+STATIC = f"{CONFIGURATION}.assume_static_by_default"
+_STEPS = 4000
+"""Statements and calls that one rehearsal may take."""
+DEEPEST = 12
+"""Calls within calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """The compile sites whose code cannot be compiled, by file and line: each call of it raises."""
+
+    breaks: frozenset[tuple[str, int]] = frozenset()
+    """For a graph break under `fullgraph=True`."""
+    fakes: frozenset[tuple[str, int]] = frozenset()
+    """For an operator without a fake."""
+
+
+@dataclass(slots=True)
+class Stage:
+    """What the code run so far has set up."""
+
+    project: Project
+    bodies: Bodies
+    failing: Failing
+    disabled: Mapping[FunctionRef | ClassRef, str]
+    """Functions and classes that a decorator keeps Dynamo from."""
+    files: dict[str, Frame] = field(default_factory=dict)
+    settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
+    """What is set, and where."""
+    caches: dict[str, Cache] = field(default_factory=dict)
+    resets: list[Site] = field(default_factory=list)
+    """The resets since the last compiled call."""
+    met: list[Met] = field(default_factory=list)
+    entered: set[FunctionRef] = field(default_factory=set)
+    doubt: int = 0
+    """How many tests around the current line are unknown."""
+    depth: int = 0
+    steps: int = 0
+    draws: int = 0
+    """Random numbers drawn so far."""
+
+    # --- names ------------------------------------------------------------------------------------------
+
+    def lookup(self, name: str, frame: Frame) -> object:
+        """The value of a name: in the function, around it, in its file, or by what it is bound to there."""
+        around: Frame | None = frame
+        while around is not None:
+            if name in around.names:
+                return around.names[name]
+            around = around.outer
+        values = [
+            self.of_symbol(symbol)
+            for symbol in self.project.symbols(Name(name), frame.where.path, frame.where.key)
+        ]
+        return values[0] if len(values) == 1 else UNKNOWN
+
+    def of_symbol(self, symbol: Symbol) -> object:
+        """A definition, a file or something outside as a value."""
+        match symbol:
+            case ExternalSymbol(dotted):
+                return External(dotted)
+            case File(path):
+                return FileValue(path)
+            case ClassRef():
+                return ClassObject(symbol)
+            case FunctionRef(path, key):
+                known = self.file(path).names.get(key) if "." not in key else None
+                return known if known is not None else Closure(symbol, self.file(path))
+        return UNKNOWN
+
+    def file(self, path: str) -> Frame:
+        """The names of a file, run by the first who asks."""
+        if path not in self.files:
+            where = FunctionRef(path, MODULE_KEY)
+            self.files[path] = Frame(where)
+            body = self.bodies.of(where) if path in self.project.files else None
+            for _ in self.block(body or [], self.files[path]):
+                pass
+        return self.files[path]
+
+    def block(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
+        """Run statements; what they yield."""
+        raise NotImplementedError
+
+    def step(self) -> None:
+        """Count one step, and end a rehearsal that takes too many."""
+        self.steps += 1
+        if self.steps > _STEPS or self.depth > DEEPEST:
+            raise Exhausted
+
+    # --- settings ---------------------------------------------------------------------------------------
+
+    def set(self, name: str, value: object, site: Site | None) -> None:
+        """Give a setting a value."""
+        self.settings[name] = (value, site)
+
+    def enter(self, manager: Manager) -> None:
+        """Make the settings of a context manager."""
+        for name, value in manager.settings.items():
+            manager.before[name] = self.settings.get(name)
+            self.set(name, value, manager.site)
+
+    def leave(self, manager: Manager) -> None:
+        """Put back what was set before."""
+        for name, before in manager.before.items():
+            if isinstance(before, tuple):
+                self.settings[name] = before
+            else:
+                self.settings.pop(name, None)
+
+    def on(self, name: str) -> bool:
+        """Whether a setting was made true."""
+        return self.settings.get(name, (None, None))[0] is True
+
+    def modes(self) -> dict[str, object]:
+        """The modes that Dynamo guards on, with their values."""
+        changed = {name: value for name, (value, _) in self.settings.items() if name in NAMED}
+        return {**DEFAULTS, **changed}
+
+    def off(self) -> Site | None:
+        """Where compiling was switched off, if it is."""
+        stance, site = self.settings.get(STANCE, (None, None))
+        if stance in STANCES_OFF:
+            return site
+        wanted = [*((f"{CONFIGURATION}.{name}", value) for name, value in SETTINGS_OFF.items())]
+        wanted += [(f"os.environ.{name}", value) for name, value in VARIABLES_OFF.items()]
+        for name, value in wanted:
+            found, site = self.settings.get(name, (None, None))
+            if found is not None and found == value:
+                return site
+        return None
+
+    def meet(self, met: Met) -> None:
+        """Write down what happened to a compiled call."""
+        self.met.append(met)

@@ -1,0 +1,310 @@
+"""Statements of eager code, run in order; what is not known is run either way, in doubt."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+from dynamo_lint.models.drivers import NAMED
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.rehearsal.calls import Calls, spelled
+from dynamo_lint.rehearsal.expressions import ROUNDS
+from dynamo_lint.rehearsal.model import (
+    UNKNOWN,
+    ClassObject,
+    Closure,
+    External,
+    Failed,
+    Frame,
+    Manager,
+    Met,
+    Object,
+    Site,
+    Unwrapped,
+    Wrapper,
+)
+
+_BROAD = frozenset({"Exception", "BaseException"})
+
+
+class _Leave(Exception):
+    """A `return`, `break` or `continue`."""
+
+
+class _Return(_Leave):
+    pass
+
+
+class _Break(_Leave):
+    pass
+
+
+class _Continue(_Leave):
+    pass
+
+
+class Runner(Calls):
+    """A stage that runs statements."""
+
+    __slots__ = ()
+
+    def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
+        """Run the body of a function; what it yields."""
+        with suppress(_Return):
+            yield from self.block(body, frame)
+
+    def block(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
+        """Run statements; what they yield."""
+        for statement in body:
+            self.step()
+            run = getattr(self, f"_{type(statement).__name__}", None)
+            if run is not None:
+                yield from run(statement, frame) or ()
+
+    def _doubted(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
+        """Run statements of which it is not known whether they run; they do not leave what is around them."""
+        self.doubt += 1
+        try:
+            yield from self.block(body, frame)
+        except (_Leave, Failed):
+            pass
+        finally:
+            self.doubt -= 1
+
+    # --- plain statements -------------------------------------------------------------------------------
+
+    def _Expr(self, node: ast.Expr, frame: Frame) -> Iterator[object]:
+        yield from self._yielding(node.value, None, frame)
+
+    def _Assign(self, node: ast.Assign, frame: Frame) -> Iterator[object]:
+        yield from self._yielding(node.value, node.targets, frame)
+
+    def _AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> Iterator[object]:
+        if node.value is not None:
+            yield from self._yielding(node.value, [node.target], frame)
+
+    def _yielding(self, node: ast.expr, targets: list[ast.expr] | None, frame: Frame) -> Iterator[object]:
+        value: object = UNKNOWN
+        if isinstance(node, ast.Yield):
+            yield self.value(node.value, frame) if node.value is not None else None
+        elif isinstance(node, ast.YieldFrom):
+            yield from islice(self.each(self.value(node.value, frame)), ROUNDS)
+        else:
+            value = self.value(node, frame)
+        for target in targets or ():
+            self.bind(target, value, frame)
+
+    def _AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
+        before = self.value(node.target, frame)
+        self.bind(node.target, self.binary(before, node.op, self.value(node.value, frame)), frame)
+
+    def bind(self, target: ast.expr, value: object, frame: Frame) -> None:
+        """Assign a value to a target."""
+        match target:
+            case ast.Name(id=name):
+                frame.names[name] = value
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                values = [*islice(self.each(value), len(parts))] if value is not UNKNOWN else []
+                values += [UNKNOWN] * (len(parts) - len(values))
+                for part, one in zip(parts, values, strict=False):
+                    self.bind(part, one, frame)
+            case ast.Attribute(value=inner, attr=name):
+                self.store(self.value(inner, frame), name, value, Site(frame.where, target))
+            case ast.Subscript(value=inner, slice=index):
+                owner, key = self.value(inner, frame), self.value(index, frame)
+                if owner == External("os.environ"):
+                    self.set(f"os.environ.{key}", value, Site(frame.where, target))
+                elif isinstance(owner, Object):
+                    owner = owner.items
+                if isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
+                    owner[key] = value
+                if isinstance(owner, dict) and isinstance(key, str | int):
+                    owner[key] = value
+
+    def store(self, owner: object, name: str, value: object, site: Site) -> None:
+        """Assign an attribute: of an object, or a setting of torch."""
+        match owner:
+            case External(dotted):
+                key = f"{dotted}.{name}"
+                self.set(key, spelled(value, site) if key in NAMED else value, site)
+            case Object():
+                owner.attributes[name] = value
+            case Unwrapped() if name == "forward":
+                owner.changed = True
+            case Wrapper(target=Object() as target) | Unwrapped(target=Object() as target):
+                target.attributes[name] = value
+
+    def _Return(self, node: ast.Return, frame: Frame) -> None:
+        value = self.value(node.value, frame) if node.value is not None else None
+        if not self.doubt or frame.result is None:
+            frame.result = value
+        raise _Return
+
+    def _Break(self, node: ast.Break, frame: Frame) -> None:
+        raise _Break
+
+    def _Continue(self, node: ast.Continue, frame: Frame) -> None:
+        raise _Continue
+
+    def _Raise(self, node: ast.Raise, frame: Frame) -> None:
+        if node.exc is not None:
+            self.value(node.exc, frame)
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        name = ast.unparse(raised).rpartition(".")[2] if raised is not None else "Exception"
+        raise Failed(frozenset({name, *_BROAD}))
+
+    def _Delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                frame.names.pop(target.id, None)
+            elif isinstance(target, ast.Subscript) and self.value(target.value, frame) == External(
+                "os.environ"
+            ):
+                self.settings.pop(f"os.environ.{self.value(target.slice, frame)}", None)
+
+    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
+        functions = self.project.files[frame.where.path].functions
+        key = next((key for key, one in functions.items() if one.line == node.lineno), None)
+        if key is None:
+            return
+        where = FunctionRef(frame.where.path, key)
+        value: object = Closure(where, frame, disabled=where in self.disabled)
+        for decorator in reversed(node.decorator_list):
+            made = self.value(decorator, frame)
+            site = Site(frame.where, decorator)
+            given = self.invoke(made, [value], {}, site)
+            value = given if given is not UNKNOWN else value
+        frame.names[node.name] = value
+
+    _AsyncFunctionDef = _FunctionDef
+
+    def _ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
+        classes = self.project.files[frame.where.path].classes
+        key = next((key for key, one in classes.items() if one.line == node.lineno), None)
+        frame.names[node.name] = ClassObject(ClassRef(frame.where.path, key)) if key is not None else UNKNOWN
+
+    # --- control ----------------------------------------------------------------------------------------
+
+    def _If(self, node: ast.If, frame: Frame) -> Iterator[object]:
+        truth = True if _is_main(node.test) else self.truth(self.value(node.test, frame))
+        if truth is not None:
+            yield from self.block(node.body if truth else node.orelse, frame)
+            return
+        yield from self._doubted(node.body, frame)
+        yield from self._doubted(node.orelse, frame)
+
+    def _For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[object]:
+        for value in islice(self.each(self.value(node.iter, frame)), ROUNDS):
+            self.bind(node.target, value, frame)
+            try:
+                yield from self.block(node.body, frame)
+            except _Break:
+                return
+            except _Continue:
+                continue
+        yield from self.block(node.orelse, frame)
+
+    _AsyncFor = _For
+
+    def _While(self, node: ast.While, frame: Frame) -> Iterator[object]:
+        for number in range(ROUNDS):
+            truth = self.truth(self.value(node.test, frame))
+            if truth is False or (truth is None and number > 2):
+                return
+            try:
+                yield from self.block(node.body, frame)
+            except _Break:
+                return
+            except _Continue:
+                continue
+
+    def _With(self, node: ast.With | ast.AsyncWith, frame: Frame) -> Iterator[object]:
+        entered: list[tuple[Manager, bool]] = []
+        for item in node.items:
+            value = self.value(item.context_expr, frame)
+            if isinstance(value, Manager):
+                if not value.before:
+                    self.enter(value)
+                entered.append((value, True))
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, value, frame)
+        try:
+            yield from self.block(node.body, frame)
+        finally:
+            for manager, _ in reversed(entered):
+                self.leave(manager)
+
+    _AsyncWith = _With
+
+    def _Try(self, node: ast.Try, frame: Frame) -> Iterator[object]:
+        start = len(self.met)
+        try:
+            yield from self.block(node.body, frame)
+            self._hiding(node, self.met[start:], frame)
+            yield from self.block(node.orelse, frame)
+        except _Leave:
+            self._hiding(node, self.met[start:], frame)
+            raise
+        except Failed as failure:
+            handler = next((one for one in node.handlers if _catches(one, failure.names)), None)
+            if handler is None:
+                raise
+            try:
+                yield from self.block(handler.body, frame)
+            except _Leave:
+                self._swallowed(failure, Site(frame.where, handler))
+                raise
+            self._swallowed(failure, Site(frame.where, handler))
+        finally:
+            if node.finalbody:
+                yield from self.block(node.finalbody, frame)
+
+    def _swallowed(self, failure: Failed, handler: Site) -> None:
+        """Notice a compiled call that failed, and a handler that went on."""
+        if failure.called is not None:
+            self.meet(replace(failure.called, site=handler))
+
+    def _hiding(self, node: ast.Try, met: list[Met], frame: Frame) -> None:
+        """Notice compiled calls whose failure a broad handler would hide."""
+        for handler in node.handlers:
+            names = _names(handler)
+            if names & {*_BROAD, ""} and not _gives_up(handler):
+                called = next(
+                    (one for one in met if one.compile is not None and one.what == "compiled"), None
+                )
+                if called is not None and any(isinstance(one, ast.Call) for one in ast.walk(handler)):
+                    site = Site(frame.where, handler)
+                    self.meet(Met("hiding", site, called.called, called.unit, True, called.compile))
+
+
+def _gives_up(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler raises, or compiles in another way."""
+    return any(
+        isinstance(one, ast.Raise) or (isinstance(one, ast.Attribute) and one.attr == "compile")
+        for one in ast.walk(handler)
+    )
+
+
+def _names(handler: ast.ExceptHandler) -> set[str]:
+    """The last names of the exceptions that a handler takes; an empty one for all."""
+    if handler.type is None:
+        return {""}
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {ast.unparse(kind).rpartition(".")[2] for kind in kinds}
+
+
+def _catches(handler: ast.ExceptHandler, names: frozenset[str]) -> bool:
+    return not _names(handler).isdisjoint({*names, ""})
+
+
+def _is_main(test: ast.expr) -> bool:
+    """`__name__ == "__main__"`."""
+    match test:
+        case ast.Compare(
+            left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant("__main__")]
+        ):
+            return True
+    return False

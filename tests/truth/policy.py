@@ -1,0 +1,847 @@
+"""Where compiling is asked for, and what goes around it, switches it off, hides that it failed, or undoes it."""
+
+import copy
+import functools
+import itertools
+import os
+import random
+
+import torch
+from torch import nn
+
+X = torch.linspace(0.1, 1.0, 8).reshape(2, 4)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x).relu()
+
+
+class Wave(nn.Module):
+    def forward(self, x):
+        return (x * 2).sin()
+
+
+# %% a layer of torch compiled in place
+def drive():
+    torch.manual_seed(0)
+    layer = nn.Linear(4, 4)
+    layer.compile()  # expect: DYN502 eager
+    for _ in range(12):
+        yield layer(X)
+
+
+# %% a layer of torch wrapped
+def drive():
+    torch.manual_seed(0)
+    layer = torch.compile(nn.Linear(4, 4))
+    for _ in range(12):
+        yield layer(X)
+
+
+# %% a helper compiles whatever it finds in a stack of torch's layers
+def prepare(model):
+    for child in model.children():
+        child.compile(dynamic=True)  # expect: DYN502 eager
+    return model
+
+
+def drive():
+    torch.manual_seed(0)
+    stack = prepare(nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 2)))
+    for _ in range(12):
+        yield stack(X)
+
+
+# %% a stack of torch's layers as a part of a model, compiled by the model
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.body = nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+        self.body.compile()  # expect: DYN502 eager
+
+    def forward(self, x):
+        return self.body(x)
+
+
+def drive():
+    tower = Tower()
+    for _ in range(12):
+        yield tower(X)
+
+
+# %% a stack of torch's layers and of our own, compiled in place
+def drive():
+    stack = nn.Sequential(Net(), nn.ReLU())
+    stack.compile()
+    for _ in range(12):
+        yield stack(X)
+
+
+# %% a part of torch compiled in place within a model that is compiled as well
+def drive():
+    net = Net()
+    net.linear.compile()
+    net.compile()
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a stack of torch's layers with a forward of its own
+class Residual(nn.Sequential):
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+def drive():
+    torch.manual_seed(0)
+    stack = Residual(nn.Linear(4, 4), nn.ReLU())
+    stack.compile()
+    for _ in range(12):
+        yield stack(X)
+
+
+# %% a layer of torch under another name, in another file
+from layers import projection
+
+
+def drive():
+    torch.manual_seed(0)
+    layer = projection()
+    for _ in range(12):
+        yield layer(X)
+
+
+# file: layers.py
+from torch import nn
+
+
+class Projection(nn.Linear):
+    """Nothing but a name."""
+
+
+def projection():
+    made = Projection(4, 4)
+    made.compile()  # expect: DYN502 eager
+    return made
+
+
+# %% a trainer calls forward by name
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.model.compile()
+
+    def step(self, x):
+        return self.model.forward(x)  # expect: DYN503 eager
+
+
+def drive():
+    trainer = Trainer(Net())
+    for _ in range(12):
+        yield trainer.step(X)
+
+
+# %% a trainer calls what it compiled
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.model.compile()
+
+    def step(self, x):
+        return self.model(x)
+
+
+def drive():
+    trainer = Trainer(Net())
+    for _ in range(12):
+        yield trainer.step(X)
+
+
+# %% blocks compiled one by one, and called by their forward
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Net(), Net()])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block.forward(x)  # expect: DYN503 eager
+        return x
+
+
+def drive():
+    stack = Stack()
+    for block in stack.blocks:
+        block.compile()
+    for _ in range(12):
+        yield stack(X)
+
+
+# %% forward called by name before anything is compiled
+def drive():
+    net = Net()
+    net.forward(X)
+    net.compile()
+    for _ in range(12):
+        yield net(X)
+
+
+# %% forward of the class called on a module that is compiled in place
+def drive():
+    net = Net()
+    net.compile()
+    for _ in range(12):
+        yield Net.forward(net, X)  # expect: DYN503 eager
+
+
+# %% what is below the wrapper is called
+def drive():
+    net = torch.compile(Net())
+    raw = net._orig_mod
+    yield net(X)
+    for _ in range(11):
+        yield raw(X)  # expect: DYN503 eager
+
+
+# %% what is below the wrapper is only looked at
+def drive():
+    net = torch.compile(Net())
+    weights = dict(net._orig_mod.named_parameters())
+    for _ in range(12):
+        yield net(X) + len(weights)
+
+
+# %% an average of a module that is compiled in place
+def drive():
+    net = Net()
+    net.compile()
+    average = torch.optim.swa_utils.AveragedModel(net)  # expect: DYN503 eager
+    for _ in range(12):
+        yield average(X)
+
+
+# %% a copy of a model whose blocks are compiled one by one
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Net(), Net()])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def drive():
+    stack = Stack()
+    for block in stack.blocks:
+        block.compile()
+    teacher = copy.deepcopy(stack)  # expect: DYN503 eager
+    for _ in range(12):
+        yield teacher(X)
+
+
+# %% the original of a copy
+def drive():
+    net = Net()
+    net.compile()
+    kept = copy.deepcopy(net)
+    for _ in range(12):
+        yield net(X) + len(list(kept.children()))
+
+
+# %% a copy of a wrapper
+def drive():
+    net = torch.compile(Net())
+    other = copy.deepcopy(net)
+    for _ in range(12):
+        yield other(X)
+
+
+# %% a copy made before compiling
+def drive():
+    net = Net()
+    other = copy.deepcopy(net)
+    other.compile()
+    for _ in range(12):
+        yield other(X)
+
+
+# %% a disabled class in a wrapper
+@torch.compiler.disable
+class Plain(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def drive():
+    plain = torch.compile(Plain())  # expect: DYN503 eager
+    for _ in range(12):
+        yield plain(X)
+
+
+# %% a disabled forward compiled in place
+class Plain(nn.Module):
+    @torch.compiler.disable
+    def forward(self, x):
+        return x * 2
+
+
+def drive():
+    plain = Plain()
+    plain.compile()  # expect: DYN503 eager
+    for _ in range(12):
+        yield plain(X)
+
+
+# %% a disabled function that is compiled by itself
+@torch.compiler.disable
+def double(x):
+    return x * 2 + 1
+
+
+def drive():
+    run = torch.compile(double)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% eager for good by a call
+def drive():
+    torch.compiler.set_stance("force_eager")  # expect: DYN504 eager
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+    torch.compiler.set_stance("default")
+
+
+# %% eager while something is looked at, and compiled afterwards
+def drive():
+    run = torch.compile(Wave())
+    with torch.compiler.set_stance("force_eager"):
+        reference = torch.ones(2)
+    for _ in range(12):
+        yield run(X) + reference[0]
+
+
+# %% a setting of dynamo that is off again
+def drive():
+    torch._dynamo.config.disable = True
+    torch._dynamo.config.disable = False
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% switched off around the calls
+def drive():
+    run = torch.compile(Wave())
+    with torch._dynamo.config.patch(disable=True):  # expect: DYN504 eager
+        for _ in range(12):
+            yield run(X)
+
+
+# %% disabled by an argument
+def drive():
+    run = torch.compile(Wave(), disable=True)  # expect: DYN504 eager
+    for _ in range(12):
+        yield run(X)
+
+
+# %% disabled by an argument that is off
+EAGER = os.environ.get("WAVE_EAGER", "0") == "1"
+
+
+def drive():
+    run = torch.compile(Wave(), disable=EAGER)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an escape hatch that is open unless somebody closes it
+def drive():
+    run = torch.compile(Wave(), disable=os.environ.get("WAVE_EAGER", "1") == "1")  # expect: DYN504 eager
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an escape hatch that stays closed
+def drive():
+    if os.environ.get("WAVE_EAGER"):
+        torch._dynamo.config.disable = True
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a variable set by an update
+def drive():
+    os.environ.update({"TORCHDYNAMO_DISABLE": "1"})  # expect: DYN504 eager
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+    os.environ.pop("TORCHDYNAMO_DISABLE")
+
+
+# %% a variable set and taken away
+def drive():
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    del os.environ["TORCHDYNAMO_DISABLE"]
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an operator without a fake, hidden by a setting around the calls
+@torch.library.custom_op("policy_truth::roll", mutates_args=())
+def roll(x: torch.Tensor) -> torch.Tensor:
+    return x.flip(0)
+
+
+def mixed(x):
+    return roll(x) + 1  # expect: DYN516 eager
+
+
+def drive():
+    run = torch.compile(mixed)
+    with torch._dynamo.config.patch(suppress_errors=True):  # expect: DYN505 eager
+        for _ in range(12):
+            yield run(X)
+
+
+# %% an operator with a fake under the setting that would hide it
+@torch.library.custom_op("policy_truth::turn", mutates_args=())
+def turn(x: torch.Tensor) -> torch.Tensor:
+    return x.flip(0)
+
+
+@turn.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def mixed(x):
+    return turn(x) + 1
+
+
+def drive():
+    torch._dynamo.config.suppress_errors = True  # expect: DYN505 eager note
+    run = torch.compile(mixed)
+    for _ in range(12):
+        yield run(X)
+    torch._dynamo.config.suppress_errors = False
+
+
+# %% an operator with a fake by its name
+@torch.library.custom_op("policy_truth::swap", mutates_args=())
+def swap(x: torch.Tensor) -> torch.Tensor:
+    return x.flip(0)
+
+
+torch.library.register_fake("policy_truth::swap", lambda x: torch.empty_like(x))
+
+
+def drive():
+    run = torch.compile(lambda x: swap(x) + 1)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an operator without a fake that no compiled code calls
+@torch.library.custom_op("policy_truth::host", mutates_args=())
+def host(x: torch.Tensor) -> torch.Tensor:
+    return x.flip(0)
+
+
+def drive():
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(host(X))
+
+
+# %% an operator without a fake, and a caller that does without compiling
+@torch.library.custom_op("policy_truth::spin", mutates_args=())
+def spin(x: torch.Tensor) -> torch.Tensor:
+    return x.flip(0)
+
+
+def mixed(x):
+    return spin(x) + 1  # expect: DYN516 eager
+
+
+class Guarded:
+    def __init__(self):
+        self.fast = torch.compile(mixed)
+
+    def __call__(self, x):
+        try:
+            return self.fast(x)
+        except RuntimeError:  # expect: DYN505 eager
+            return mixed(x)
+
+
+def drive():
+    run = Guarded()
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a whole graph that breaks, and a caller that does without
+class Talking(nn.Module):
+    def forward(self, x):
+        print(end="")
+        return x * 2
+
+
+def drive():
+    slow = Talking()
+    fast = torch.compile(slow, fullgraph=True)
+    for _ in range(12):
+        try:
+            y = fast(X)
+        except Exception:  # expect: DYN505 eager
+            y = slow(X)
+        yield y
+
+
+# %% a failure that is passed on
+def drive():
+    fast = torch.compile(Wave(), fullgraph=True)
+    for _ in range(12):
+        try:
+            y = fast(X)
+        except Exception:
+            print("not compiled")
+            raise
+        yield y
+
+
+# %% a narrow handler around a compiled call
+def drive():
+    fast = torch.compile(Wave())
+    for _ in range(12):
+        try:
+            y = fast(X)
+        except KeyError:
+            y = X
+        yield y
+
+
+# %% static sizes and a list of lengths
+LENGTHS = [3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25]
+
+
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for length in LENGTHS:
+        yield run(torch.zeros(length, 4))  # expect: DYN506 storm
+
+
+# %% static sizes and two buckets
+BUCKETS = (8, 16)
+
+
+def padded(length):
+    size = next(bucket for bucket in BUCKETS if bucket >= length)
+    return torch.zeros(size, 4)
+
+
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for length in (3, 9, 12, 5, 7, 16, 8, 11, 2, 10, 4, 6):
+        yield run(padded(length))  # expect: DYN506 once
+
+
+# %% static sizes and four buckets
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for step in range(12):
+        yield run(torch.zeros(4 * (1 + step % 4), 4))  # expect: DYN506 per-value
+
+
+# %% static sizes and batches that are all padded
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for length in range(1, 13):
+        batch = torch.zeros(length, 4)
+        yield run(nn.functional.pad(batch, (0, 0, 0, 16 - length)))
+
+
+# %% static sizes and a generator of batches in another file
+from feed import batches
+
+
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for batch in batches():
+        yield run(batch)  # expect: DYN506 storm
+
+
+# file: feed.py
+import torch
+
+
+def batches():
+    for length in range(2, 14):
+        yield torch.full((length, 4), 0.5)
+
+
+# %% static sizes and slices of one tensor
+LONG = torch.linspace(0.0, 1.0, 64).reshape(16, 4)
+
+
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for stop in range(3, 15):
+        yield run(LONG[:stop])  # expect: DYN506 storm
+
+
+# %% static sizes and slices of one length
+LONG = torch.linspace(0.0, 1.0, 64).reshape(16, 4)
+
+
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for start in range(12):
+        yield run(LONG[start : start + 4])
+
+
+# %% no automatic sizes while the calls are made
+def drive():
+    run = torch.compile(Wave())
+    length = 2
+    with torch._dynamo.config.patch(automatic_dynamic_shapes=False):
+        while length < 14:
+            yield run(torch.zeros(length, 4))  # expect: DYN506 storm
+            length += 1
+
+
+# %% static sizes and the wrong axis marked
+def drive():
+    torch._dynamo.config.automatic_dynamic_shapes = False
+    run = torch.compile(Wave())
+    for length in range(2, 14):
+        batch = torch.zeros(length, 4)
+        torch._dynamo.maybe_mark_dynamic(batch, 1)
+        yield run(batch)  # expect: DYN506 storm
+    torch._dynamo.config.automatic_dynamic_shapes = True
+
+
+# %% marked, and one batch of size one
+def drive():
+    torch._dynamo.config.automatic_dynamic_shapes = False
+    run = torch.compile(Wave())
+    for length in (5, 7, 1, 9, 11, 4, 6, 8, 10, 3, 2, 12):
+        batch = torch.zeros(length, 4)
+        torch._dynamo.maybe_mark_dynamic(batch, 0)
+        yield run(batch)  # expect: DYN506 once
+    torch._dynamo.config.automatic_dynamic_shapes = True
+
+
+# %% everything dynamic from the start
+def drive():
+    run = torch.compile(Wave(), dynamic=True)
+    for length in range(2, 14):
+        yield run(torch.zeros(length, 4))
+
+
+# %% a length drawn at random
+def drive():
+    random.seed(0)
+    run = torch.compile(Wave())
+    for _ in range(12):
+        length = random.randint(2, 30)
+        yield run(torch.zeros(length, 4))  # expect: DYN507 once
+
+
+# %% two lengths by turns
+def drive():
+    run = torch.compile(Wave())
+    for length, _ in zip(itertools.cycle([4, 6]), range(12)):
+        yield run(torch.zeros(length, 4))  # expect: DYN507 once
+
+
+# %% the first batch marked, automatic sizes
+def drive():
+    run = torch.compile(Wave())
+    for number, length in enumerate(range(2, 14)):
+        batch = torch.zeros(length, 4)
+        if number == 0:
+            torch._dynamo.mark_dynamic(batch, 0)
+        yield run(batch)
+
+
+# %% a setting patched inside a function
+def wave(x):
+    with torch._dynamo.config.patch(automatic_dynamic_shapes=False):  # expect: DYN508 eager
+        y = x * 2
+    return y.sin()
+
+
+def drive():
+    run = torch.compile(wave)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a setting made before the first call
+def drive():
+    torch._dynamo.config.capture_scalar_outputs = True
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+    torch._dynamo.config.capture_scalar_outputs = False
+
+
+# %% a setting read inside the region
+class Limited(nn.Module):
+    def forward(self, x):
+        if torch._dynamo.config.recompile_limit > 1000:
+            return x
+        return x * 2
+
+
+def drive():
+    run = torch.compile(Limited())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% deterministic algorithms for every other call
+def drive():
+    run = torch.compile(Wave())
+    for number in range(12):
+        torch.use_deterministic_algorithms(number % 2 == 0)  # expect: DYN509 once
+        yield run(X)
+    torch.use_deterministic_algorithms(False)
+
+
+# %% another number of threads for each call
+def drive():
+    run = torch.compile(Wave())
+    for number in range(12):
+        torch.set_num_threads(1 + number)  # expect: DYN509 storm
+        yield run(X)
+    torch.set_num_threads(1)
+
+
+# %% another precision of matrix products in the second half
+def drive():
+    net = Net()
+    net.compile()
+    for number in range(12):
+        if number == 6:
+            torch.set_float32_matmul_precision("high")  # expect: DYN509 once
+        yield net(X)
+    torch.set_float32_matmul_precision("highest")
+
+
+# %% another default dtype between two phases
+def phase(run, dtype):
+    torch.set_default_dtype(dtype)  # expect: DYN509 once
+    for _ in range(6):
+        yield run(X)
+
+
+def drive():
+    run = torch.compile(Wave())
+    yield from phase(run, torch.float64)
+    yield from phase(run, torch.float32)
+
+
+# %% a default dtype that is set again and again to what it is
+def drive():
+    run = torch.compile(Wave())
+    for _ in range(12):
+        torch.set_default_dtype(torch.float32)
+        yield run(X)
+
+
+# %% the seed set before each call
+def drive():
+    run = torch.compile(Wave())
+    for number in range(12):
+        torch.manual_seed(number)
+        yield run(X)
+
+
+# %% threads set before compiling, once for each worker
+def drive():
+    for number in (4, 2, 1):
+        torch.set_num_threads(number)
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a warm-up in inference mode
+def warm_up(run):
+    with torch.inference_mode():  # expect: DYN110 once
+        run(X)
+
+
+def drive():
+    net = Net()
+    net.compile()
+    warm_up(net)
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a warm-up in the mode of the run
+def drive():
+    net = Net()
+    net.compile()
+    with torch.no_grad():
+        net(X)
+    for _ in range(12):
+        with torch.no_grad():
+            y = net(X)
+        yield y
+
+
+# %% a reset in a generator of another file
+from feed import rounds
+
+
+def drive():
+    net = Net()
+    net.compile()
+    for x in rounds(12):
+        yield net(x)
+
+
+# file: feed.py
+import torch
+
+
+def rounds(number):
+    for _ in range(number):
+        torch._dynamo.reset()  # expect: DYN111 storm
+        yield torch.ones(2, 4)
+
+
+# %% a reset between two models
+def drive():
+    for make in (Net, Wave):
+        torch.compiler.reset()
+        run = torch.compile(make())
+        for _ in range(6):
+            yield run(X)
+
+
+# %% a partial of torch.compile that is static
+static = functools.partial(torch.compile, dynamic=False)
+
+
+def drive():
+    run = static(Wave())
+    for length in range(2, 14):
+        yield run(torch.zeros(length, 4))  # expect: DYN506 storm
