@@ -324,49 +324,60 @@ class Calls(Compiled):
     ) -> object:
         """Call a function of Python."""
         module, _, name = dotted.rpartition(".")
+        if module != "builtins":
+            return self._standard(dotted, arguments, keywords, site)
         first = arguments[0] if arguments else UNKNOWN
-        match module, name:
-            case "builtins", "range":
+        match name:
+            case "range":
                 known = [one for one in arguments if isinstance(one, int) and abs(one) < 2**31]
                 whole = len(known) == len(arguments) and 0 < len(known) < 4 and (len(known) < 3 or known[2])
                 return range(*known) if whole else (number for number in range(3))
-            case "builtins", "enumerate":
+            case "enumerate":
                 start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
                 return enumerate(self.each(first), start if isinstance(start, int) else 0)
-            case "builtins", "zip":
+            case "zip":
                 return zip(*(self.each(one) for one in arguments), strict=False)
-            case "builtins", "len":
+            case "len":
                 size = first.shape[0] if isinstance(first, Tensor) and first.shape else None
                 items = first.items if isinstance(first, Object) else first
                 return len(items) if isinstance(items, list | tuple | dict | str | range) else size or UNKNOWN
-            case "builtins", "list" | "tuple" | "iter" | "sorted" | "reversed" | "set":
+            case "list" | "tuple" | "iter" | "sorted" | "reversed" | "set":
                 values = [*islice(self.each(first), 64)] if arguments else []
                 if name == "sorted" and not (is_known(values) and len({*map(type, values)}) < 2):
                     return values
                 ordered = sorted(values) if name == "sorted" else values  # type: ignore[type-var]
                 return iter(ordered) if name == "iter" else ordered[::-1] if name == "reversed" else ordered
-            case "builtins", "next":
+            case "next":
                 return next(first, UNKNOWN) if isinstance(first, Iterator) else UNKNOWN
-            case "builtins", "min" | "max" | "sum":
+            case "min" | "max" | "sum":
                 values = arguments if len(arguments) > 1 else [*islice(self.each(first), 64)]
                 numbers = [one for one in values if isinstance(one, int | float)]
                 compute = {"min": min, "max": max, "sum": sum}[name]
                 return compute(numbers) if numbers and len(numbers) == len(values) else UNKNOWN  # type: ignore[operator]
-            case "builtins", "int" | "float" | "str" | "bool" | "abs":
+            case "int" | "float" | "str" | "bool" | "abs":
                 plain = isinstance(first, int | float) or (name in {"str", "bool"} and isinstance(first, str))
                 plain = plain or (
                     name == "int" and isinstance(first, str) and first.isdigit() and len(first) < 9
                 )
                 cast = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs}[name]
                 return cast(first) if plain and first == first else UNKNOWN  # type: ignore[operator]
-            case "builtins", "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
+            case "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
                 self.store(first, arguments[1], arguments[2], site)
                 return None
-            case "builtins", "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
+            case "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
                 found = self.attribute(first, arguments[1], site)
                 return arguments[2] if isinstance(found, Method) and len(arguments) > 2 else found
-            case "builtins", "map" if len(arguments) == 2:
+            case "map" if len(arguments) == 2:
                 return (self.invoke(first, [one], {}, site) for one in self.each(arguments[1]))
+        return UNKNOWN
+
+    def _standard(
+        self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call a function of the standard library."""
+        module, _, name = dotted.rpartition(".")
+        first = arguments[0] if arguments else UNKNOWN
+        match module, name:
             case "functools", "partial":
                 return Partial(first, arguments[1:], keywords)
             case "itertools", "chain":

@@ -54,7 +54,7 @@ class Failing:
 
 @dataclass(slots=True)
 class Stage:
-    """What the code run so far has set up."""
+    """The state that the code run so far has set up."""
 
     project: Project
     bodies: Bodies
