@@ -295,6 +295,9 @@ class Function:
     """Inclusive line ranges that run only if an attribute of the first parameter is not None."""
     cut: bool = False
     """Some expression has more links than are followed."""
+    process_tests: tuple[tuple[int, int, str, str, bool], ...] = ()
+    """Inclusive line ranges that run only if a test holds (True) or does not: `rank` if it asks which process
+    this is, `version` if it asks what torch has, and the source of the test."""
 
     def is_conditional(self, line: int) -> bool:
         """Whether a line stands in a branch."""
@@ -378,6 +381,8 @@ class FileFacts:
     """Line and message if the file could not be read or parsed; then nothing else is known."""
     needs: tuple[int, int] | None = None
     """The version of Python that its syntax needs, if it could not be parsed for being too new."""
+    unwraps: bool = False
+    """Its text names `_orig_mod`, by which the module below a compiled one goes."""
     compiles: bool = False
     """Its text has the word `compile`, if only of a regular expression: no other can name torch.compile."""
     is_code: bool = True

@@ -77,6 +77,9 @@ class FunctionScope:
     texts: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
     patched: list[tuple[int, int, Expr]] = field(default_factory=list)
+    process_tests: list[tuple[int, int, str, str, bool]] = field(default_factory=list)
+    ranked: set[str] = field(default_factory=set)
+    """Locals that hold the answer of a test for which process this is."""
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
@@ -296,6 +299,7 @@ class FunctionScope:
             flags=tuple(self.flags),
             filled=tuple(self.filled),
             cut=self.cut,
+            process_tests=tuple(self.process_tests),
         )
 
 

@@ -17,9 +17,12 @@ from dynamo_lint.index.ir import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Fu
 from dynamo_lint.index.lower import Expressions, terminal_name
 from dynamo_lint.index.markers import find_markers
 from dynamo_lint.index.modules import is_script
+from dynamo_lint.index.process_tests import kind_of_test, may_ask, may_tell_ranks
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
 
 _COMPILES = re.compile(r"\bcompile\b")
+_TRIED = re.compile(r"\b(AttributeError|Exception)\b")
+"""Errors by whose handling code asks whether torch has something."""
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -37,7 +40,7 @@ def summarize(
             warnings.simplefilter("ignore")  # "invalid escape sequence" is not our business
             tree = ast.parse(source)
         text = decode(source)
-        reader = _Reader()
+        reader = _Reader(may_ask(text), may_tell_ranks(text))
         functions, classes, stars = reader.read_file(tree)
         markers = find_markers(text, region_comment, reader.bodies)
     except SyntaxError as error:
@@ -56,13 +59,26 @@ def summarize(
     except tokenize.TokenError as error:
         return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
     script, compiles = is_script(tree), "compile" in text and _COMPILES.search(text) is not None
-    return FileFacts(path, module, is_package, script, functions, classes, stars, markers, compiles=compiles)
+    unwraps = "_orig_mod" in text
+    return FileFacts(
+        path,
+        module,
+        is_package,
+        script,
+        functions,
+        classes,
+        stars,
+        markers,
+        compiles=compiles,
+        unwraps=unwraps,
+    )
 
 
 class _Reader:
     """Walks the statements of one file with a stack of open scopes."""
 
-    def __init__(self) -> None:
+    def __init__(self, asks: bool, ranks: bool) -> None:
+        self._asks, self._ranks = asks, ranks
         self.functions: dict[str, FunctionScope] = {}
         self.classes: dict[str, ClassScope] = {}
         self.stars: list[Import] = []
@@ -100,6 +116,7 @@ class _Reader:
                 self._expressions.establish(statement.test, holds=False)
                 scope.passed.append(statement)
                 scope.note_flags(statement.test, body[position + 1 :], holds=False)
+                self._note_asked(statement.test, body[position + 1 :], holds=False)
             if not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True
@@ -119,6 +136,8 @@ class _Reader:
         result = self._expressions.read(node.value)
         for target in node.targets:
             self._bind(target, result)
+            if self._asks and isinstance(target, ast.Name) and self._kind(node.value) == "rank":
+                self._scope.ranked.add(target.id)
         self._scope.note_answer(node.targets, node.value)
 
     def _return(self, node: ast.Return) -> None:
@@ -149,7 +168,21 @@ class _Reader:
             if isinstance(child, ast.expr):
                 self._expressions.read(child)
 
+    def _kind(self, test: ast.expr) -> str:
+        return kind_of_test(test, self._scope.ranked, self._ranks)
+
+    def _note_asked(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:
+        """Statements that run only where a test of the process or of torch's version holds, or does not."""
+        if self._asks and body and (kind := self._kind(test)):
+            row = body[0].lineno, last_line(body), kind, ast.unparse(test), holds
+            self._scope.process_tests.append(row)
+
     def _try(self, node: ast.Try) -> None:
+        for handler in node.handlers if self._asks else ():
+            if handler.type is None or _TRIED.search(ast.unparse(handler.type)):
+                self._scope.process_tests.append(
+                    (node.body[0].lineno, last_line(node.body), "version", "try", True)
+                )
         self._block(node.body)
         for handler in node.handlers:
             self._expressions.read(handler.type)
@@ -174,6 +207,8 @@ class _Reader:
             self._expressions.read(node.test)
             scope.note_flags(node.test, node.body, holds=True)
             scope.note_flags(node.test, node.orelse, holds=False)
+            self._note_asked(node.test, node.body, holds=True)
+            self._note_asked(node.test, node.orelse, holds=False)
             truth = truth_when_compiling(node.test, scope.aliases)
             scope.conditions.append((node.test, True))
             before = len(scope.narrowed)

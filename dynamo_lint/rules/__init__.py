@@ -10,13 +10,16 @@ from dynamo_lint.program.refs import Confidence
 from dynamo_lint.regions.policy import Policy
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.autograd_in_region import AUTOGRAD_IN_REGION
+from dynamo_lint.rules.autotune_keys import AUTOTUNE_KEYS
 from dynamo_lint.rules.base import Context, Rule
+from dynamo_lint.rules.cache_directory import CACHE_DIRECTORY
 from dynamo_lint.rules.cached_property_in_region import CACHED_PROPERTY_IN_REGION
 from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT
 from dynamo_lint.rules.class_built_in_region import CLASS_BUILT_IN_REGION
 from dynamo_lint.rules.data_dependent_branch import DATA_DEPENDENT_BRANCH
 from dynamo_lint.rules.data_dependent_value import DATA_DEPENDENT_VALUE
 from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
+from dynamo_lint.rules.divergent_ranks import DIVERGENT_RANKS
 from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED, unguarded_entries
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.dynamic_shape_operator import DYNAMIC_SHAPE_OPERATOR
@@ -33,21 +36,27 @@ from dynamo_lint.rules.late_hook import LATE_HOOK
 from dynamo_lint.rules.lazy_attribute import LAZY_ATTRIBUTE
 from dynamo_lint.rules.mode_flip import MODE_FLIP
 from dynamo_lint.rules.module_built_in_forward import MODULE_BUILT_IN_FORWARD
+from dynamo_lint.rules.mutable_state import MUTABLE_STATE
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
+from dynamo_lint.rules.raised_limit import RAISED_LIMIT
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
+from dynamo_lint.rules.reset_site import RESET_SITE
 from dynamo_lint.rules.rng_state_in_region import RNG_STATE_IN_REGION
+from dynamo_lint.rules.scattered_settings import SCATTERED_SETTINGS
 from dynamo_lint.rules.side_effect_call import SIDE_EFFECT_CALL
 from dynamo_lint.rules.storage_mutation import STORAGE_MUTATION
 from dynamo_lint.rules.undocumented_disable import UNDOCUMENTED_DISABLE
 from dynamo_lint.rules.unguarded_absence import UNGUARDED_ABSENCE
 from dynamo_lint.rules.unguarded_environment_read import UNGUARDED_ENVIRONMENT_READ
+from dynamo_lint.rules.unknown_setting import UNKNOWN_SETTING
 from dynamo_lint.rules.unsupported_tensor_kind import UNSUPPORTED_TENSOR_KIND
 from dynamo_lint.rules.untraceable_context_manager import UNTRACEABLE_CONTEXT_MANAGER
 from dynamo_lint.rules.untraceable_python import UNTRACEABLE_PYTHON
+from dynamo_lint.rules.wrapped_checkpoint import WRAPPED_CHECKPOINT
 from dynamo_lint.state.provenance import Tables
 
 RULES: tuple[Rule, ...] = (
@@ -90,6 +99,15 @@ RULES: tuple[Rule, ...] = (
     CLASS_BUILT_IN_REGION,
     UNSUPPORTED_TENSOR_KIND,
     FAILING_IMPORT,
+    RESET_SITE,
+    RAISED_LIMIT,
+    SCATTERED_SETTINGS,
+    UNKNOWN_SETTING,
+    WRAPPED_CHECKPOINT,
+    CACHE_DIRECTORY,
+    AUTOTUNE_KEYS,
+    MUTABLE_STATE,
+    DIVERGENT_RANKS,
 )
 
 _MOST_CONTEXTS = 8

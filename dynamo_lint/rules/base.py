@@ -17,6 +17,22 @@ from dynamo_lint.values.points_to import points_to_of
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """The part of a contract that rules hold code to."""
+
+    settings: tuple[tuple[str, object], ...] = ()
+    """The values that settings of Dynamo are to have."""
+    settings_site: str = ""
+    """The function that makes them, `pkg.mod:configure`."""
+    reset_sites: tuple[str, ...] = ()
+    """The functions that may reset the compiler."""
+    forbids_state: bool = False
+    """No Python state is written in compiled code, whether or not that costs anything."""
+    most_configurations: int | None = None
+    """The longest list that `triton.autotune` may try."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """Settings that change what a rule says."""
 
@@ -26,6 +42,9 @@ class Context:
     recompile_limit: int = 8
     unspec_int: bool = False
     """`allow_unspec_int_on_nn_module`: an int attribute of a module becomes dynamic when it changes."""
+    configured_limit: int = 8
+    """The recompile limit of the configuration; `recompile_limit` may be one that the code sets."""
+    terms: Terms = Terms()
 
 
 @dataclass(frozen=True, slots=True)

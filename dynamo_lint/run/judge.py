@@ -158,7 +158,9 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
-    if not (regions.hot or regions.entries or regions.unresolved):
+    from dynamo_lint.state.practice import practice_of
+
+    if not (regions.hot or regions.entries or regions.unresolved or practice_of(project)):
         return []
     # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
     from dynamo_lint.fixes.attach import attach
@@ -170,6 +172,7 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
         torch_version=settings.torch_version,
         pedantic=settings.pedantic,
         recompile_limit=settings.recompile_limit,
+        configured_limit=settings.recompile_limit,
     )
     tables = build(project, regions, sources.text, settings.torch_version)
     found = attach(judge(tables, context), tables, sources)

@@ -20,6 +20,7 @@ from dynamo_lint.state.free_variables import Names
 from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
+from dynamo_lint.state.practice import Practice, practice_of
 
 _MAX_DEPTH = 12
 """Calls that are followed upwards; what a function is asked at one depth is worked out once."""
@@ -229,6 +230,11 @@ class Tables:
     """Hot functions that were not looked into, and why."""
     breaks: tuple[Break, ...] = ()
     """The lines at which a graph ends."""
+
+    @property
+    def practice(self) -> Practice:
+        """How the project goes about compiling."""
+        return practice_of(self.project)
 
     def static(self, hot: CompiledFunction) -> bool:
         """Whether every number is a constant in a hot function, however often it changes."""

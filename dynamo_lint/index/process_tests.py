@@ -1,0 +1,46 @@
+"""Tests that ask which process this is, or what the installed torch has: by the words in them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection
+
+RANK = re.compile(
+    r"(get_|is_|global_|local_|world_|node_|dp_|tp_|ddp_|my_|proc_|process_|group_|cur_|current_)*rank"
+    r"(_?zero|_?0|_id)?|is_(\w+_)?(main|master|leader|chief)\w*|(main|master|local|global)_process"
+    r"|(local_)?process_index",
+    re.IGNORECASE,
+)
+"""The names that say which of several processes runs; not the rank of a matrix, nor a stage of a pipeline."""
+_VERSION = re.compile(r"hasattr|\w*version\w*|\w*_ge_\w*|\w*greater_or_equal\w*|TORCH_?\d\w*|HAS_\w+|has_\w+")
+_TOGETHER = re.compile(r"distributed|\bdist\b|RANK|accelerat|fabric|main_process|horovod|deepspeed|torch_xla")
+"""Text of programs of several processes: elsewhere a rank is that of a matrix."""
+
+
+def may_ask(text: str) -> bool:
+    """Whether the text of a file may hold such a test, beside the settings of torch or what it compiles."""
+    if "compile" not in text and "config" not in text:
+        return False
+    return "hasattr" in text or "ersion" in text or "AttributeError" in text or may_tell_ranks(text)
+
+
+def may_tell_ranks(text: str) -> bool:
+    """Whether the text of a file is that of a program of several processes."""
+    return _TOGETHER.search(text) is not None
+
+
+def kind_of_test(test: ast.expr, ranked: Collection[str], ranks: bool) -> str:
+    """`rank`, `version`, or nothing: what a test asks for.
+
+    `ranked` are names that hold such an answer, and `ranks` says that the program has several processes.
+    """
+    found = ""
+    for node in ast.walk(test):
+        match node:
+            case ast.Name(id=word) | ast.Attribute(attr=word) | ast.Constant(value=str() as word):
+                if ranks and (word in ranked or RANK.fullmatch(word)):
+                    return "rank"
+                if _VERSION.fullmatch(word):
+                    found = "version"
+    return found

@@ -1,0 +1,34 @@
+"""DYN520: house policy: no Python state is written in compiled code, whether or not it costs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.findings import Finding
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, spell, subject
+from dynamo_lint.state.model import MutationSite, WriteSite
+from dynamo_lint.state.provenance import Tables
+
+
+def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per line that writes state, under a contract that forbids it."""
+    if not context.terms.forbids_state:
+        return
+    for state in (*tables.attributes, *tables.globals):
+        sites: tuple[WriteSite | MutationSite, ...] = (*state.writes, *state.mutations)
+        for site in sites:
+            place = site.write.place if isinstance(site, WriteSite) else site.mutation.place
+            where = region(tables, site.hot)
+            claim = Claim(
+                message=f"`{spell(place)}` is written in the compiled `{where}`, which the contract forbids",
+                cost="none by itself: Python state in compiled code costs as soon as something reads it",
+                effect="",
+                severity="warning",
+                subject=subject(state),
+                advice="keep it in a buffer, return it, or write it outside of compiled code",
+                step=f"writes `{spell(place)}`",
+            )
+            yield finding(rule, tables, context, site.hot, site.position, claim)
+
+
+MUTABLE_STATE = Rule("DYN520", "mutable-state", check)
