@@ -1,12 +1,13 @@
-"""The contract of a team with the compiler: how much its program may compile, recompile and break."""
+"""The contract of a team with the compiler: what a run may cost, what is set, what its environment holds."""
 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 
-from dynamo_lint.raw_values import Reader, entry, number, strings, table
+from dynamo_lint.raw_values import Reader, Wrong, choice, dotted, entry, flag, number, strings, table, text
 
 KEY = "contract"
 """The name of its table in the configuration."""
@@ -23,9 +24,53 @@ class ExpectedBreaks:
     count: int
 
 
+SettingValue = bool | int | float | str
+RANKS, XLA = "ranks > 1", "xla"
+"""When a variable is looked at: in a job of several processes, or where XLA is installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRange:
+    """The versions of torch that a team allows: `>=2.13,<3`."""
+
+    text: str
+
+    def allows(self, version: tuple[int, ...]) -> bool:
+        """Whether a version satisfies every clause; numbers that are left out are zero."""
+        return all(_holds(version, sign, bound) for sign, bound in _clauses(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The demands on one environment variable."""
+
+    equals: str | None = None
+    required: bool = False
+    forbidden: bool = False
+    writable: bool = False
+    """It names a folder in which files can be made."""
+    free_gb: float | None = None
+    """So much is free where the folder is."""
+    not_under: tuple[str, ...] = ()
+    """Folders that it must not lie in; `/` is that one alone, or the whole disk would be forbidden."""
+    min: float | None = None
+    max: float | None = None
+    when: str | None = None
+    """`RANKS` or `XLA`; None for always."""
+
+    def as_value(self) -> object:
+        """The demands as the configuration file gives them."""
+        given = {
+            one.name.replace("_", "-"): getattr(self, one.name)
+            for one in fields(self)
+            if getattr(self, one.name) != one.default
+        }
+        return self.equals if list(given) == ["equals"] else given
+
+
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """The most that a run may cost; None is no limit."""
+    """All that a team holds its program to; None is no limit."""
 
     max_recompiles: int | None = None
     max_breaks: int | None = None
@@ -33,6 +78,19 @@ class Contract:
     max_limit_hits: int | None = None
     expected_breaks: tuple[ExpectedBreaks, ...] = ()
     ignore_log: tuple[str, ...] = ()
+    torch: VersionRange | None = None
+    settings: tuple[tuple[str, SettingValue], ...] = ()
+    """Names in torch._dynamo.config, or with the module before them, and what they are set to."""
+    settings_site: str | None = None
+    """The function that makes all settings: `train.setup:configure`."""
+    reset_sites: tuple[str, ...] = ()
+    """The functions that may throw compiled code away."""
+    eager_islands: tuple[str, ...] = ()
+    """The functions that may be kept out of the compiler."""
+    mutable_state: str = "allow"
+    """`forbid`: no Python state is written in compiled code, whether or not it costs."""
+    max_autotune_configs: int | None = None
+    environment: tuple[tuple[str, Expectation], ...] = ()
 
     def as_table(self) -> dict[str, object]:
         """The keys that are set, as the configuration file gives them."""
@@ -41,7 +99,15 @@ class Contract:
             f"{one.path}:{one.function}" if one.function else one.path: one.count
             for one in self.expected_breaks
         }
-        return {key: value for key, value in given.items() if value not in (None, (), {})}
+        given["torch"] = self.torch.text if self.torch else None
+        given["settings"] = dict(self.settings)
+        given["environment"] = {name: one.as_value() for name, one in self.environment}
+        default = {"mutable-state": "allow"}
+        return {
+            key: value
+            for key, value in given.items()
+            if value not in (None, (), {}) and value != default.get(key)
+        }
 
 
 def read_contract(raw: object) -> Contract:
@@ -69,6 +135,128 @@ def _one(place: str) -> Callable[[object], ExpectedBreaks]:
     return read
 
 
+def _holds(version: tuple[int, ...], sign: str, bound: tuple[int, ...]) -> bool:
+    """Whether a version stands in a relation to a bound."""
+    length = max(len(version), len(bound))
+    left, right = (one + (0,) * (length - len(one)) for one in (version, bound))
+    match sign:
+        case ">=":
+            return left >= right
+        case "<=":
+            return left <= right
+        case ">":
+            return left > right
+        case "<":
+            return left < right
+        case "~=":
+            return left >= right and left[: len(bound) - 1] == right[: len(bound) - 1]
+        case "!=":
+            return version[: len(bound)] != bound
+    return version[: len(bound)] == bound
+
+
+def _clauses(text: str) -> list[tuple[str, tuple[int, ...]]]:
+    """The signs and versions of a range; `==2.13` holds for 2.13.1 too."""
+    found = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(>=|<=|==|!=|~=|<|>)\s*(\d+(?:\.\d+)*)(?:\.\*)?", part.strip())
+        if match is None or (match[1] == "~=" and "." not in match[2]):
+            raise ValueError('a range of versions, such as ">=2.13" or ">=2.13,<3"')
+        found.append((match[1], tuple(map(int, match[2].split(".")))))
+    return found
+
+
+def _torch(raw: object) -> VersionRange:
+    found = VersionRange(text(raw) if isinstance(raw, str) else "")
+    _clauses(found.text)
+    return found
+
+
+def _settings(raw: object) -> tuple[tuple[str, SettingValue], ...]:
+    if not isinstance(raw, Mapping):
+        raise ValueError("a table of settings, such as { capture_scalar_outputs = true }")
+    return tuple((name, entry(value, _setting(name), KEY, "settings", name)) for name, value in raw.items())
+
+
+def _setting(name: str) -> Callable[[object], SettingValue]:
+    """A reader of the value of a setting with some name."""
+
+    def read(raw: object) -> SettingValue:
+        if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name):
+            raise ValueError("the name of a setting in torch._dynamo.config before it")
+        if not isinstance(raw, bool | int | float | str):
+            raise ValueError("true, false, a number or a string")
+        return raw
+
+    return read
+
+
+def _function(raw: object) -> str:
+    named = text(raw)
+    if not re.fullmatch(r"[\w.]+:[\w.*]+", named):
+        raise ValueError('a function, such as "pkg.setup:configure"')
+    return named
+
+
+def _functions(raw: object) -> tuple[str, ...]:
+    return tuple(_function(one) for one in strings(raw))
+
+
+def _environment(raw: object) -> tuple[tuple[str, Expectation], ...]:
+    if not isinstance(raw, Mapping):
+        raise ValueError('a table of variables, such as { TORCHINDUCTOR_FX_GRAPH_CACHE = "1" }')
+    outer = (KEY, "environment")
+    return tuple((name, entry(value, _variable(name), *outer, name)) for name, value in raw.items())
+
+
+def _variable(name: str) -> Callable[[object], Expectation]:
+    """A reader of the demands on one variable."""
+
+    def read(raw: object) -> Expectation:
+        from dynamo_lint.models.environment import environment, unknown
+
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise ValueError("the name of an environment variable before it")
+        if advice := unknown(name, environment().newest):
+            keys = (KEY, "environment", name)
+            raise Wrong(keys, f"{dotted(*keys)}: torch reads no such variable; {advice}")
+        if isinstance(raw, str):
+            return Expectation(equals=raw)
+        if not isinstance(raw, Mapping) or not raw:
+            raise ValueError('a string, such as "1", or a table, such as { required = true }')
+        found = Expectation(**table(raw, _DEMANDS, KEY, "environment", name))
+        if found.forbidden and (found.required or found.equals is not None):
+            raise ValueError("a variable that is either required or forbidden")
+        if found.min is not None and found.max is not None and found.min > found.max:
+            raise ValueError("min that is not above max")
+        return found
+
+    return read
+
+
+def _string(raw: object) -> str:
+    if not isinstance(raw, str):
+        raise ValueError('a string, such as "1"')
+    return raw
+
+
+def _measure(raw: object) -> float:
+    if not isinstance(raw, int | float) or isinstance(raw, bool) or raw < 0:
+        raise ValueError("a number of 0 or more")
+    return raw
+
+
+_DEMANDS: Mapping[str, Reader] = {
+    "equals": _string,
+    "required": flag,
+    "forbidden": flag,
+    "writable": flag,
+    "free-gb": _measure,
+    "not-under": strings,
+    "min": _measure,
+    "max": _measure,
+    "when": choice(RANKS, XLA),
+}
 _READERS: Mapping[str, Reader] = {
     "max-recompiles": number(0),
     "max-breaks": number(0),
@@ -76,4 +264,12 @@ _READERS: Mapping[str, Reader] = {
     "max-limit-hits": number(0),
     "expected-breaks": _expected_breaks,
     "ignore-log": strings,
+    "torch": _torch,
+    "settings": _settings,
+    "settings-site": _function,
+    "reset-sites": _functions,
+    "eager-islands": _functions,
+    "mutable-state": choice("allow", "forbid"),
+    "max-autotune-configs": number(1),
+    "environment": _environment,
 }

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dynamo_lint.commands.print_settings import toml
 from dynamo_lint.config import DEFAULT_EXCLUDE, ConfigError, Settings, load, override, parse_torch_version
-from dynamo_lint.contract import Contract, ExpectedBreaks
+from dynamo_lint.contract import Contract, Expectation, ExpectedBreaks, VersionRange
 from dynamo_lint.selectors import UnknownSelector, enabled, matching
 
 CATALOGUE = {
@@ -160,6 +161,36 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ),
         ("contract = { expected-breaks = { '../a.py' = 2 } }", "expected a Python file below"),
         ("contract = { expected-breaks = { 'pkg' = 2 } }", "expected a Python file below"),
+        ("contract = { torch = '2.13' }", 'contract.torch = "2.13": expected a range of versions'),
+        ("contract = { settings = { a = [] } }", "contract.settings.a = []: expected true, false, a number"),
+        ("contract = { settings-site = 'configure' }", 'expected a function, such as "pkg.setup:configure"'),
+        ("contract = { reset-sites = ['pkg/a.py'] }", "expected a function"),
+        ("contract = { mutable-state = 'forbidden' }", "did you mean 'forbid'?"),
+        ("contract = { max-autotune-configs = 0 }", "expected a whole number of 1 or more"),
+        (
+            "contract = { environment = { A = 1 } }",
+            'contract.environment.A = 1: expected a string, such as "1"',
+        ),
+        ("contract = { environment = { A = {} } }", "expected a string"),
+        (
+            "contract = { environment = { A = { require = true } } }",
+            "unknown key 'contract.environment.A.require'; did you mean 'contract.environment.A.required'?",
+        ),
+        (
+            "contract = { environment = { A = { when = 'ranks>1' } } }",
+            """expected one of "ranks > 1", "xla"; did you mean 'ranks > 1'?""",
+        ),
+        ("contract = { environment = { A = { min = 2, max = 1 } } }", "expected min that is not above max"),
+        ("contract = { environment = { A = { min = '2' } } }", "expected a number of 0 or more"),
+        (
+            "contract = { environment = { A = { forbidden = true, equals = '1' } } }",
+            "expected a variable that is either required or forbidden",
+        ),
+        (
+            "contract = { environment = { TORCHINDUCTOR_CACHE_DIRS = '/x' } }",
+            "contract.environment.TORCHINDUCTOR_CACHE_DIRS: torch reads no such variable; did you mean "
+            "`TORCHINDUCTOR_CACHE_DIR`?",
+        ),
         ("select = [", "is not valid TOML:"),
     ],
 )
@@ -185,6 +216,7 @@ def test_wrong_configuration_is_one_line_with_file_key_and_expectation(
         ("[tool.dynamo-lint]\ncontract = { ignore-log = [], max-breaks = -1 }\n", 2),
         ("[tool.dynamo-lint.contract.expected-breaks]\n'a.py' = 1\n'b.py' = -1\n", 3),
         ("[tool]\ndynamo-lint = { pedantic = 1 }\n", 2),
+        ("[tool.dynamo-lint.contract.environment]\nA = '1'\nB = { min = 'x' }\n", 3),
     ],
 )
 def test_a_wrong_value_is_told_with_its_line(tmp_path: Path, text: str, line: int) -> None:
@@ -206,6 +238,60 @@ def test_a_contract_is_read_with_its_files_and_functions(tmp_path: Path) -> None
         expected_breaks=(ExpectedBreaks("pkg/a.py", "", 13), ExpectedBreaks("pkg/b.py", "B.forward", 0)),
         ignore_log=("deprecated",),
     )
+
+
+def test_a_contract_is_read_with_settings_sites_and_environment(tmp_path: Path) -> None:
+    text = """
+[contract]
+torch = ">=2.13"
+settings = { capture_scalar_outputs = true, recompile_limit = 8 }
+settings-site = "train.setup:configure"
+reset-sites = ["train.retry:rebuild"]
+eager-islands = ["pkg.mamba:MBlock.forward"]
+mutable-state = "forbid"
+max-autotune-configs = 8
+[contract.environment]
+TORCHINDUCTOR_CACHE_DIR = { required = true, writable = true, free-gb = 50, not-under = ["/tmp", "/"] }
+TORCHINDUCTOR_FX_GRAPH_CACHE = "1"
+TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC = { min = 7200, when = "ranks > 1" }
+"""
+    write(tmp_path / "dynamo-lint.toml", text)
+    contract = load(tmp_path).contract
+    assert contract == Contract(
+        torch=VersionRange(">=2.13"),
+        settings=(("capture_scalar_outputs", True), ("recompile_limit", 8)),
+        settings_site="train.setup:configure",
+        reset_sites=("train.retry:rebuild",),
+        eager_islands=("pkg.mamba:MBlock.forward",),
+        mutable_state="forbid",
+        max_autotune_configs=8,
+        environment=(
+            (
+                "TORCHINDUCTOR_CACHE_DIR",
+                Expectation(required=True, writable=True, free_gb=50, not_under=("/tmp", "/")),
+            ),
+            ("TORCHINDUCTOR_FX_GRAPH_CACHE", Expectation(equals="1")),
+            ("TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", Expectation(min=7200, when="ranks > 1")),
+        ),
+    )
+    write(tmp_path / "dynamo-lint.toml", f"contract = {toml('contract', contract)}\n")
+    assert load(tmp_path).contract == contract
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "allowed"),
+    [
+        (">=2.13", (2, 13, 0), True),
+        (">=2.13,<2.15", (2, 15, 0), False),
+        ("==2.13", (2, 13, 1), True),
+        ("!=2.14.*", (2, 14, 1), False),
+        ("~=2.13", (2, 15), True),
+        ("~=2.13.1", (2, 14), False),
+        ("> 2.13, <= 3", (2, 13, 1), True),
+    ],
+)
+def test_a_range_of_versions_allows_what_it_says(text: str, version: tuple[int, ...], allowed: bool) -> None:
+    assert VersionRange(text).allows(version) is allowed
 
 
 def test_broken_toml_names_line_and_column(tmp_path: Path) -> None:
