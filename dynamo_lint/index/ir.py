@@ -381,6 +381,8 @@ class FileFacts:
     """Line and message if the file could not be read or parsed; then nothing else is known."""
     needs: tuple[int, int] | None = None
     """The version of Python that its syntax needs, if it could not be parsed for being too new."""
+    terms: tuple[str, ...] = ()
+    """The terms of a contract that comments before its first statement state, as TOML."""
     unwraps: bool = False
     """Its text names `_orig_mod`, by which the module below a compiled one goes."""
     compiles: bool = False

@@ -21,6 +21,7 @@ from dynamo_lint.index.process_tests import kind_of_test, may_ask, may_tell_rank
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
 
 _COMPILES = re.compile(r"\bcompile\b")
+_TERM = re.compile(r"^# contract: (.+?)\s*$", re.MULTILINE)
 _TRIED = re.compile(r"\b(AttributeError|Exception)\b")
 """Errors by whose handling code asks whether torch has something."""
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -59,7 +60,6 @@ def summarize(
     except tokenize.TokenError as error:
         return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
     script, compiles = is_script(tree), "compile" in text and _COMPILES.search(text) is not None
-    unwraps = "_orig_mod" in text
     return FileFacts(
         path,
         module,
@@ -70,8 +70,15 @@ def summarize(
         stars,
         markers,
         compiles=compiles,
-        unwraps=unwraps,
+        terms=_terms(text, tree) if "# contract:" in text else (),
+        unwraps="_orig_mod" in text,
     )
+
+
+def _terms(text: str, tree: ast.Module) -> tuple[str, ...]:
+    """The comments `# contract: key = value` before the first statement that is no docstring."""
+    first = next((one.lineno for one in tree.body if not isinstance(one, ast.Expr)), text.count("\n") + 1)
+    return tuple(_TERM.findall("\n".join(text.split("\n")[: first - 1])))
 
 
 class _Reader:

@@ -306,8 +306,11 @@ def _rebound(file: FileFacts, rebound: Table, foreign: Table, items: Table) -> N
                     items[name].append((where, store))
 
 
-def _settings_made(file: FileFacts, made: Table, unwrapping: Table) -> None:
-    """Record the stores into what may be the settings of a compiler; and whether a file unwraps modules."""
+def _settings_made(file: FileFacts, made: Table, unwrapping: Table, terms: Table) -> None:
+    """Record the stores into what may be the settings of a compiler; the files that unwrap modules, and those
+    with terms of a contract."""
+    if file.terms:
+        terms[""].append((file.path, file.terms))
     if file.unwraps:
         unwrapping[""].append(file.path)
     bound = (binding for function in file.functions.values() for binding in function.bindings)
@@ -346,7 +349,7 @@ OF_REGIONS = (
     Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), read_called_as),
     Reading(("listed",), _listed),
-    Reading(("settings made", "unwrapping"), _settings_made),
+    Reading(("settings made", "unwrapping", "terms"), _settings_made),
     Reading(("carrying", "carried to"), read_compile_values),
     Reading(("calling given",), read_called),
     Reading(("handed as", "handed at"), read_passed_on),

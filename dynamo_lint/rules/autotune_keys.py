@@ -50,7 +50,7 @@ def _faults(one: Tuning, context: Context) -> Iterator[tuple[str, str]]:
             )
         if one.key == ():
             yield "has an empty key", "what is fastest for the first call is used for all sizes"
-    most = context.terms.most_configurations
+    most = context.contract_of(one.where.path).max_autotune_configs
     if most is not None and many is not None and many > most:
         yield f"tries {many} configurations, and the contract allows {most}", "tuning takes that much longer"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import is_left_off
+from dynamo_lint.contract import Contract
 from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.refs import Confidence, FunctionRef, Position
@@ -15,21 +16,7 @@ from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
 
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The part of a contract that rules hold code to."""
-
-    settings: tuple[tuple[str, object], ...] = ()
-    """The values that settings of Dynamo are to have."""
-    settings_site: str = ""
-    """The function that makes them, `pkg.mod:configure`."""
-    reset_sites: tuple[str, ...] = ()
-    """The functions that may reset the compiler."""
-    forbids_state: bool = False
-    """No Python state is written in compiled code, whether or not that costs anything."""
-    most_configurations: int | None = None
-    """The longest list that `triton.autotune` may try."""
+NO_CONTRACT = Contract()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +31,13 @@ class Context:
     """`allow_unspec_int_on_nn_module`: an int attribute of a module becomes dynamic when it changes."""
     configured_limit: int = 8
     """The recompile limit of the configuration; `recompile_limit` may be one that the code sets."""
-    terms: Terms = Terms()
+    contract: Contract = NO_CONTRACT
+    own_contracts: tuple[tuple[str, Contract], ...] = ()
+    """Those of files that state terms for themselves."""
+
+    def contract_of(self, path: str) -> Contract:
+        """The contract that holds in a file."""
+        return next((own for file, own in self.own_contracts if file == path), self.contract)
 
 
 @dataclass(frozen=True, slots=True)

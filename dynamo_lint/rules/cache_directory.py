@@ -25,11 +25,12 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         if is_quiet(tables.project, one.where):
             continue
         what, cost = _COSTS[one.fault]
+        asked = dict(context.contract_of(one.where.path).environment)
         claim = Claim(
             message=f"`{one.variable}` {what}",
             cost=cost,
             effect="",
-            severity="note",
+            severity="warning" if one.variable in asked else "note",
             subject=one.variable,
             advice="an absolute path on a volume that outlives the job, from the launcher",
             step="names the folder of a cache",

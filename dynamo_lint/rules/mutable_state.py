@@ -12,11 +12,11 @@ from dynamo_lint.state.provenance import Tables
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line that writes state, under a contract that forbids it."""
-    if not context.terms.forbids_state:
-        return
     for state in (*tables.attributes, *tables.globals):
         sites: tuple[WriteSite | MutationSite, ...] = (*state.writes, *state.mutations)
         for site in sites:
+            if context.contract_of(site.hot.function.path).mutable_state != "forbid":
+                continue
             place = site.write.place if isinstance(site, WriteSite) else site.mutation.place
             where = region(tables, site.hot)
             claim = Claim(

@@ -28,7 +28,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         limit = _OLDER.get(name, name)
         if limit not in DEFAULTS or is_quiet(tables.project, where):
             continue
-        allowed, whose = _allowed(limit, context)
+        allowed, whose = _allowed(limit, where.path, context)
         number = _number(tables.project, value, where)
         if number is None or number <= allowed:
             continue
@@ -63,9 +63,10 @@ def _names() -> frozenset[str]:
     return frozenset(limits | older)
 
 
-def _allowed(limit: str, context: Context) -> tuple[int, str]:
+def _allowed(limit: str, path: str, context: Context) -> tuple[int, str]:
     """The highest value that is fine, and who says so."""
-    wanted = dict(context.terms.settings).get(limit)
+    settings = dict(context.contract_of(path).settings)
+    wanted = settings.get(limit, settings.get(f"{DYNAMO}.{limit}"))
     if isinstance(wanted, int):
         return wanted, "the contract's limit"
     if limit == "recompile_limit" and context.configured_limit > DEFAULTS[limit]:

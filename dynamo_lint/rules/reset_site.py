@@ -15,9 +15,9 @@ from dynamo_lint.state.provenance import Tables
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """Resets outside the sites of the contract; without one, those beside the one that compiles anew."""
     project, practice = tables.project, tables.practice
-    allowed = context.terms.reset_sites
     sites = [one for one in practice.resets if not is_quiet(project, one.where)]
     for site in sites:
+        allowed = context.contract_of(site.where.path).reset_sites
         if allowed:
             misplaced = not is_named(project, site.where, allowed)
         else:

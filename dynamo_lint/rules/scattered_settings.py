@@ -43,16 +43,15 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -> str:
     """The reason that other sites and the contract give; empty for none."""
-    terms, name = context.terms, _today(site)
+    contract, name = context.contract_of(site.where.path), _today(site)
     value = constant(tables.project, site.value, site.where)
-    wanted = dict(terms.settings)
-    if site.module == DYNAMO:
-        home = terms.settings_site
-        if home and not is_named(tables.project, site.where, (home,)):
-            return f"is set outside of `{home}`, the `settings-site` of the contract"
-        told = site.name in wanted and site.name not in DEFAULTS
-        if told and value is not None and value.value != wanted[site.name]:
-            return f"is set to {value.value!r}, and the contract says {wanted[site.name]!r}"
+    wanted = {one if "." in one else f"{DYNAMO}.{one}": told for one, told in contract.settings}
+    home = contract.settings_site
+    if home and site.module == DYNAMO and not is_named(tables.project, site.where, (home,)):
+        return f"is set outside of `{home}`, the `settings-site` of the contract"
+    told = name in wanted and site.name not in DEFAULTS
+    if told and value is not None and value.value != wanted[name]:
+        return f"is set to {value.value!r}, and the contract says {wanted[name]!r}"
     for other in before:
         if _today(other) == name and value is not None and _apart(tables, other, site):
             first = constant(tables.project, other.value, other.where)

@@ -54,6 +54,7 @@ def judge(
         settings.torch_version,
         settings.pedantic,
         settings.recompile_limit,
+        settings.contract,
     )
     address = key("judged", content.address, *circumstances)
     latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
@@ -166,6 +167,7 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
     from dynamo_lint.fixes.attach import attach
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context
+    from dynamo_lint.run.terms import own_contracts
     from dynamo_lint.state.tables import build
 
     context = Context(
@@ -173,6 +175,8 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
         pedantic=settings.pedantic,
         recompile_limit=settings.recompile_limit,
         configured_limit=settings.recompile_limit,
+        contract=settings.contract,
+        own_contracts=tuple(own_contracts(settings.contract, project)),
     )
     tables = build(project, regions, sources.text, settings.torch_version)
     found = attach(judge(tables, context), tables, sources)

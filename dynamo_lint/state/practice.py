@@ -20,6 +20,7 @@ from dynamo_lint.index.ir import (
 )
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import walk
+from dynamo_lint.models.environment import environment
 from dynamo_lint.models.settings import Made, settings_made
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
@@ -29,13 +30,6 @@ from dynamo_lint.state.tuning import Tuning, tunings
 
 RESETS = frozenset({"torch._dynamo.reset", "torch.compiler.reset"})
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/run")
-CACHES = frozenset(
-    {
-        *("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR"),
-        "XLA_PERSISTENT_CACHE_PATH",
-    }
-)
-"""The variables that name the folder of a cache."""
 _OPTIONS = frozenset({"mode", "options", "backend", "fullgraph", "dynamic"})
 """Keywords by which a `.compile()` is that of a module."""
 
@@ -147,8 +141,14 @@ def _is_compiled_in_place(call: Call) -> bool:
 
 def _caches(project: Project) -> Iterator[CacheFolder]:
     for where, line, name, value in variables_set(project):
-        if name in CACHES and (fault := _fault(project, value, where)):
+        if _is_cache(name) and (fault := _fault(project, value, where)):
             yield CacheFolder(where, line, name, fault)
+
+
+def _is_cache(name: str) -> bool:
+    """Whether a variable names the folder of a cache."""
+    known = environment().variables.get(name) if "CACHE" in name else None
+    return known is not None and known.kind == "folder"
 
 
 def variables_set(project: Project) -> Iterator[tuple[FunctionRef, int, str, Expr]]:
