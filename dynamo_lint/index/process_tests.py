@@ -18,16 +18,16 @@ _TOGETHER = re.compile(r"distributed|\bdist\b|RANK|accelerat|fabric|main_process
 """Text of programs of several processes: elsewhere a rank is that of a matrix."""
 
 
-def may_ask(text: str) -> bool:
-    """Whether the text of a file may hold such a test, beside the settings of torch or what it compiles."""
-    if "compile" not in text and "config" not in text:
-        return False
-    return "hasattr" in text or "ersion" in text or "AttributeError" in text or may_tell_ranks(text)
+def tells_ranks(text: str) -> bool | None:
+    """Whether the text of a file is that of a program of several processes.
 
-
-def may_tell_ranks(text: str) -> bool:
-    """Whether the text of a file is that of a program of several processes."""
-    return _TOGETHER.search(text) is not None
+    None if it can hold no such test beside the settings of torch or what it compiles.
+    """
+    if "compile" not in text and "_dynamo" not in text and "_inductor" not in text:
+        return None
+    ranks = _TOGETHER.search(text) is not None
+    asks = ranks or "hasattr" in text or "ersion" in text or "except" in text
+    return ranks if asks else None
 
 
 def kind_of_test(test: ast.expr, ranked: Collection[str], ranks: bool) -> str:

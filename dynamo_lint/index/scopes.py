@@ -46,6 +46,7 @@ from dynamo_lint.index.ir import (
     Parameter,
     Store,
 )
+from dynamo_lint.index.process_tests import kind_of_test
 
 
 @dataclass(slots=True)
@@ -85,6 +86,9 @@ class FunctionScope:
     judgement: str | None = None
     set_either_way: tuple[str, ...] = ()
     cut: bool = False
+
+    ranks: bool | None = None
+    """Whether the file is of a program of several processes; None if its tests are of no interest."""
 
     # Where the walk stands inside this function.
     loaded: set[int] = field(default_factory=set)
@@ -191,6 +195,17 @@ class FunctionScope:
             for name in asked.on:
                 if any(one.name == name and one.default == Constant(None) for one in self.parameters):
                     self.picked.append((*lines, name, (None if name in asked.filled else True,)))
+
+    def note_process_test(self, test: ast.expr, body: Sequence[ast.stmt | ast.expr], *, holds: bool) -> None:
+        """Code that runs only where a test of the process or of torch's version holds, or does not."""
+        if self.ranks is not None and body and (kind := kind_of_test(test, self.ranked, self.ranks)):
+            last = body[-1].end_lineno or body[-1].lineno
+            self.process_tests.append((body[0].lineno, last, kind, ast.unparse(test), holds))
+
+    def note_rank(self, targets: list[ast.expr], value: ast.expr) -> None:
+        """Names are assigned what may tell which process this is."""
+        if self.ranks and kind_of_test(value, self.ranked, self.ranks) == "rank":
+            self.ranked.update(target.id for target in targets if isinstance(target, ast.Name))
 
     def choice(self, test: ast.expr, body: Expr, orelse: Expr) -> Choice:
         """One of two, with the parameter of a constructor that alone decides which."""

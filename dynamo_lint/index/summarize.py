@@ -17,7 +17,7 @@ from dynamo_lint.index.ir import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Fu
 from dynamo_lint.index.lower import Expressions, terminal_name
 from dynamo_lint.index.markers import find_markers
 from dynamo_lint.index.modules import is_script
-from dynamo_lint.index.process_tests import kind_of_test, may_ask, may_tell_ranks
+from dynamo_lint.index.process_tests import tells_ranks
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
 
 _COMPILES = re.compile(r"\bcompile\b")
@@ -41,7 +41,7 @@ def summarize(
             warnings.simplefilter("ignore")  # "invalid escape sequence" is not our business
             tree = ast.parse(source)
         text = decode(source)
-        reader = _Reader(may_ask(text), may_tell_ranks(text))
+        reader = _Reader(tells_ranks(text))
         functions, classes, stars = reader.read_file(tree)
         markers = find_markers(text, region_comment, reader.bodies)
     except SyntaxError as error:
@@ -84,8 +84,8 @@ def _terms(text: str, tree: ast.Module) -> tuple[str, ...]:
 class _Reader:
     """Walks the statements of one file with a stack of open scopes."""
 
-    def __init__(self, asks: bool, ranks: bool) -> None:
-        self._asks, self._ranks = asks, ranks
+    def __init__(self, ranks: bool | None) -> None:
+        self._ranks = ranks
         self.functions: dict[str, FunctionScope] = {}
         self.classes: dict[str, ClassScope] = {}
         self.stars: list[Import] = []
@@ -96,7 +96,8 @@ class _Reader:
         self._class: ClassScope | None = None
 
     def read_file(self, tree: ast.Module) -> tuple[dict[str, Function], dict[str, Class], tuple[Import, ...]]:
-        module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, max(1, last_line(tree.body)))
+        end = max(1, last_line(tree.body))
+        module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, end, ranks=self._ranks)
         self.functions[MODULE_KEY] = self._scope = self._expressions.scope = module
         try:
             self._block(tree.body)
@@ -123,7 +124,7 @@ class _Reader:
                 self._expressions.establish(statement.test, holds=False)
                 scope.passed.append(statement)
                 scope.note_flags(statement.test, body[position + 1 :], holds=False)
-                self._note_asked(statement.test, body[position + 1 :], holds=False)
+                scope.note_process_test(statement.test, body[position + 1 :], holds=False)
             if not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True
@@ -143,8 +144,7 @@ class _Reader:
         result = self._expressions.read(node.value)
         for target in node.targets:
             self._bind(target, result)
-            if self._asks and isinstance(target, ast.Name) and self._kind(node.value) == "rank":
-                self._scope.ranked.add(target.id)
+        self._scope.note_rank(node.targets, node.value)
         self._scope.note_answer(node.targets, node.value)
 
     def _return(self, node: ast.Return) -> None:
@@ -175,21 +175,11 @@ class _Reader:
             if isinstance(child, ast.expr):
                 self._expressions.read(child)
 
-    def _kind(self, test: ast.expr) -> str:
-        return kind_of_test(test, self._scope.ranked, self._ranks)
-
-    def _note_asked(self, test: ast.expr, body: Sequence[ast.stmt], *, holds: bool) -> None:
-        """Statements that run only where a test of the process or of torch's version holds, or does not."""
-        if self._asks and body and (kind := self._kind(test)):
-            row = body[0].lineno, last_line(body), kind, ast.unparse(test), holds
-            self._scope.process_tests.append(row)
-
     def _try(self, node: ast.Try) -> None:
-        for handler in node.handlers if self._asks else ():
+        for handler in node.handlers if self._ranks is not None else ():
             if handler.type is None or _TRIED.search(ast.unparse(handler.type)):
-                self._scope.process_tests.append(
-                    (node.body[0].lineno, last_line(node.body), "version", "try", True)
-                )
+                row = node.body[0].lineno, last_line(node.body), "version", "try", True
+                self._scope.process_tests.append(row)
         self._block(node.body)
         for handler in node.handlers:
             self._expressions.read(handler.type)
@@ -214,8 +204,8 @@ class _Reader:
             self._expressions.read(node.test)
             scope.note_flags(node.test, node.body, holds=True)
             scope.note_flags(node.test, node.orelse, holds=False)
-            self._note_asked(node.test, node.body, holds=True)
-            self._note_asked(node.test, node.orelse, holds=False)
+            scope.note_process_test(node.test, node.body, holds=True)
+            scope.note_process_test(node.test, node.orelse, holds=False)
             truth = truth_when_compiling(node.test, scope.aliases)
             scope.conditions.append((node.test, True))
             before = len(scope.narrowed)
@@ -367,6 +357,7 @@ class _Reader:
             decorators=decorators,
             judgement=judgement(node),
             set_either_way=set_either_way(node),
+            ranks=self._ranks,
         )
         self.functions[key] = scope
         return scope

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,19 +11,14 @@ from typing import Any
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Class, Constant, Display, Expr, Function
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Symbol
 
 DYNAMO = "torch._dynamo.config"
-MODULES = (
-    DYNAMO,
-    *("torch._inductor.config", "torch._functorch.config", "torch.compiler.config"),
-    "torch.fx.experimental._config",
+_NAME = re.compile(
+    r"(torch\.(?:_dynamo|_inductor|_functorch|compiler)\.config|torch\.fx\.experimental\._config)(?:\.(.+))?"
 )
-"""The modules whose attributes are settings: they refuse names that they do not know."""
-PATCHES = frozenset(
-    {f"{module}.patch" for module in MODULES}
-    | {"torch._dynamo.patch_dynamo_config", "torch._dynamo.decorators.patch_dynamo_config"}
-)
+"""A module whose attributes are settings, and what follows it in a name: it refuses names that it lacks."""
+_PATCH = "patch_dynamo_config"
 Span = tuple[str, range]
 """A file, and lines of it."""
 
@@ -108,15 +104,14 @@ def _stored(project: Project) -> Iterator[Made]:
 def _meant(project: Project, owner: Expr, name: str, where: FunctionRef) -> Iterator[tuple[str, str]]:
     """The module and the name of a setting that an attribute is, if it is one."""
     for symbol in project.symbols(owner, where.path, where.key):
-        if isinstance(symbol, ExternalSymbol):
-            for module in MODULES:
-                if symbol.dotted == module or symbol.dotted.startswith(f"{module}."):
-                    yield module, f"{symbol.dotted}.{name}".removeprefix(f"{module}.")
+        dotted = symbol.dotted if isinstance(symbol, ExternalSymbol) else ""
+        if found := _NAME.fullmatch(f"{dotted}.{name}"):
+            yield found[1], found[2]
 
 
 def _passed(project: Project) -> Iterator[Made]:
     """The settings of `config.patch(…)`, as a context manager or as a decorator."""
-    for method in ("patch", "patch_dynamo_config"):
+    for method in ("patch", _PATCH):
         decorators = project.decorated_with(method)
         apart = {(decorated.path, call) for decorated, call in decorators}
         for where, site in project.calls_of(method):
@@ -145,10 +140,9 @@ def _patched(project: Project, call: Expr, where: FunctionRef, span: Span | None
     if not isinstance(call, Call):
         return
     symbols = project.symbols(call.function, where.path, where.key)
-    called = [one.dotted for one in symbols if isinstance(one, ExternalSymbol) and one.dotted in PATCHES]
-    if not called:
+    module = next((found for one in symbols if (found := _patched_module(one))), "")
+    if not module:
         return
-    module = next((one for one in MODULES if called[0] == f"{one}.patch"), DYNAMO)
     given: list[tuple[str | None, Any]] = list(call.keywords)
     match call.arguments:
         case (Display("dict", values, names), *_):
@@ -158,3 +152,12 @@ def _patched(project: Project, call: Expr, where: FunctionRef, span: Span | None
     for name, value in given:
         if name is not None:
             yield Made(module, name, value, where, call.line, False, span)
+
+
+def _patched_module(symbol: Symbol) -> str:
+    """The module whose settings a function patches; empty for other functions."""
+    dotted = symbol.dotted if isinstance(symbol, ExternalSymbol) else ""
+    if dotted.startswith("torch._dynamo.") and dotted.endswith(_PATCH):
+        return DYNAMO
+    found = _NAME.fullmatch(dotted)
+    return found[1] if found and found[2] == "patch" else ""

@@ -316,7 +316,7 @@ def _settings_made(file: FileFacts, made: Table, unwrapping: Table, terms: Table
     bound = (binding for function in file.functions.values() for binding in function.bindings)
     handles = {binding.name for binding in bound if holds_settings(binding.value)}
     for key, function in file.functions.items():
-        for store in function.stores:
+        for store in (one for one in function.stores if one.name != ITEM):
             owner = store.owner
             while isinstance(owner, ir.Attribute) and not holds_settings(owner):
                 owner = owner.value  # `config.triton.cudagraphs`

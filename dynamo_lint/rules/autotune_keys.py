@@ -38,7 +38,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def _faults(one: Tuning, context: Context) -> Iterator[tuple[str, str]]:
-    """What is wrong, and what it costs."""
+    """The faults, each with what it costs."""
     many = one.configurations
     if many != 1:
         counts = [name for name in one.key or () if _COUNT.fullmatch(name)]

@@ -1,4 +1,4 @@
-"""What rules about the practice of a project share: where their lines stand, and which sites go together."""
+"""The common part of rules about the practice of a project: where lines stand, which sites go together."""
 
 from __future__ import annotations
 

@@ -19,7 +19,11 @@ _AT_ONCE = re.compile(
     r"limit|recompile|verbose|log|suppress|disable|error|report|print|debug|trace|repro|stance"
 )
 """Settings that are read whenever something compiles or runs: they may change at any time."""
-_PAIRS = ({"__enter__", "__exit__"}, {"__aenter__", "__aexit__"}, {"setUp", "tearDown"})
+_PAIRS = (
+    *(("enter", "exit"), ("begin", "end"), ("start", "stop"), ("enable", "disable"), ("push", "pop")),
+    *(("setup", "teardown"), ("set_up", "tear_down"), ("setUp", "tearDown"), ("set", "restore")),
+)
+"""Parts of the names of functions of which one undoes what the other does."""
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -71,8 +75,12 @@ def _apart(tables: Tables, one: Made, other: Made) -> bool:
     """Whether two sites are in different functions of one program, which do not undo each other."""
     if one.where == other.where or not together(tables.project, one.where, other.where):
         return False
-    names = {one.where.key.rpartition(".")[2], other.where.key.rpartition(".")[2]}
-    return names not in _PAIRS
+    first, second = (site.where.key.rpartition(".")[2] for site in (one, other))
+    return not any(
+        do in this and this.replace(do, undo) == that
+        for do, undo in _PAIRS
+        for this, that in ((first, second), (second, first))
+    )
 
 
 def _late(tables: Tables, sites: Sequence[Made]) -> Iterator[tuple[Made, str]]:

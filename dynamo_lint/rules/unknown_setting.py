@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.index.ir import Constant, Display, Expr
+from dynamo_lint.index.ir import Display, Expr
 from dynamo_lint.models.settings import KnownSettings, known_settings
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule
 from dynamo_lint.rules.practices import at_line, is_quiet
+from dynamo_lint.rules.setting_faults import Fault, fault_of, fits, meant, mistyped, nearest
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.practice import Options
 from dynamo_lint.state.provenance import Tables
@@ -23,15 +23,6 @@ _KEYWORDS = {
     "disable": "bool",
     "recompile_limit": "int | None",
 }
-_TYPES: dict[str, tuple[type, ...]] = {
-    "bool": (bool, int),
-    "int": (int,),
-    "float": (int, float),
-    "str": (str,),
-    "None": (type(None),),
-}
-Fault = tuple[str, str, str, str]
-"""The subject, what is wrong with it, what torch does about it, and what to do."""
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -56,7 +47,7 @@ def _faults(tables: Tables, context: Context) -> Iterator[tuple[FunctionRef, int
     known = known_settings()
     for one in tables.practice.settings:
         value = constant(tables.project, one.value, one.where)
-        if fault := _fault(known, context, one.module, one.name, value):
+        if fault := fault_of(known, context, one.module, one.name, value):
             yield one.where, one.line, fault
     for site in tables.practice.compiles:
         if site.sure or _is_site(tables, site):
@@ -64,58 +55,35 @@ def _faults(tables: Tables, context: Context) -> Iterator[tuple[FunctionRef, int
                 yield site.where, site.line, fault
 
 
-def _fault(
-    known: KnownSettings, context: Context, module: str, short: str, value: Constant | None
-) -> Fault | None:
-    """The fault of a setting and its value."""
-    name = f"{module}.{short}"
-    if name not in known.types:
-        names = [one[len(module) + 1 :] for one in known.types if one.startswith(f"{module}.")]
-        nearest = _nearest(short, names)
-        if context.torch_version != known.torch and not nearest:
-            return None  # what other versions have is not known
-        version = ".".join(map(str, known.torch))
-        what = f"is no setting of `{module}` in torch {version}"
-        return name, what, "an AttributeError where it is set", _meant(nearest)
-    since = known.since.get(name)
-    if since is not None and context.torch_version < since:
-        older = next((one for one, meant in known.aliases.items() if meant == name), "")
-        what = f"is new in torch {'.'.join(map(str, since))}"
-        return name, what, "an AttributeError where it is set", _meant(older.rpartition(".")[2])
-    if value is None or _fits(value.value, known.types[name]):
-        return None
-    return _mistyped(name, value.value, known.types[name], "nothing checks that until something is compiled")
-
-
 def _of_options(project: Project, known: KnownSettings, context: Context, site: Options) -> Iterator[Fault]:
     """The faults in the keywords of a call that compiles."""
     given = dict(site.keywords)
     for name, kind in _KEYWORDS.items():
         value = constant(project, given[name], site.where) if name in given else None
-        if value is not None and not _fits(value.value, kind):
-            yield _mistyped(name, value.value, kind, "torch takes any text for true")
+        if value is not None and not fits(value.value, kind):
+            yield mistyped(name, value.value, kind, "torch takes any text for true")
     backend = _text(project, given.get("backend"), site.where)
     mode = _text(project, given.get("mode"), site.where)
     inductor = "backend" not in given or backend == "inductor"
     if mode is not None and mode not in known.modes and inductor:
-        advice = _meant(_nearest(mode, known.modes)) or f"one of {', '.join(known.modes)}"
+        advice = meant(nearest(mode, known.modes)) or f"one of {', '.join(known.modes)}"
         yield f'mode="{mode}"', "is no mode of torch.compile", "a RuntimeError at this call", advice
     if backend is not None and _misspelled(project, known, backend):
-        advice = _meant(_nearest(backend, known.backends))
+        advice = meant(nearest(backend, known.backends))
         yield f'backend="{backend}"', "is no backend", "InvalidBackend at the first call", advice
     options = given.get("options")
     if isinstance(options, Display) and options.kind == "dict" and inductor:
         for key, item in zip(options.keys, options.items, strict=False):
             if key is not None:
                 literal = constant(project, item, site.where)
-                fault = _fault(known, context, _INDUCTOR, key.replace("-", "_"), literal)
+                fault = fault_of(known, context, _INDUCTOR, key.replace("-", "_"), literal)
                 if fault is not None:
                     yield key, fault[1].replace("setting", "option"), "a RuntimeError at this call", fault[3]
 
 
 def _misspelled(project: Project, known: KnownSettings, backend: str) -> bool:
     """Whether a backend is not that of a library or the project, but nearly one of torch's."""
-    if backend in known.backends or not _nearest(backend, known.backends):
+    if backend in known.backends or not nearest(backend, known.backends):
         return False
     return not (project.decorated_with("register_backend") or project.calls_of("register_backend"))
 
@@ -139,25 +107,6 @@ def _asks_first(project: Project, where: FunctionRef, line: int) -> bool:
 def _text(project: Project, value: Expr | None, where: FunctionRef) -> str | None:
     known = constant(project, value, where) if value is not None else None
     return known.value if known is not None and isinstance(known.value, str) else None
-
-
-def _fits(value: object, kind: str) -> bool:
-    if kind == "any":
-        return True
-    allowed = [kind_of for word in kind.split(" | ") for kind_of in _TYPES.get(word, ())]
-    return isinstance(value, tuple(allowed)) and (not isinstance(value, bool) or bool in allowed)
-
-
-def _mistyped(name: str, value: object, kind: str, then: str) -> Fault:
-    return name, f"is {value!r}, and takes `{kind}`", then, f"give it a value of type `{kind}`"
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    return next(iter(get_close_matches(name, [*names], 1, 0.8)), "")
-
-
-def _meant(name: str) -> str:
-    return f"did you mean `{name}`?" if name else "remove it, or ask with `hasattr` first"
 
 
 UNKNOWN_SETTING = Rule("DYN515", "unknown-setting", check)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,10 +15,7 @@ from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
 from dynamo_lint.state.expressions import bound_to
 from dynamo_lint.values.points_to import points_to_of
 
-_SAVERS = frozenset(
-    {"torch.save", "torch.distributed.checkpoint.save", "torch.distributed.checkpoint.state_dict_saver.save"}
-    | {"safetensors.torch.save_file", "safetensors.torch.save"}
-)
+_SAVER = re.compile(r"(torch|torch\.distributed\.checkpoint(\.\w+)?|safetensors\.torch)\.save(_file)?")
 _PARALLEL = ("DataParallel", "FullyShardedDataParallel")
 _DEEPEST = 6
 
@@ -41,7 +39,7 @@ def saved_wrappers(project: Project) -> tuple[Saved, ...]:
     for name in ("save", "save_file"):
         for where, site in project.calls_of(name):
             symbols = project.symbols(site.call.function, where.path, where.key)
-            if any(isinstance(one, ExternalSymbol) and one.dotted in _SAVERS for one in symbols):
+            if any(isinstance(one, ExternalSymbol) and _SAVER.fullmatch(one.dotted) for one in symbols):
                 given = (*site.call.arguments, *(value for _, value in site.call.keywords))
                 for home, call in (one for value in given for one in _states(project, value, where, 0)):
                     owner = call.function.value if isinstance(call.function, Attribute) else None
