@@ -17,6 +17,8 @@ from dynamo_lint.state.practice import Options
 from dynamo_lint.state.provenance import Tables
 
 _INDUCTOR = "torch._inductor.config"
+_OWN_OPTIONS = frozenset({"guard_filter_fn", "use_aoti"})
+"""Options that torch.compile takes for itself (torch/__init__.py)."""
 _KEYWORDS = {
     "fullgraph": "bool",
     "dynamic": "bool | None",
@@ -74,7 +76,7 @@ def _of_options(project: Project, known: KnownSettings, context: Context, site: 
     options = given.get("options")
     if isinstance(options, Display) and options.kind == "dict" and inductor:
         for key, item in zip(options.keys, options.items, strict=False):
-            if key is not None:
+            if key is not None and key not in _OWN_OPTIONS:
                 literal = constant(project, item, site.where)
                 fault = fault_of(known, context, _INDUCTOR, key.replace("-", "_"), literal)
                 if fault is not None:
