@@ -22,7 +22,7 @@ from dynamo_lint.commands.help import overview
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = ("check", "regions", "rule", "confirm", "logs")
+COMMANDS = ("check", "regions", "rule", "confirm", "logs", "doctor")
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)

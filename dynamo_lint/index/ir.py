@@ -298,6 +298,8 @@ class Function:
     process_tests: tuple[tuple[int, int, str, str, bool], ...] = ()
     """Inclusive line ranges that run only if a test holds (True) or does not: `rank` if it asks which process
     this is, `version` if it asks what torch has, and the source of the test."""
+    submodules: tuple[tuple[str, int], ...] = ()
+    """The modules that `import a.b.c` loads besides the one that it binds, with the line."""
 
     def is_conditional(self, line: int) -> bool:
         """Whether a line stands in a branch."""

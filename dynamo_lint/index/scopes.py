@@ -81,6 +81,7 @@ class FunctionScope:
     process_tests: list[tuple[int, int, str, str, bool]] = field(default_factory=list)
     ranked: set[str] = field(default_factory=set)
     """Locals that hold the answer of a test for which process this is."""
+    submodules: list[tuple[str, int]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
@@ -315,6 +316,7 @@ class FunctionScope:
             filled=tuple(self.filled),
             cut=self.cut,
             process_tests=tuple(self.process_tests),
+            submodules=tuple(self.submodules),
         )
 
 

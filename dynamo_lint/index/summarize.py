@@ -309,6 +309,8 @@ class _Reader:
             if isinstance(node, ast.Import):
                 bound = alias.asname or alias.name.partition(".")[0]
                 target = ir.Import(alias.name if alias.asname else bound)
+                if not alias.asname and bound != alias.name:
+                    self._scope.submodules.append((alias.name, node.lineno))
             else:
                 bound = alias.asname or alias.name
                 target = ir.Import(node.module or "", alias.name, node.level)

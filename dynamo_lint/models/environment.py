@@ -61,6 +61,8 @@ class Environment:
     """Modules whose import loads the compiler."""
     loading_calls: tuple[str, ...]
     """Functions and classes whose call loads it; `*` at the end stands for any name."""
+    launchers: frozenset[str]
+    """Programs and modules that start one process for each rank."""
 
     def loads_by_import(self, module: str) -> bool:
         """Whether importing a module loads the compiler's settings."""
@@ -112,6 +114,7 @@ def environment() -> Environment:
         log_names=frozenset(data["logs"]["names"].split()),
         loading_imports=tuple(data["loads"]["imports"]),
         loading_calls=tuple(data["loads"]["calls"]),
+        launchers=frozenset(data["names"]["launchers"]),
     )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
-from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Symbol
+
+if TYPE_CHECKING:
+    from dynamo_lint.program.project import Project  # late: who reads settings needs no more of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,10 @@ from dynamo_lint.rules.frozen_random_source import FROZEN_RANDOM_SOURCE
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
 from dynamo_lint.rules.heterogeneous_unit import HETEROGENEOUS_UNIT
+from dynamo_lint.rules.late_environment import LATE_ENVIRONMENT
 from dynamo_lint.rules.late_hook import LATE_HOOK
 from dynamo_lint.rules.lazy_attribute import LAZY_ATTRIBUTE
+from dynamo_lint.rules.misread_environment import MISREAD_ENVIRONMENT
 from dynamo_lint.rules.mode_flip import MODE_FLIP
 from dynamo_lint.rules.module_built_in_forward import MODULE_BUILT_IN_FORWARD
 from dynamo_lint.rules.mutable_state import MUTABLE_STATE
@@ -102,6 +104,8 @@ RULES: tuple[Rule, ...] = (
     RESET_SITE,
     RAISED_LIMIT,
     SCATTERED_SETTINGS,
+    LATE_ENVIRONMENT,
+    MISREAD_ENVIRONMENT,
     UNKNOWN_SETTING,
     WRAPPED_CHECKPOINT,
     CACHE_DIRECTORY,

@@ -6,17 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dynamo_lint.index import ir
-from dynamo_lint.index.ir import Expr
-from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
+from dynamo_lint.state.environment_writes import ANY, EnvironmentWrite, environment_writes
 from dynamo_lint.state.model import EnvironmentRead
 from dynamo_lint.state.provenance import Tables
-
-SETS = frozenset({"setdefault", "putenv", "setenv", "update"})
-UNSETS = frozenset({"pop", "unsetenv", "delenv", "clear"})
-ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +27,15 @@ class Change:
 def changes(tables: Tables) -> tuple[Change, ...]:
     """All changes of the environment in the project, outside compiled code."""
     hot = {one.function for one in tables.regions.hot}
-    # Every such place mentions `environ`, or one of a few names: only those functions are looked at.
-    found: list[Change] = []
-    for where, store in tables.project.items_stored("environ"):
-        if where not in hot and terminal_name(store.owner) == "environ":
-            found.append(_change(tables, where, _key(store.index), True, store.line))
-    for name in sorted(SETS | UNSETS):
-        for where, site in tables.project.calls_of(name):
-            owner = site.call.function.value if isinstance(site.call.function, ir.Attribute) else None
-            plain = name in {"putenv", "unsetenv", "setenv", "delenv"}
-            if where in hot or not (plain or (owner is not None and terminal_name(owner) == "environ")):
-                continue
-            key = _key(site.call.arguments[0]) if site.call.arguments and name != "update" else ANY
-            found.append(_change(tables, where, key, name in SETS, site.call.line))
-    return tuple(found)
+    return tuple(
+        Change(one.key, one.sets, _is_branched(tables, one), one.where, one.line)
+        for one in environment_writes(tables.project)
+        if one.where not in hot
+    )
 
 
-def _change(tables: Tables, where: FunctionRef, key: str, sets: bool, line: int) -> Change:
-    branched = any(first <= line <= last for first, last in tables.project.function(where).branches)
-    return Change(key, sets, branched, where, line)
-
-
-def _key(expr: Expr | None) -> str:
-    return expr.value if isinstance(expr, ir.Constant) and isinstance(expr.value, str) else ANY
+def _is_branched(tables: Tables, write: EnvironmentWrite) -> bool:
+    return tables.project.function(write.where).is_conditional(write.line)
 
 
 def changes_of(read: EnvironmentRead, known: tuple[Change, ...]) -> tuple[Change, ...]:

@@ -159,9 +159,11 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
+    from dynamo_lint.state.environment_writes import environment_writes
     from dynamo_lint.state.practice import practice_of
 
-    if not (regions.hot or regions.entries or regions.unresolved or practice_of(project)):
+    compiled = bool(regions.hot or regions.entries or regions.unresolved)
+    if not (compiled or practice_of(project) or environment_writes(project)):
         return []
     # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
     from dynamo_lint.fixes.attach import attach

@@ -14,17 +14,16 @@ from dynamo_lint.index.ir import (
     Call,
     Choice,
     Constant,
-    Display,
     Expr,
     Name,
 )
-from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import walk
 from dynamo_lint.models.environment import environment
 from dynamo_lint.models.settings import Made, settings_made
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
 from dynamo_lint.state.checkpoints import Saved, saved_wrappers
+from dynamo_lint.state.environment_writes import environment_writes
 from dynamo_lint.state.expressions import bound_to, constant
 from dynamo_lint.state.tuning import Tuning, tunings
 
@@ -140,36 +139,16 @@ def _is_compiled_in_place(call: Call) -> bool:
 
 
 def _caches(project: Project) -> Iterator[CacheFolder]:
-    for where, line, name, value in variables_set(project):
-        if _is_cache(name) and (fault := _fault(project, value, where)):
-            yield CacheFolder(where, line, name, fault)
+    for one in environment_writes(project):
+        value = one.expression if one.sets and _is_cache(one.key) else None
+        if value is not None and (fault := _fault(project, value, one.where)):
+            yield CacheFolder(one.where, one.line, one.key, fault)
 
 
 def _is_cache(name: str) -> bool:
     """Whether a variable names the folder of a cache."""
     known = environment().variables.get(name) if "CACHE" in name else None
     return known is not None and known.kind == "folder"
-
-
-def variables_set(project: Project) -> Iterator[tuple[FunctionRef, int, str, Expr]]:
-    """The environment variables that the code sets by name, and the values."""
-    for where, store in project.items_stored("environ"):
-        if terminal_name(store.owner) == "environ" and isinstance(store.index, Constant):
-            yield where, store.line, str(store.index.value), store.value
-    for method in ("setdefault", "putenv", "update"):
-        for where, site in project.calls_of(method):
-            call = site.call
-            owner = call.function.value if isinstance(call.function, Attribute) else None
-            if method != "putenv" and (owner is None or terminal_name(owner) != "environ"):
-                continue
-            match call.arguments:
-                case (Constant(str(name)), value) if method != "update":
-                    yield where, call.line, name, value
-                case (Display("dict", values, keys),) if method == "update":
-                    pairs = zip(keys, values, strict=False)
-                    yield from ((where, call.line, key, value) for key, value in pairs if key is not None)
-            if method == "update":
-                yield from ((where, call.line, key, value) for key, value in call.keywords if key)
 
 
 def _fault(project: Project, value: Expr, where: FunctionRef) -> str:

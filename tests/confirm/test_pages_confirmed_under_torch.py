@@ -22,7 +22,7 @@ from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
 
 BLOCK = re.compile(r"^## (Hazard|Fixed)$.*?^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = {code: page for code, page in load_pages().items() if not (code.startswith("DYN9") or page.is_static)}
+PAGES = {code: page for code, page in load_pages().items() if page.effects}
 
 
 def confirmed(text: str, folder: Path) -> ProbeReport:

@@ -23,6 +23,7 @@ else:
 
 ROOT = Path(__file__).parent.parent.parent
 SECTIONS = ["What it does", "Why Dynamo guards it", "What it costs", "Hazard", "Fixed", "When to ignore"]
+STATIC = ["What it does", "Why it matters", "Why no run proves it", "Hazard", "Fixed", "When to ignore"]
 INDUCTOR = " (inductor)"
 
 
@@ -55,8 +56,9 @@ def read(path: Path) -> Page:
     return Page(facts["code"], facts, sections)
 
 
-FILES = sorted((ROOT / "rules").glob("DYN[!9]*.md"))
-PAGES = {path.stem[:6]: page for path in FILES if (page := read(path)).facts["proof"] != "static"}
+ALL = {path.stem[:6]: read(path) for path in sorted((ROOT / "rules").glob("DYN[!9]*.md"))}
+PAGES = {code: page for code, page in ALL.items() if page.facts["proof"] != "static"}
+"""Those whose hazard Dynamo can show; the others say why no run would."""
 ROWS = [(code, label) for code, page in PAGES.items() for label in page.rows()]
 each_page = pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 
@@ -92,9 +94,10 @@ def test_there_is_a_page():
     assert PAGES
 
 
-@each_page
+@pytest.mark.parametrize("page", ALL.values(), ids=ALL)
 def test_page_has_its_sections_in_order(page: Page):
-    assert list(page.sections) == SECTIONS
+    layouts = [SECTIONS, STATIC] if page.facts["proof"] == "static" else [SECTIONS]
+    assert list(page.sections) in layouts
 
 
 @each_page

@@ -19,7 +19,7 @@ def rebuild(make):
     return torch.compile(make())
 
 def between(x):
-    torch.compiler.reset()  # expect: DYN510 static
+    torch.compiler.reset()  # expect: DYN510
     return scale(x)
 # %% of two resets that compile nothing the second is one too many
 def before(x):
@@ -28,7 +28,7 @@ def before(x):
 
 def after(x):
     y = scale(x)
-    torch._dynamo.reset()  # expect: DYN510 static
+    torch._dynamo.reset()  # expect: DYN510
     return y
 # %% quiet: two programs, each with its reset
 # file: one.py
@@ -58,7 +58,7 @@ class Trainer:
         torch._dynamo.reset()
 
     def step(self):
-        torch._dynamo.reset()  # expect: DYN510 static
+        torch._dynamo.reset()  # expect: DYN510
 # %% quiet: something else that is reset
 class Clock:
     def reset(self):

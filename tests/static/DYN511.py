@@ -6,18 +6,18 @@ def scale(x):
     return x * 2
 # %% raised by assignment, by its older name, and in a table
 def configure():
-    torch._dynamo.config.recompile_limit = 32  # expect: DYN511 static
-    torch._dynamo.config.cache_size_limit = 9  # expect: DYN511 static
-    with torch._dynamo.config.patch({"accumulated_recompile_limit": 1000}):  # expect: DYN511 static
+    torch._dynamo.config.recompile_limit = 32  # expect: DYN511
+    torch._dynamo.config.cache_size_limit = 9  # expect: DYN511
+    with torch._dynamo.config.patch({"accumulated_recompile_limit": 1000}):  # expect: DYN511
         scale(torch.ones(3))
 # %% raised by way of names
 from torch._dynamo import config as dynamo
 
 MOST = 64
-dynamo.cache_size_limit = max(dynamo.cache_size_limit, MOST)  # expect: DYN511 static
-setattr(dynamo, "recompile_limit", MOST)  # expect: DYN511 static
+dynamo.cache_size_limit = max(dynamo.cache_size_limit, MOST)  # expect: DYN511
+setattr(dynamo, "recompile_limit", MOST)  # expect: DYN511
 # %% raised for one compile
-fast = torch.compile(scale, recompile_limit=20)  # expect: DYN511 static
+fast = torch.compile(scale, recompile_limit=20)  # expect: DYN511
 # %% quiet: as torch has it, or lower
 torch._dynamo.config.recompile_limit = 8
 torch._dynamo.config.accumulated_recompile_limit = 64
@@ -38,7 +38,7 @@ config.cache_size_limit = 128
 torch._dynamo.config.recompile_limit = 16
 
 def more():
-    torch._dynamo.config.recompile_limit = 17  # expect: DYN511 static  # expect: DYN512 static
+    torch._dynamo.config.recompile_limit = 17  # expect: DYN511  # expect: DYN512
 # %% quiet: a test raises it
 # file: tests/test_scale.py
 import torch

@@ -9,7 +9,7 @@ def for_training():
     torch._dynamo.config.capture_scalar_outputs = True
 
 def for_export():
-    torch._dynamo.config.capture_scalar_outputs = False  # expect: DYN512 static
+    torch._dynamo.config.capture_scalar_outputs = False  # expect: DYN512
 # %% a setting of inductor, in two files
 # file: one.py
 import torch
@@ -20,15 +20,15 @@ import one
 import torch._inductor.config as inductor
 
 def off():
-    inductor.triton.cudagraphs = False  # expect: DYN512 static
+    inductor.triton.cudagraphs = False  # expect: DYN512
 # %% between two calls of what it is meant for
 def main():
     scale(torch.ones(3))
-    torch._dynamo.config.capture_scalar_outputs = True  # expect: DYN512 static
+    torch._dynamo.config.capture_scalar_outputs = True  # expect: DYN512
     scale(torch.ones(4))
 # %% by a helper between two calls
 def prepare():
-    torch._dynamo.config.specialize_int = True  # expect: DYN512 static
+    torch._dynamo.config.specialize_int = True  # expect: DYN512
 
 def main():
     scale(torch.ones(3))
@@ -92,12 +92,12 @@ def configure():
     torch._dynamo.config.capture_scalar_outputs = True
 
 def later():
-    torch._dynamo.config.specialize_int = True  # expect: DYN512 static
+    torch._dynamo.config.specialize_int = True  # expect: DYN512
 # %% another value than the contract's
 # contract: settings = { automatic_dynamic_shapes = false, capture_scalar_outputs = true }
 def configure():
     torch._dynamo.config.capture_scalar_outputs = True
-    torch._dynamo.config.automatic_dynamic_shapes = True  # expect: DYN512 static
+    torch._dynamo.config.automatic_dynamic_shapes = True  # expect: DYN512
 # %% quiet: two programs
 # file: one.py
 import torch

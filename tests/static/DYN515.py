@@ -6,23 +6,23 @@ def scale(x):
 # %% names that torch does not have
 import torch._inductor.config as inductor
 
-torch._dynamo.config.capture_scalar_output = True  # expect: DYN515 static
-inductor.triton.cudagraph = True  # expect: DYN515 static
-with torch._dynamo.config.patch(automatic_dynamic=True):  # expect: DYN515 static
+torch._dynamo.config.capture_scalar_output = True  # expect: DYN515
+inductor.triton.cudagraph = True  # expect: DYN515
+with torch._dynamo.config.patch(automatic_dynamic=True):  # expect: DYN515
     scale(torch.ones(3))
 # %% values of another type
 ON = "False"
-torch._dynamo.config.suppress_errors = ON  # expect: DYN515 static
-torch._dynamo.config.recompile_limit = 8.5  # expect: DYN515 static
-torch._inductor.config.compile_threads = "4"  # expect: DYN515 static
-torch._inductor.config.max_autotune = None  # expect: DYN515 static
+torch._dynamo.config.suppress_errors = ON  # expect: DYN515
+torch._dynamo.config.recompile_limit = 8.5  # expect: DYN515
+torch._inductor.config.compile_threads = "4"  # expect: DYN515
+torch._inductor.config.max_autotune = None  # expect: DYN515
 # %% modes, options and backends that there are not
-one = torch.compile(scale, mode="max-autotuned")  # expect: DYN515 static
-two = torch.compile(scale, options={"max_autotunes": True})  # expect: DYN515 static
-three = torch.compile(scale, backend="inducter")  # expect: DYN515 static
-four = torch.compile(scale, dynamic="yes")  # expect: DYN515 static
+one = torch.compile(scale, mode="max-autotuned")  # expect: DYN515
+two = torch.compile(scale, options={"max_autotunes": True})  # expect: DYN515
+three = torch.compile(scale, backend="inducter")  # expect: DYN515
+four = torch.compile(scale, dynamic="yes")  # expect: DYN515
 # %% in a decorator, and in place
-@torch.compile(mode="reduce_overhead")  # expect: DYN515 static
+@torch.compile(mode="reduce_overhead")  # expect: DYN515
 def shift(x):
     return x + 1
 
@@ -33,7 +33,7 @@ class Net(torch.nn.Module):
 
 
 net = Net()
-net.compile(mode="fast")  # expect: DYN515 static
+net.compile(mode="fast")  # expect: DYN515
 # %% quiet: settings of every kind
 torch._dynamo.config.recompile_limit = 8
 torch._dynamo.config.cache_size_limit = 8

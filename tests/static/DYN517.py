@@ -14,12 +14,12 @@ def train(path):
     model = Net()
     model = torch.compile(model)
     model(torch.ones(1, 4))
-    torch.save({"step": 1, "model": model.state_dict()}, path)  # expect: DYN517 static
+    torch.save({"step": 1, "model": model.state_dict()}, path)  # expect: DYN517
 # %% saved by way of names
 def train(path):
     model = torch.compile(Net())
     model(torch.ones(1, 4))
-    state = model.state_dict()  # expect: DYN517 static
+    state = model.state_dict()  # expect: DYN517
     checkpoint = {"model": state}
     torch.save(checkpoint, path)
 # %% saved by a trainer that holds the wrapper
@@ -31,10 +31,10 @@ class Trainer:
         return self.model(x)
 
     def save(self, path):
-        torch.save(self.model.state_dict(), path)  # expect: DYN517 static
+        torch.save(self.model.state_dict(), path)  # expect: DYN517
 # %% saved by a helper that is given the wrapper
 def save(model, path):
-    torch.save(model.state_dict(), path)  # expect: DYN517 static
+    torch.save(model.state_dict(), path)  # expect: DYN517
 
 def train(path):
     model = torch.compile(Net())

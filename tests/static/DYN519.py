@@ -3,17 +3,17 @@ import triton.language as tl
 
 TWO = [triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})]
 # %% tuned for each number of tokens
-@triton.autotune(configs=TWO, key=["num_tokens", "dim"])  # expect: DYN519 static note
+@triton.autotune(configs=TWO, key=["num_tokens", "dim"])  # expect: DYN519 note
 @triton.jit
 def one(x_ptr, num_tokens, dim, BLOCK: tl.constexpr):
     pass
 
-@triton.autotune(TWO, ["seq_len"])  # expect: DYN519 static note
+@triton.autotune(TWO, ["seq_len"])  # expect: DYN519 note
 @triton.jit
 def two(x_ptr, seq_len, BLOCK: tl.constexpr):
     pass
 # %% tuned once for all
-@triton.autotune(configs=TWO, key=[])  # expect: DYN519 static note
+@triton.autotune(configs=TWO, key=[])  # expect: DYN519 note
 @triton.jit
 def one(x_ptr, n, BLOCK: tl.constexpr):
     pass
@@ -21,7 +21,7 @@ def one(x_ptr, n, BLOCK: tl.constexpr):
 # contract: max-autotune-configs = 8
 MANY = [triton.Config({"BLOCK": b}, num_warps=w) for b in (32, 64, 128) for w in (2, 4, 8)]
 
-@triton.autotune(configs=MANY, key=["dim"])  # expect: DYN519 static note
+@triton.autotune(configs=MANY, key=["dim"])  # expect: DYN519 note
 @triton.jit
 def one(x_ptr, dim, BLOCK: tl.constexpr):
     pass

@@ -8,7 +8,7 @@ class Net(nn.Module):
         self.last = None
 
     def forward(self, x):
-        self.last = x.shape  # expect: DYN520 static
+        self.last = x.shape  # expect: DYN520
         return x * 2
 
 net = torch.compile(Net())
@@ -17,7 +17,7 @@ SEEN = {}
 
 @torch.compile
 def scale(x):
-    SEEN["dtype"] = x.dtype  # expect: DYN520 static
+    SEEN["dtype"] = x.dtype  # expect: DYN520
     return x * 2
 # %% quiet: a buffer
 class Net(nn.Module):

@@ -16,27 +16,27 @@ class Net(nn.Module):
 def build():
     model = Net()
     if dist.get_rank() == 0:
-        model.compile()  # expect: DYN521 static
+        model.compile()  # expect: DYN521
     return model
 # %% by a variable, by a name, and by leaving early
 def build():
     model = Net()
     if int(os.environ["LOCAL_RANK"]) == 0:
-        model = torch.compile(model)  # expect: DYN521 static
+        model = torch.compile(model)  # expect: DYN521
     return model
 
 def other():
     first = dist.get_rank() == 0
     model = Net()
-    return torch.compile(model) if first else model  # expect: DYN521 static
+    return torch.compile(model) if first else model  # expect: DYN521
 
 def third(rank):
     if rank != 0:
         return Net()
-    return torch.compile(Net())  # expect: DYN521 static
+    return torch.compile(Net())  # expect: DYN521
 # %% by all calls of a helper
 def speed(model):
-    return torch.compile(model)  # expect: DYN521 static
+    return torch.compile(model)  # expect: DYN521
 
 def build(is_main_process):
     model = Net()
@@ -46,11 +46,11 @@ def build(is_main_process):
 # %% a setting and a reset of one rank
 def prepare():
     if dist.get_rank() == 0:
-        torch._dynamo.config.capture_scalar_outputs = True  # expect: DYN521 static
+        torch._dynamo.config.capture_scalar_outputs = True  # expect: DYN521
 
 def again(model):
     if dist.get_rank() == 0:
-        torch._dynamo.reset()  # expect: DYN521 static
+        torch._dynamo.reset()  # expect: DYN521
 # %% quiet: only talking differs
 def build():
     model = torch.compile(Net())

@@ -1,0 +1,194 @@
+"""`dynamo-lint doctor`: the surroundings of a job, before it takes a GPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble
+from dynamo_lint.commands.help import SectionedCommand, option
+from dynamo_lint.terminal import clean, wants_colour
+
+if TYPE_CHECKING:
+    from dynamo_lint.config import Settings
+    from dynamo_lint.doctor.model import Check, Surroundings
+
+SCHEMA = "dynamo-lint/doctor/1"
+EXIT_CANNOT_RUN, EXIT_NOT_FOUND = 126, 127
+"""The statuses of a shell for a command that cannot be run, and for one that is not there."""
+_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+JUDGED, OUTPUT = "What is expected", "Output"
+
+
+def _version(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    from dynamo_lint.doctor.look import numbers
+
+    if value is not None and numbers(value) is None:
+        raise click.BadParameter("a version of torch is expected, such as 2.13")
+    return None if value is None else numbers(value)
+
+
+@click.command(cls=SectionedCommand, short_help="Check the environment of a job, then start it.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@option(
+    "--config",
+    "--contract",
+    "config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    section=JUDGED,
+    help="Use the contract in this configuration file, not in the nearest.",
+)
+@option("--isolated", is_flag=True, section=JUDGED, help="Ignore all configuration files.")
+@option(
+    "--torch-version",
+    "named",
+    callback=_version,
+    metavar="VERSION",
+    section=JUDGED,
+    help="Default: the version that is installed.",
+)
+@option(
+    "--warn-only", is_flag=True, section=JUDGED, help="Start the command, and exit 0, in spite of errors."
+)
+@option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    metavar="FORMAT",
+    section=OUTPUT,
+    help="text (default) or json.",
+)
+@option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    section=OUTPUT,
+    help="Use colour.",
+)
+@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print errors only.")
+def doctor(
+    command: tuple[str, ...],
+    config: Path | None,
+    isolated: bool,
+    named: tuple[int, ...] | None,
+    warn_only: bool,
+    output_format: str,
+    color: str,
+    quiet: bool,
+) -> None:
+    """Check the environment of a job, then start it.
+
+    Looks at the variables that torch reads, the folders that they name, and the contract of the team.
+    Without a command that is all. With one, such as `dynamo-lint doctor -- torchrun train.py`, the command
+    takes over this process if there is no error. torch is not imported.
+    Exit status: 0, or that of the command; 1 for an error; 2 for a wrong option or configuration;
+    126 or 127 if the command cannot be run. Of several ranks the first prints, and others only their errors.
+    """
+    from dynamo_lint.doctor.checks import examine
+    from dynamo_lint.doctor.look import rank, surroundings
+
+    settings = _settings(config, isolated)
+    seen = surroundings(os.environ, command, settings.contract, named, settings.torch_version)
+    found = examine(seen)
+    failed = any(one.severity == "error" for one in found) and not warn_only
+    starts = bool(command) and not failed
+    number = rank(os.environ)
+    if number == 0 or failed:
+        if output_format == "json":
+            click.echo(_json(seen, found, starts))
+        else:
+            shown = [one for one in found if one.severity == "error" or not (quiet or number)]
+            _print(shown, found, number, command, starts, quiet, color)
+    if failed:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+    if command:
+        _become(command)
+
+
+def _settings(config: Path | None, isolated: bool) -> Settings:
+    from dynamo_lint.config import ConfigError, load
+
+    try:
+        return load(Path.cwd(), config, isolated)
+    except ConfigError as error:
+        raise Trouble(str(error)) from None
+
+
+def _json(seen: Surroundings, found: list[Check], starts: bool) -> str:
+    """The report for programs; the command starts after it has been printed."""
+    checks = [
+        {
+            "id": one.id,
+            "severity": one.severity,
+            "variable": one.variable,
+            "value": one.value,
+            "read_as": one.read_as,
+            "message": one.message,
+        }
+        for one in found
+    ]
+    torch = ".".join(map(str, seen.torch)) if seen.torch else None
+    return json.dumps({"schema": SCHEMA, "torch": torch, "checks": checks, "started": starts}, indent=2)
+
+
+def _print(
+    shown: list[Check],
+    found: list[Check],
+    number: int,
+    command: tuple[str, ...],
+    starts: bool,
+    quiet: bool,
+    color: str,
+) -> None:
+    """Print one line per check; to stderr where stdout is that of the command."""
+    stream = sys.stderr if command else sys.stdout
+    colour = wants_colour(color, stream)
+    before = f"[rank{number}] " if number else ""
+    for one in shown:
+        severity = click.style(one.severity, fg=_COLOURS[one.severity]) if colour else one.severity
+        click.echo(f"{before}{severity} {clean(_subject(one) + one.message)}", err=bool(command))
+    if quiet and not shown:
+        return
+    end = "" if not command else f"; {clean(command[0])} starts" if starts else "; not started"
+    click.echo(f"{before}doctor: {_total(found)}{end}", err=bool(command))
+
+
+def _subject(one: Check) -> str:
+    if one.variable is None:
+        return ""
+    return f"{one.variable} is not set: " if one.value is None else f"{one.variable}={one.value}: "
+
+
+def _total(found: list[Check]) -> str:
+    """The number of checks of each severity: `2 errors, 1 warning`."""
+    counts = {word: sum(one.severity == word for one in found) for word in ("error", "warning", "note")}
+    said = [f"{count} {word}{'s' * (count > 1)}" for word, count in counts.items() if count]
+    return ", ".join(said) or "nothing is wrong"
+
+
+def _become(command: tuple[str, ...]) -> None:
+    """Replace this process by a command: same process id, environment, streams and signals."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, or never there
+            stream.flush()
+    for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores these, and who is ignored stays so
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)
+    except FileNotFoundError as error:
+        status, why = EXIT_NOT_FOUND, error.strerror
+    except OSError as error:
+        status, why = EXIT_CANNOT_RUN, error.strerror
+    except ValueError as error:
+        status, why = EXIT_CANNOT_RUN, str(error)
+    click.echo(f"dynamo-lint: {clean(command[0])}: cannot be run: {why}", err=True)
+    raise click.exceptions.Exit(status)

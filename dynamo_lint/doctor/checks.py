@@ -1,0 +1,182 @@
+"""The checks of `dynamo-lint doctor`: from the surroundings of a job to what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.contract import RANKS, XLA, Expectation
+from dynamo_lint.doctor.folders import folder_checks
+from dynamo_lint.doctor.model import ERROR, NOTE, WARNING, Check, Surroundings
+from dynamo_lint.models.environment import Variable, environment, misreading, unknown
+
+_EAGER = {
+    "TORCHDYNAMO_SUPPRESS_ERRORS": "code that fails to compile runs eagerly, without a word",
+    "TORCHDYNAMO_DISABLE": "nothing is compiled",
+    "TORCH_COMPILE_DISABLE": "nothing is compiled",
+}
+_NO_CACHES = ("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "TORCH_COMPILE_FORCE_DISABLE_CACHES")
+_CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+_TUNING = ("TORCHINDUCTOR_MAX_AUTOTUNE", "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM")
+_BACKENDS = "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS"
+_SPACE = "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_SEARCH_SPACE"
+_APART = "TORCHINDUCTOR_AUTOTUNE_IN_SUBPROC"
+_MONITORING, _HEARTBEAT = "TORCH_NCCL_ENABLE_MONITORING", "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC"
+
+
+def examine(seen: Surroundings) -> list[Check]:
+    """All that is wrong, the worst first."""
+    found = [
+        *_version(seen),
+        *_values(seen),
+        *_contract(seen),
+        *folder_checks(seen, _in_force(seen)),
+        *_switches(seen),
+        *_pairs(seen),
+        *_autotuning(seen),
+        *_ranks(seen),
+        *_tools(seen),
+    ]
+    return sorted(dict.fromkeys(found), key=lambda one: (ERROR, WARNING, NOTE).index(one.severity))
+
+
+def _version(seen: Surroundings) -> Iterator[Check]:
+    """Whether torch is there, and is one that the contract allows."""
+    wanted = seen.contract.torch
+    if seen.torch is None:
+        judged = ".".join(map(str, seen.judged_as))
+        advice = f"judged as torch {judged}; name another with --torch-version"
+        yield Check("contract" if wanted else "tools", NOTE, f"torch is not installed here; {advice}")
+    elif wanted is not None and not wanted.allows(seen.torch):
+        version = ".".join(map(str, seen.torch))
+        yield Check("contract", ERROR, f"torch is {version}; the contract wants {wanted.text}")
+
+
+def _values(seen: Surroundings) -> Iterator[Check]:
+    """The values that torch reads as something else, and the names that it does not read."""
+    table = environment()
+    for name, value in sorted(seen.environ.items()):
+        variable = table.variables.get(name)
+        if advice := unknown(name, seen.judged_as):
+            message = f"no code of torch reads this; {advice}"
+            yield Check("unknown", WARNING, message, name, value, "ignored")
+        elif variable is not None and (wrong := misreading(variable, value)):
+            yield Check("misread", ERROR, f"{wrong.why}; {wrong.advice}", name, value, wrong.read_as)
+
+
+def _in_force(seen: Surroundings) -> dict[str, Expectation]:
+    """The demands of the contract that apply to this job."""
+    holds = {None: True, RANKS: seen.ranks, XLA: seen.xla}
+    return {name: one for name, one in seen.contract.environment if holds[one.when]}
+
+
+def _contract(seen: Surroundings) -> Iterator[Check]:
+    """The demands of the contract on values; those on folders are looked at with the folders."""
+    for name, wanted in _in_force(seen).items():
+        value = seen.environ.get(name)
+        if fault := _fault(value, wanted):
+            yield Check("contract", ERROR, fault, name, value)
+
+
+def _fault(value: str | None, wanted: Expectation) -> str:
+    """The demand that a value does not satisfy, and what to do; empty for none."""
+    if wanted.forbidden:
+        return "" if value is None else "the contract forbids it; unset it"
+    if wanted.equals is not None and value != wanted.equals:
+        return f"the contract wants `{wanted.equals}`; set it so"
+    if value is None:
+        needed = wanted.required or wanted.min is not None or wanted.max is not None
+        return "the contract requires it; set it before Python starts" if needed else ""
+    if wanted.required and not value:
+        return "the contract requires it, and it is empty; set it"
+    if wanted.min is None and wanted.max is None:
+        return ""
+    try:
+        number = float(value)
+    except ValueError:
+        return "the contract wants a number; set it to one"
+    if wanted.min is not None and number < wanted.min:
+        return f"the contract wants at least {wanted.min:g}; raise it"
+    if wanted.max is not None and number > wanted.max:
+        return f"the contract wants at most {wanted.max:g}; lower it"
+    return ""
+
+
+def _on(seen: Surroundings, name: str) -> bool:
+    """Whether torch takes a switch for on."""
+    value, variable = seen.environ.get(name), environment().variables[name]
+    if value is None:
+        return variable.default == "on"
+    return _reads_on(variable, value)
+
+
+def _reads_on(variable: Variable, value: str) -> bool:
+    if variable.kind in {"one", "three-way"}:
+        return value == "1"
+    return bool(value) and (variable.kind == "any" or value != "0")
+
+
+def _switches(seen: Surroundings) -> Iterator[Check]:
+    """The switches that keep code from being compiled; one that is misread has been told."""
+    wanted = _in_force(seen)
+    for name, cost in _EAGER.items():
+        value = seen.environ.get(name)
+        if value is None or not _on(seen, name) or misreading(environment().variables[name], value):
+            continue
+        if name not in wanted or wanted[name].equals != value:
+            yield Check("switch", ERROR, f"{cost}; unset it", name, value, "on")
+    for name in _NO_CACHES:
+        if name in seen.environ and _on(seen, name):
+            message = "every start of the job compiles everything again; unset it"
+            yield Check("switch", WARNING, message, name, seen.environ[name], "on")
+
+
+def _pairs(seen: Surroundings) -> Iterator[Check]:
+    """Variables of which one makes the other useless."""
+    environ = seen.environ
+    off = next((name for name in _NO_CACHES if name in environ and _on(seen, name)), None)
+    for name in _CACHES:
+        if off and name in environ:
+            yield Check("pair", WARNING, f"{off} turns the caches off; unset one", name, environ[name])
+    if environ.get(_BACKENDS) and not any(_on(seen, name) for name in _TUNING):
+        message = f"autotuning is off, so that this does nothing; set {_TUNING[1]}=1 or unset it"
+        yield Check("pair", WARNING, message, _BACKENDS, environ[_BACKENDS])
+    folders = [environ[name] for name in _CACHES if environ.get(name)]
+    if len(folders) == len(_CACHES) and len({seen.look(one).path for one in folders}) == 1:
+        message = f"the same folder as {_CACHES[0]}; give each its own"
+        yield Check("pair", WARNING, message, _CACHES[1], environ[_CACHES[1]])
+    if environ.get(_MONITORING) == "0" and _HEARTBEAT in environ:
+        message = f"{_MONITORING}=0 turns the watch off, so that this does nothing; unset one"
+        yield Check("pair", NOTE, message, _HEARTBEAT, environ[_HEARTBEAT])
+
+
+def _autotuning(seen: Surroundings) -> Iterator[Check]:
+    """The limits of autotuning: how much it tries, and what a bad candidate takes along."""
+    tuned = next((name for name in _TUNING if name in seen.environ and _on(seen, name)), None)
+    if tuned is None:
+        return
+    value = seen.environ[tuned]
+    if not _on(seen, _APART):
+        message = f"a candidate that crashes or hangs takes the job along; set {_APART}=1"
+        yield Check("autotune", NOTE, message, tuned, value)
+    if seen.environ.get(_SPACE) == "EXHAUSTIVE":
+        yield Check("autotune", WARNING, "tries out every configuration; unset it", _SPACE, "EXHAUSTIVE")
+
+
+def _ranks(seen: Surroundings) -> Iterator[Check]:
+    """Whether a rank that compiles for long is taken for dead by the others."""
+    if not seen.ranks or seen.environ.get(_MONITORING) == "0" or _HEARTBEAT in seen.environ:
+        return
+    message = (
+        "a rank that compiles for long may be taken for dead; set it to more than the longest compile, "
+        f"or {_MONITORING}=0"
+    )
+    yield Check("ranks", WARNING, message, _HEARTBEAT)
+
+
+def _tools(seen: Surroundings) -> Iterator[Check]:
+    """The programs that the compiler needs."""
+    if not seen.compiler:
+        message = "no C++ compiler is on the path, and inductor needs one; install g++, or set CXX"
+        yield Check("tools", WARNING, message)
+    if seen.gpu and not seen.triton:
+        yield Check("tools", WARNING, "there is a GPU, but Triton is not installed; install triton")

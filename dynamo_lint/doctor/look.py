@@ -1,0 +1,142 @@
+"""A look at this machine: versions, programs and folders, without an import of torch."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+from dynamo_lint.contract import Contract
+from dynamo_lint.doctor.model import Folder, Surroundings
+from dynamo_lint.models.environment import environment
+
+_COUNTS = ("--nproc-per-node", "--nproc_per_node", "--nnodes")
+
+
+def surroundings(
+    environ: Mapping[str, str],
+    command: Sequence[str],
+    contract: Contract,
+    named: tuple[int, ...] | None,
+    configured: tuple[int, int],
+) -> Surroundings:
+    """The surroundings of a command that will run here; `named` is the version of torch, if one was named."""
+    torch = named or installed("torch")
+    compilers = [environ["CXX"].split()[0]] if environ.get("CXX", "").strip() else ["g++", "clang++"]
+    return Surroundings(
+        environ=environ,
+        torch=torch,
+        judged_as=(torch[0], torch[1]) if torch else configured,
+        ranks=_world(environ) > 1 or launches_ranks(command),
+        xla=_is_there("torch_xla") or _is_there("jax"),
+        compiler=any(shutil.which(one, path=environ.get("PATH")) for one in compilers),
+        gpu=any(Path(one).exists() for one in ("/dev/nvidia0", "/dev/kfd")),
+        triton=_is_there("triton"),
+        temporary=tempfile.gettempdir(),
+        look=cache(look),
+        contract=contract,
+    )
+
+
+def installed(package: str) -> tuple[int, ...] | None:
+    """The version of an installed package, as the folder of its metadata is called.
+
+    importlib.metadata says the same, and takes as long to load as all the rest of a look.
+    """
+    for place in sys.path:
+        with suppress(OSError):
+            for one in sorted(Path(place or ".").glob(f"{package}-*.*-info")):
+                if found := numbers(one.name.removeprefix(f"{package}-")):
+                    return found
+    return None
+
+
+def numbers(text: str) -> tuple[int, ...] | None:
+    """The release in a version: `2.13.0+cu130` is 2, 13, 0; None if it has no two numbers."""
+    match = re.match(r"\d+(?:\.\d+)+", text.strip())
+    return tuple(map(int, match[0].split("."))) if match else None
+
+
+def _is_there(package: str) -> bool:
+    """Whether a package can be imported; it is not."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def rank(environ: Mapping[str, str]) -> int:
+    """The number of this process in its job; 0 for one that stands alone."""
+    names = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "LOCAL_RANK")
+    return next((int(environ[name]) for name in names if environ.get(name, "").isdecimal()), 0)
+
+
+def _world(environ: Mapping[str, str]) -> int:
+    """The number of processes of the job; where nothing counts them, two if it has numbers for them."""
+    for name in ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"):
+        if environ.get(name, "").isdecimal():
+            return int(environ[name])
+    return 2 if "RANK" in environ or "LOCAL_RANK" in environ else 1
+
+
+def launches_ranks(command: Sequence[str]) -> bool:
+    """Whether a command starts several processes of one job: `torchrun --nproc-per-node 8`."""
+    words = [word for one in command for word in one.split("=", 1)]
+    if not any(Path(word).name in environment().launchers for word in words):
+        return False
+    return any(option in _COUNTS and count not in {"1", "1:1"} for option, count in pairwise(words))
+
+
+def look(folder: str) -> Folder:
+    """Try a folder out: make a file where it is, or where it would be made, and remove that."""
+    path = os.path.abspath(folder)
+    above = path
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    return Folder(path, _problem(above, above == path), _filesystem(above), *_room(above))
+
+
+def _problem(above: str, is_it: bool) -> str:
+    """Why no file can be made in a folder, which is the one that was named or the nearest above it."""
+    where = "" if is_it else f" ({above} is the nearest folder that is there)"
+    if not os.path.isdir(above):
+        return f"{above} is a file" if os.path.exists(above) else f"{above} is a link to nothing"
+    try:
+        with tempfile.NamedTemporaryFile(dir=above, prefix=".dynamo-lint-"):
+            return ""
+    except OSError as error:
+        return f"cannot be {'written to' if is_it else 'made'}: {error.strerror}{where}"
+
+
+def _room(path: str) -> tuple[int | None, int | None]:
+    """The bytes and the files that there is room for."""
+    try:
+        found = os.statvfs(path)
+    except (OSError, AttributeError):
+        return None, None
+    return found.f_bavail * found.f_frsize, found.f_favail if found.f_files else None
+
+
+def _filesystem(path: str) -> str:
+    """The type of the file system of a path, as Linux lists them."""
+    best = ("", "")
+    real = os.path.realpath(path)
+    try:
+        lines = Path("/proc/self/mounts").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        _, place, kind, *_ = line.split(" ")
+        place = place.replace("\\040", " ")
+        inside = real == place or real.startswith(place.rstrip("/") + "/")
+        if inside and len(place) >= len(best[0]):
+            best = place, kind
+    return best[1]

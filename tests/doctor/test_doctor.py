@@ -1,0 +1,278 @@
+"""`dynamo-lint doctor`: what is wrong with the surroundings of a job, and how the job is started."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.contract import Contract, Expectation, VersionRange
+from dynamo_lint.doctor.checks import examine
+from dynamo_lint.doctor.folders import is_under
+from dynamo_lint.doctor.look import installed, launches_ranks, look, numbers, rank, surroundings
+from dynamo_lint.doctor.model import Check, Folder, Surroundings
+
+HOME = {"TORCHINDUCTOR_CACHE_DIR": "/mnt/cache"}
+FINE = Folder("/mnt/cache", filesystem="ext4", free_bytes=10**12, free_files=10**9)
+
+
+def seen(environ: dict[str, str], folder: Folder = FINE, **more) -> Surroundings:
+    plain = Surroundings(
+        environ={**HOME, **environ},
+        torch=(2, 13, 0),
+        judged_as=(2, 13),
+        ranks=False,
+        xla=False,
+        compiler=True,
+        gpu=False,
+        triton=False,
+        temporary="/tmp",
+        look=lambda path: replace(folder, path=path),
+        contract=Contract(),
+    )
+    return replace(plain, **more)
+
+
+def told(found: list[Check]) -> list[tuple[str, str, str | None]]:
+    return [(one.id, one.severity, one.variable) for one in found]
+
+
+def test_surroundings_that_are_right_are_not_spoken_of() -> None:
+    assert (
+        examine(seen({"TORCH_LOGS": "recompiles", "TORCHINDUCTOR_MAX_AUTOTUNE": "0", "PATH": "/bin"})) == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"TORCHDYNAMO_SUPPRESS_ERRORS": "0"}, ("misread", "error", "TORCHDYNAMO_SUPPRESS_ERRORS")),
+        ({"TORCHDYNAMO_SUPPRESS_ERRORS": "1"}, ("switch", "error", "TORCHDYNAMO_SUPPRESS_ERRORS")),
+        ({"TORCHDYNAMO_DISABLE": "1"}, ("switch", "error", "TORCHDYNAMO_DISABLE")),
+        ({"TORCH_LOGS": "recompile"}, ("misread", "error", "TORCH_LOGS")),
+        ({"TORCHINDUCTOR_MAX_AUTOTUN": "1"}, ("unknown", "warning", "TORCHINDUCTOR_MAX_AUTOTUN")),
+        (
+            {"TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS": "TRITON"},
+            ("pair", "warning", "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS"),
+        ),
+        ({"TRITON_CACHE_DIR": "/mnt/cache"}, ("pair", "warning", "TRITON_CACHE_DIR")),
+        ({"TORCHINDUCTOR_MAX_AUTOTUNE": "1"}, ("autotune", "note", "TORCHINDUCTOR_MAX_AUTOTUNE")),
+    ],
+)
+def test_one_variable_is_one_check(environ: dict[str, str], expected: tuple[str, str, str]) -> None:
+    assert told(examine(seen(environ))) == [expected]
+
+
+def test_caches_that_are_off_make_their_folder_useless() -> None:
+    found = examine(seen({"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "off"}))
+    assert {one.id for one in found} == {"misread", "switch", "pair"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "severity", "said"),
+    [
+        (Folder("", "cannot be made: Permission denied"), "error", "cannot be made"),
+        (replace(FINE, free_bytes=10**8), "warning", "0.1 GB free"),
+        (replace(FINE, free_files=10), "warning", "10 more files"),
+        (replace(FINE, filesystem="tmpfs"), "warning", "in memory"),
+        (replace(FINE, filesystem="nfs4"), "note", "on a network"),
+    ],
+)
+def test_a_cache_has_to_be_writable_lasting_and_roomy(folder: Folder, severity: str, said: str) -> None:
+    (check,) = examine(seen({}, folder))
+    assert (check.severity, check.variable) == (severity, "TORCHINDUCTOR_CACHE_DIR")
+    assert said in check.message
+
+
+def test_a_cache_that_is_relative_temporary_or_not_named_is_told() -> None:
+    (relative,) = examine(seen({"TORCHINDUCTOR_CACHE_DIR": "cache"}))
+    (temporary,) = examine(seen({"TORCHINDUCTOR_CACHE_DIR": "/tmp/cache"}))
+    (missing,) = examine(replace(seen({}), environ={}))
+    assert "relative" in relative.message
+    assert "temporary" in temporary.message
+    assert (missing.severity, missing.value) == ("note", None)
+
+
+def test_several_ranks_need_patience_with_each_other() -> None:
+    (check,) = examine(seen({}, ranks=True))
+    assert told([check]) == [("ranks", "warning", "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC")]
+    assert examine(seen({"TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC": "7200"}, ranks=True)) == []
+    assert examine(seen({"TORCH_NCCL_ENABLE_MONITORING": "0"}, ranks=True)) == []
+
+
+def test_the_tools_of_the_compiler_are_looked_for() -> None:
+    found = examine(seen({}, compiler=False, gpu=True))
+    assert ["C++" in found[0].message, "Triton" in found[1].message] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "value", "said"),
+    [
+        ("A", Expectation(equals="1"), "1", None),
+        ("A", Expectation(equals="1"), "0", "wants `1`"),
+        ("A", Expectation(equals="1"), None, "wants `1`"),
+        ("A", Expectation(required=True), None, "requires it"),
+        ("A", Expectation(required=True), "", "it is empty"),
+        ("A", Expectation(forbidden=True), "x", "forbids it"),
+        ("A", Expectation(forbidden=True), None, None),
+        ("A", Expectation(min=2), "1", "at least 2"),
+        ("A", Expectation(max=2), "2.5", "at most 2"),
+        ("A", Expectation(min=2), None, "requires it"),
+        ("A", Expectation(min=2), "two", "a number"),
+        ("A", Expectation(equals="1", when="ranks > 1"), None, None),
+        ("A", Expectation(equals="1", when="xla"), None, None),
+        ("A", Expectation(not_under=("/mnt",)), "/mnt/x", "outside of /mnt"),
+        ("A", Expectation(not_under=("/",)), "/x", None),
+        ("A", Expectation(free_gb=2000), "/x", "1000.0 GB free, and the contract wants 2000 GB"),
+        ("A", Expectation(free_gb=50), "/x", None),
+    ],
+)
+def test_the_contract_is_held(name: str, wanted: Expectation, value: str | None, said: str | None) -> None:
+    environ = {} if value is None else {name: value}
+    found = examine(seen(environ, contract=Contract(environment=((name, wanted),))))
+    errors = [one for one in found if one.severity == "error"]
+    assert [one.variable for one in errors] == ([name] if said else [])
+    assert all(said and said in one.message for one in errors)
+
+
+def test_the_contract_names_the_versions_of_torch() -> None:
+    contract = Contract(torch=VersionRange(">=2.14"))
+    assert [one.message for one in examine(seen({}, contract=contract))] == [
+        "torch is 2.13.0; the contract wants >=2.14"
+    ]
+
+
+def test_a_folder_is_tried_out_and_left_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert look(str(tmp_path)).problem == ""
+    assert look(str(tmp_path / "new" / "deep")).problem == ""
+    assert look(str(tmp_path / "file" / "deep")).problem == f"{tmp_path / 'file'} is a file"
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+    assert look("/proc/new").problem.startswith("cannot be made: ")
+
+
+def test_paths_lie_below_folders_and_not_below_names_that_begin_alike() -> None:
+    assert is_under("/tmp/x", "/tmp/")
+    assert not is_under("/tmpfs", "/tmp")
+    assert is_under("/", "/")
+
+
+@pytest.mark.parametrize(
+    ("command", "several"),
+    [
+        (["torchrun", "--nproc-per-node", "8", "a.py"], True),
+        (["/opt/bin/torchrun", "--nproc_per_node=gpu", "a.py"], True),
+        (["python", "-m", "torch.distributed.run", "--nnodes=2", "a.py"], True),
+        (["torchrun", "--nproc-per-node=1", "a.py"], False),
+        (["python", "a.py", "--nnodes=2"], False),
+        ([], False),
+    ],
+)
+def test_a_launcher_of_several_ranks_is_known(command: list[str], several: bool) -> None:
+    assert launches_ranks(command) is several
+    assert surroundings({}, command, Contract(), (2, 13), (2, 13)).ranks is several
+
+
+def test_versions_and_ranks_are_read_from_what_is_there() -> None:
+    assert installed("torch") == numbers(_version_of_torch())
+    assert installed("no-such-package") is None
+    assert numbers("2.13.0+cu130") == (2, 13, 0)
+    assert numbers("main") is None
+    assert [rank({}), rank({"RANK": "3", "LOCAL_RANK": "1"}), rank({"RANK": "x"})] == [0, 3, 0]
+    assert surroundings({"LOCAL_RANK": "0"}, [], Contract(), (2, 13), (2, 13)).ranks
+    assert not surroundings({"RANK": "0", "WORLD_SIZE": "1"}, [], Contract(), (2, 13), (2, 13)).ranks
+
+
+def _version_of_torch() -> str:
+    from importlib.metadata import version
+
+    return version("torch")
+
+
+def doctor(*words: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    plain = {key: value for key, value in os.environ.items() if not key.startswith(("TORCH", "TRITON"))}
+    command = [sys.executable, "-m", "dynamo_lint", "doctor", *words]
+    return subprocess.run(
+        command, cwd=cwd, env={**plain, **environ}, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_job_is_started_in_this_process_with_its_environment(tmp_path: Path) -> None:
+    code = "import os, sys; print(os.getppid(), os.environ['TORCH_LOGS']); sys.exit(7)"
+    done = doctor("--", sys.executable, "-c", code, cwd=tmp_path, TORCH_LOGS="recompiles")
+    assert done.stdout == f"{os.getpid()} recompiles\n"
+    assert done.returncode == 7
+    assert done.stderr.endswith("doctor: 1 note; " + sys.executable + " starts\n")
+
+
+def test_a_job_is_not_started_where_something_is_wrong_unless_that_is_wanted(tmp_path: Path) -> None:
+    wrong = {"TORCHDYNAMO_SUPPRESS_ERRORS": "0"}
+    done = doctor("--", "echo", "started", cwd=tmp_path, **wrong)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[0] == (
+        "error TORCHDYNAMO_SUPPRESS_ERRORS=0: torch takes any text for on, this too; unset it"
+    )
+    assert done.stderr.endswith("doctor: 1 error, 1 note; not started\n")
+    done = doctor("--warn-only", "--", "echo", "started", cwd=tmp_path, **wrong)
+    assert (done.returncode, done.stdout) == (0, "started\n")
+
+
+@pytest.mark.parametrize(("command", "status"), [("no-such-program", 127), ("/etc/passwd", 126)])
+def test_a_command_that_cannot_run_has_the_status_of_a_shell(
+    tmp_path: Path, command: str, status: int
+) -> None:
+    done = doctor("--", command, cwd=tmp_path)
+    assert done.returncode == status
+    assert f"dynamo-lint: {command}: cannot be run: " in done.stderr
+
+
+def test_the_report_for_programs_has_every_check(tmp_path: Path) -> None:
+    (tmp_path / "dynamo-lint.toml").write_text("[contract.environment]\nTORCH_TRACE = { required = true }\n")
+    done = doctor("--output-format", "json", "--torch-version", "2.9.1", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert {key: report[key] for key in ("schema", "torch", "started")} == {
+        "schema": "dynamo-lint/doctor/1",
+        "torch": "2.9.1",
+        "started": False,
+    }
+    assert report["checks"][0] == {
+        "id": "contract",
+        "severity": "error",
+        "variable": "TORCH_TRACE",
+        "value": None,
+        "read_as": None,
+        "message": "the contract requires it; set it before Python starts",
+    }
+
+
+def test_ranks_but_the_first_print_only_their_errors(tmp_path: Path) -> None:
+    assert doctor(cwd=tmp_path, RANK="1", WORLD_SIZE="2").stdout == ""
+    done = doctor(cwd=tmp_path, RANK="1", WORLD_SIZE="2", TORCHDYNAMO_DISABLE="1")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "[rank1] error TORCHDYNAMO_DISABLE=1: nothing is compiled; unset it",
+        "[rank1] doctor: 1 error, 1 warning, 1 note",
+    ]
+
+
+def test_a_wrong_contract_or_option_is_no_finding(tmp_path: Path) -> None:
+    (tmp_path / "team.toml").write_text("[contract.environment]\nTORCH_LOG = '1'\n")
+    done = doctor("--contract", "team.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "dynamo-lint: team.toml:2: contract.environment.TORCH_LOG: torch reads no such variable; "
+        "did you mean `TORCH_LOGS`?\n"
+    )
+    assert doctor("--torch-version", "new", cwd=tmp_path).returncode == 2
+
+
+def test_a_look_imports_no_torch(tmp_path: Path) -> None:
+    code = "import sys; from dynamo_lint.cli import run; run(['doctor']); sys.exit('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0
