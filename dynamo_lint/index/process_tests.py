@@ -30,6 +30,25 @@ def tells_ranks(text: str) -> bool | None:
     return ranks if asks else None
 
 
+def tells_rank(value: ast.expr, ranked: Collection[str]) -> bool:
+    """Whether a value is a rank, or the answer of a test of one: not what is made with it, as a device."""
+    match value:
+        case ast.Call(ast.Name("int" | "bool"), [inner]):
+            return tells_rank(inner, ranked)
+        case ast.Call(ast.Name(name) | ast.Attribute(attr=name), arguments):
+            asked = name in ("get", "getenv") and any(map(_names_rank, arguments))
+            return asked or RANK.fullmatch(name) is not None
+        case ast.Subscript(slice=key):
+            return _names_rank(key)
+        case ast.Name() | ast.Attribute() | ast.Compare() | ast.BoolOp() | ast.UnaryOp():
+            return kind_of_test(value, ranked, True) == "rank"
+    return False
+
+
+def _names_rank(key: ast.expr) -> bool:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str) and bool(RANK.fullmatch(key.value))
+
+
 def kind_of_test(test: ast.expr, ranked: Collection[str], ranks: bool) -> str:
     """`rank`, `version`, or nothing: what a test asks for.
 

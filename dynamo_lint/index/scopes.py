@@ -46,7 +46,7 @@ from dynamo_lint.index.ir import (
     Parameter,
     Store,
 )
-from dynamo_lint.index.process_tests import kind_of_test
+from dynamo_lint.index.process_tests import kind_of_test, tells_rank
 
 
 @dataclass(slots=True)
@@ -205,8 +205,9 @@ class FunctionScope:
 
     def note_rank(self, targets: list[ast.expr], value: ast.expr) -> None:
         """Names are assigned what may tell which process this is."""
-        if self.ranks and kind_of_test(value, self.ranked, self.ranks) == "rank":
+        if self.ranks and tells_rank(value, self.ranked):
             self.ranked.update(target.id for target in targets if isinstance(target, ast.Name))
+            self.note_process_test(value, [value], holds=True)
 
     def choice(self, test: ast.expr, body: Expr, orelse: Expr) -> Choice:
         """One of two, with the parameter of a constructor that alone decides which."""

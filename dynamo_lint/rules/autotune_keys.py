@@ -13,7 +13,7 @@ from dynamo_lint.state.tuning import Tuning
 
 _COUNT = re.compile(
     r"(n|num|total|max|cu|nr)?_?(tokens?|seq_?lens?|seqlens?|sequence_?lengths?|rows|seqs)(_[qk])?|n_?ctx"
-    r"|batch_?size|bsz",
+    r"|batch(_?size)?|bsz|n_?elements|numel",
     re.IGNORECASE,
 )
 """The names of arguments that differ from batch to batch."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.index.ir import Name
 from dynamo_lint.index.process_tests import RANK
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
@@ -26,6 +27,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     seen: dict[tuple[FunctionRef, int], tuple[str, Ranked]] = {}
     for where, line, what, condition in _sites(tables):
         asked = _asked(tables.project, where, line)
+        if asked is None:
+            asked = _chosen(tables, where, line)
         if asked is None and condition and any(map(RANK.fullmatch, re.findall(r"\w+", condition))):
             asked = condition, True
         if asked is None and not is_quiet(tables.project, where):
@@ -66,6 +69,19 @@ def _sites(tables: Tables) -> Iterator[tuple[FunctionRef, int, str, str]]:
         yield site.where, site.line, "compiled code is thrown away", ""
 
 
+def _chosen(tables: Tables, where: FunctionRef, line: int) -> Ranked | None:
+    """A test of the rank that decides about an option of a compile, which has a name."""
+    names = {
+        value.id
+        for site in tables.practice.compiles
+        if (site.where, site.line) == (where, line)
+        for _, value in site.keywords
+        if isinstance(value, Name)
+    }
+    bindings = [one for name in names for one in tables.project.bindings_of(where).get(name, ())]
+    return next((asked for one in bindings if (asked := _asked(tables.project, where, one.line))), None)
+
+
 def _around(project: Project, path: str, line: int) -> list[FunctionRef]:
     """The innermost function around a call that compiles in place."""
     found = [
@@ -80,7 +96,8 @@ def _asked(project: Project, where: FunctionRef, line: int) -> Ranked | None:
     """The innermost test of the rank around a line."""
     tests = project.function(where).process_tests
     around = [row for row in tests if row[0] <= line <= row[1] and row[2] == "rank"]
-    return (around[-1][3], around[-1][4]) if around else None
+    inner = max(around, key=lambda row: (row[0], -row[1], row[4]), default=None)
+    return (inner[3], inner[4]) if inner is not None else None
 
 
 def _on_all_ways(project: Project, where: FunctionRef, depth: int) -> Ranked | None:

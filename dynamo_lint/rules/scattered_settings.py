@@ -99,7 +99,11 @@ def _late(tables: Tables, sites: Sequence[Made]) -> Iterator[tuple[Made, str]]:
         earlier = {
             hot for at, hot in made if at < line and not tables.project.function(where).apart(at, line)
         }
-        again = any(at > line and hot in earlier for at, hot in made)
+        loops = [one for one in tables.project.function(where).loops if one[0] <= line <= one[1]]
+        again = any(
+            hot in earlier and (at > line or any(first <= at <= last for first, last in loops))
+            for at, hot in made
+        )
         if again and not any(home == where and at > min(a for a, _ in made) for home, at in anew):
             yield one, "is set after the first call of what it is meant for, which stays as it was compiled"
 

@@ -74,6 +74,8 @@ def _of_options(project: Project, known: KnownSettings, context: Context, site: 
         advice = meant(nearest(backend, known.backends))
         yield f'backend="{backend}"', "is no backend", "InvalidBackend at the first call", advice
     options = given.get("options")
+    if mode is not None and isinstance(options, Display):
+        yield "options", "is given beside `mode`", "a RuntimeError at this call", "say all of it in `options`"
     if isinstance(options, Display) and options.kind == "dict" and inductor:
         for key, item in zip(options.keys, options.items, strict=False):
             if key is not None and key not in _OWN_OPTIONS:

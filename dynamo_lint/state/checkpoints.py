@@ -61,7 +61,9 @@ def _states(
     match untested(value):
         case Call(Attribute(_, "state_dict"), _) as call:
             yield where, call
-        case Display(kind, items) if kind != "each":
+        case Display("each", over=(Call(Attribute(inner, "items")), *_)):  # `{name: value.cpu() for …}`
+            yield from _states(project, inner, where, depth + 1)
+        case Display(_, items):
             for item in items:
                 yield from _states(project, item, where, depth + 1)
         case Choice(options):
@@ -73,8 +75,12 @@ def _states(
             values, home = bound_to(project, name, where)
             for one in (*values, *(item for _, item in project.items_of(home).get(name, ()))):
                 yield from _states(project, one, home, depth + 1)
-        case Call(Name("dict"), _, keywords):
-            for _, one in keywords:
+            local = project.locals_of(home).get(name)
+            if local is not None and local.parameter is not None:
+                for caller, given in points_to_of(project).given_to(local.parameter, home):
+                    yield from _states(project, given, caller.function, depth + 1)
+        case Call(Name("dict" | "OrderedDict" | "deepcopy") | Attribute(_, "deepcopy"), arguments, keywords):
+            for one in (*arguments, *(value for _, value in keywords)):
                 yield from _states(project, one, where, depth + 1)
         case Call(callee):
             for symbol in project.symbols(callee, where.path, where.key):

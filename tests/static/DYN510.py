@@ -59,6 +59,10 @@ class Trainer:
 
     def step(self):
         torch._dynamo.reset()  # expect: DYN510
+# %% where the file is imported
+import os
+
+torch._dynamo.reset()  # expect: DYN510 note
 # %% quiet: something else that is reset
 class Clock:
     def reset(self):

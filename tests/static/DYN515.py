@@ -21,6 +21,7 @@ one = torch.compile(scale, mode="max-autotuned")  # expect: DYN515
 two = torch.compile(scale, options={"max_autotunes": True})  # expect: DYN515
 three = torch.compile(scale, backend="inducter")  # expect: DYN515
 four = torch.compile(scale, dynamic="yes")  # expect: DYN515
+five = torch.compile(scale, mode="default", options={"max_autotune": True})  # expect: DYN515
 # %% in a decorator, and in place
 @torch.compile(mode="reduce_overhead")  # expect: DYN515
 def shift(x):
@@ -65,7 +66,8 @@ three = torch.compile(scale, mode=None, backend="aot_eager")
 def mine(graph, inputs):
     return graph.forward
 
-one = torch.compile(scale, backend=mine, options={"speed": 3}, mode="quick")
+one = torch.compile(scale, backend=mine, options={"speed": 3})
+three = torch.compile(scale, backend=mine, mode="quick")
 two = torch.compile(scale, backend="tensorrt", options={"min_block_size": 3})
 # %% quiet: only the run knows
 def build(options):

@@ -40,6 +40,14 @@ def train(path):
     model = torch.compile(Net())
     model(torch.ones(1, 4))
     save(model, path)
+# %% saved from the processor, by a function that is given the state
+def write(state, path):
+    torch.save(state, path)
+
+def train(path):
+    model = torch.compile(Net())
+    model(torch.ones(1, 4))
+    write({name: value.cpu() for name, value in model.state_dict().items()}, path)  # expect: DYN517
 # %% quiet: compiled in place
 def train(path):
     model = Net()
@@ -81,6 +89,11 @@ def train(path):
     model(torch.ones(1, 4))
     optimizer = torch.optim.SGD(model.parameters())
     torch.save(optimizer.state_dict(), path)
+# %% quiet: the state of a model beside a compiled one
+def train(path):
+    model, other = torch.compile(Net()), Net()
+    model(torch.ones(1, 4))
+    torch.save({"other": other.state_dict()}, path)
 # %% quiet: nothing is saved
 def train():
     model = torch.compile(Net())

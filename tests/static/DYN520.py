@@ -30,6 +30,17 @@ class Net(nn.Module):
         return x * 2
 
 net = torch.compile(Net())
+# %% quiet: a buffer that is bound again
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, x):
+        self.mean = self.mean * 0.9 + x.mean(0) * 0.1
+        return x * 2
+
+net = torch.compile(Net())
 # %% quiet: locals
 @torch.compile
 def scale(x):

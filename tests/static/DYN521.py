@@ -34,6 +34,19 @@ def third(rank):
     if rank != 0:
         return Net()
     return torch.compile(Net())  # expect: DYN521
+# %% by what an option says
+def build(model):
+    mode = "max-autotune" if dist.get_rank() == 0 else "default"
+    return torch.compile(model, mode=mode)  # expect: DYN521
+# %% quiet: what is made with a rank tells nothing
+from torch.nn.parallel import DistributedDataParallel
+
+def build(rank):
+    model = DistributedDataParallel(Net(), device_ids=[rank])
+    device = f"cuda:{rank}"
+    if model is not None and device:
+        model = torch.compile(model)
+    return model
 # %% by all calls of a helper
 def speed(model):
     return torch.compile(model)  # expect: DYN521
