@@ -213,18 +213,20 @@ def _variable(name: str) -> Callable[[object], Expectation]:
     """A reader of the demands on one variable."""
 
     def read(raw: object) -> Expectation:
-        from dynamo_lint.models.environment import environment, unknown
+        from dynamo_lint.models.environment import environment, misreading, unknown
 
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
             raise ValueError("the name of an environment variable before it")
         if advice := unknown(name, environment().newest):
             keys = (KEY, "environment", name)
             raise Wrong(keys, f"{dotted(*keys)}: torch reads no such variable; {advice}")
-        if isinstance(raw, str):
-            return Expectation(equals=raw)
-        if not isinstance(raw, Mapping) or not raw:
+        if not isinstance(raw, str | Mapping) or raw == {}:
             raise ValueError('a string, such as "1", or a table, such as { required = true }')
-        found = Expectation(**table(raw, _DEMANDS, KEY, "environment", name))
+        given = {"equals": raw} if isinstance(raw, str) else table(raw, _DEMANDS, KEY, "environment", name)
+        found = Expectation(**given)
+        variable = environment().variables.get(name)
+        if variable and found.equals is not None and (wrong := misreading(variable, found.equals)):
+            raise ValueError(f"a value that torch reads as it says ({wrong.why}): {wrong.advice}")
         if found.forbidden and (found.required or found.equals is not None):
             raise ValueError("a variable that is either required or forbidden")
         if found.min is not None and found.max is not None and found.min > found.max:

@@ -173,6 +173,10 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ),
         ("contract = { environment = { A = {} } }", "expected a string"),
         (
+            "contract = { environment = { TORCHINDUCTOR_MAX_AUTOTUNE = 'True' } }",
+            "expected a value that torch reads as it says (torch takes `1` alone for on): set it to `1`",
+        ),
+        (
             "contract = { environment = { A = { require = true } } }",
             "unknown key 'contract.environment.A.require'; did you mean 'contract.environment.A.required'?",
         ),

@@ -16,6 +16,12 @@ _EAGER = {
 }
 _NO_CACHES = ("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "TORCH_COMPILE_FORCE_DISABLE_CACHES")
 _CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+_ALL_CACHES = (
+    *_CACHES,
+    "JAX_COMPILATION_CACHE_DIR",
+    "XLA_COMPILATION_CACHE_DIR",
+    "XLA_PERSISTENT_CACHE_PATH",
+)
 _TUNING = ("TORCHINDUCTOR_MAX_AUTOTUNE", "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM")
 _BACKENDS = "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS"
 _SPACE = "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_SEARCH_SPACE"
@@ -140,10 +146,12 @@ def _pairs(seen: Surroundings) -> Iterator[Check]:
     if environ.get(_BACKENDS) and not any(_on(seen, name) for name in _TUNING):
         message = f"autotuning is off, so that this does nothing; set {_TUNING[1]}=1 or unset it"
         yield Check("pair", WARNING, message, _BACKENDS, environ[_BACKENDS])
-    folders = [environ[name] for name in _CACHES if environ.get(name)]
-    if len(folders) == len(_CACHES) and len({seen.look(one).path for one in folders}) == 1:
-        message = f"the same folder as {_CACHES[0]}; give each its own"
-        yield Check("pair", WARNING, message, _CACHES[1], environ[_CACHES[1]])
+    first: dict[str, str] = {}
+    for name in _ALL_CACHES:
+        if value := environ.get(name):
+            other = first.setdefault(seen.look(value).path, name)
+            if other != name:
+                yield Check("pair", WARNING, f"the folder of {other}; give each its own", name, value)
     if environ.get(_MONITORING) == "0" and _HEARTBEAT in environ:
         message = f"{_MONITORING}=0 turns the watch off, so that this does nothing; unset one"
         yield Check("pair", NOTE, message, _HEARTBEAT, environ[_HEARTBEAT])

@@ -116,7 +116,7 @@ def explain(
     return Explained(
         tuple(causes),
         tuple(_located(one, places) for one in unexplained),
-        tuple(one for one in findings if _is_loud(one) and one not in used),
+        tuple(one for one in findings if one.effect and _is_loud(one) and one not in used),
         frozenset(notes),
     )
 

@@ -135,7 +135,7 @@ def misreading(variable: Variable, value: str) -> Misreading | None:
             return _number(value, int if variable.kind == "int" else float)
         case "names":
             return _log_names(value)
-        case "folder" if not value:
+        case "folder" if not value and variable.reader != "xla":
             return Misreading("the working directory", "empty text is the working directory", "name a folder")
     if not variable.is_flag or value in {"0", "1"} - ({"0"} if variable.kind == "any" else set()):
         return None

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dynamo_lint.findings import SEVERITIES
+from dynamo_lint.lintrules import LINT_RULES
 from dynamo_lint.report import Report
 from dynamo_lint.terminal import Look
 
@@ -39,8 +40,8 @@ def render(report: Report, look: Look, explain: bool = False, assumed: bool = Tr
     if report.accepted:
         lines.append(f"{_count(report.accepted, 'finding')} accepted by the baseline.")
     lines += _fixable(report)
-    hazards = sorted({one.code for one in report.findings if not one.code.startswith("DYN9")})
-    if hazards and explain:
+    hazards = sorted({finding.code for finding in report.findings if finding.code not in LINT_RULES})
+    if explain and any(finding.effect for finding in report.findings):
         lines.append(GUARD)
     if hazards:
         lines.append(f"Run `dynamo-lint rule {' '.join(hazards)}` for the reason and examples.")
