@@ -36,6 +36,8 @@ class Page:
     gb: tuple[str, ...]
     """Ids in PyTorch's graph break registry."""
     effects: tuple[Effect, ...]
+    is_static: bool
+    """No run under torch can prove what it says; the page says why (`proof = "static"`)."""
     body: str
     """Markdown, starting with the title."""
 
@@ -76,6 +78,7 @@ def parse_page(file: str, text: str) -> Page:
         summary=data["summary"],
         fix=str(data.get("fix", "display")),
         gb=tuple(map(str, data.get("gb", ()))),
+        is_static=data.get("proof") == "static",
         effects=tuple(_effect(file, row) for row in data.get("effect", ())),
         body=body.strip() + "\n",
     )

@@ -322,7 +322,7 @@ def _findings(settings: Settings, found: Discovered) -> tuple[Finding, ...]:
 
     with told():
         report = check(settings, found, catalogue(), Sources(found.root, found.given))
-    return tuple(one for one in report.findings if not one.code.startswith("DYN9"))
+    return tuple(one for one in report.findings if one.effect)
 
 
 def _with_torch_here(settings: Settings) -> Settings:

@@ -295,6 +295,9 @@ class Function:
     """Inclusive line ranges that run only if an attribute of the first parameter is not None."""
     cut: bool = False
     """Some expression has more links than are followed."""
+    process_tests: tuple[tuple[int, int, str, str, bool], ...] = ()
+    """Inclusive line ranges that run only if a test holds (True) or does not: `rank` if it asks which process
+    this is, `version` if it asks what torch has, and the source of the test."""
     submodules: tuple[tuple[str, int], ...] = ()
     """The modules that `import a.b.c` loads besides the one that it binds, with the line."""
 
@@ -380,6 +383,10 @@ class FileFacts:
     """Line and message if the file could not be read or parsed; then nothing else is known."""
     needs: tuple[int, int] | None = None
     """The version of Python that its syntax needs, if it could not be parsed for being too new."""
+    terms: tuple[str, ...] = ()
+    """The terms of a contract that comments before its first statement state, as TOML."""
+    unwraps: bool = False
+    """Its text names `_orig_mod`, by which the module below a compiled one goes."""
     compiles: bool = False
     """Its text has the word `compile`, if only of a regular expression: no other can name torch.compile."""
     is_code: bool = True

@@ -330,6 +330,8 @@ class Expressions:
         truth = truth_when_compiling(node.test, self.scope.aliases)
         self.read(node.test)
         self.scope.conditions.append((node.test, True))
+        self.scope.note_process_test(node.test, [node.body], holds=True)
+        self.scope.note_process_test(node.test, [node.orelse], holds=False)
         depth = len(self.scope.narrowed)
         self.establish(node.test)
         body = self._maybe_eager(node.body, eager=truth is False)

@@ -46,6 +46,7 @@ from dynamo_lint.index.ir import (
     Parameter,
     Store,
 )
+from dynamo_lint.index.process_tests import kind_of_test, tells_rank
 
 
 @dataclass(slots=True)
@@ -77,12 +78,18 @@ class FunctionScope:
     texts: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
     patched: list[tuple[int, int, Expr]] = field(default_factory=list)
+    process_tests: list[tuple[int, int, str, str, bool]] = field(default_factory=list)
+    ranked: set[str] = field(default_factory=set)
+    """Locals that hold the answer of a test for which process this is."""
     submodules: list[tuple[str, int]] = field(default_factory=list)
     lookups: bool = False
     environment: bool = False
     judgement: str | None = None
     set_either_way: tuple[str, ...] = ()
     cut: bool = False
+
+    ranks: bool | None = None
+    """Whether the file is of a program of several processes; None if its tests are of no interest."""
 
     # Where the walk stands inside this function.
     loaded: set[int] = field(default_factory=set)
@@ -189,6 +196,18 @@ class FunctionScope:
             for name in asked.on:
                 if any(one.name == name and one.default == Constant(None) for one in self.parameters):
                     self.picked.append((*lines, name, (None if name in asked.filled else True,)))
+
+    def note_process_test(self, test: ast.expr, body: Sequence[ast.stmt | ast.expr], *, holds: bool) -> None:
+        """Code that runs only where a test of the process or of torch's version holds, or does not."""
+        if self.ranks is not None and body and (kind := kind_of_test(test, self.ranked, self.ranks)):
+            last = body[-1].end_lineno or body[-1].lineno
+            self.process_tests.append((body[0].lineno, last, kind, ast.unparse(test), holds))
+
+    def note_rank(self, targets: list[ast.expr], value: ast.expr) -> None:
+        """Names are assigned what may tell which process this is."""
+        if self.ranks and tells_rank(value, self.ranked):
+            self.ranked.update(target.id for target in targets if isinstance(target, ast.Name))
+            self.note_process_test(value, [value], holds=True)
 
     def choice(self, test: ast.expr, body: Expr, orelse: Expr) -> Choice:
         """One of two, with the parameter of a constructor that alone decides which."""
@@ -297,6 +316,7 @@ class FunctionScope:
             flags=tuple(self.flags),
             filled=tuple(self.filled),
             cut=self.cut,
+            process_tests=tuple(self.process_tests),
             submodules=tuple(self.submodules),
         )
 

@@ -17,9 +17,13 @@ from dynamo_lint.index.ir import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Fu
 from dynamo_lint.index.lower import Expressions, terminal_name
 from dynamo_lint.index.markers import find_markers
 from dynamo_lint.index.modules import is_script
+from dynamo_lint.index.process_tests import tells_ranks
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
 
 _COMPILES = re.compile(r"\bcompile\b")
+_TERM = re.compile(r"^# contract: (.+?)\s*$", re.MULTILINE)
+_TRIED = re.compile(r"\b(AttributeError|Exception)\b")
+"""Errors by whose handling code asks whether torch has something."""
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -37,7 +41,7 @@ def summarize(
             warnings.simplefilter("ignore")  # "invalid escape sequence" is not our business
             tree = ast.parse(source)
         text = decode(source)
-        reader = _Reader()
+        reader = _Reader(tells_ranks(text))
         functions, classes, stars = reader.read_file(tree)
         markers = find_markers(text, region_comment, reader.bodies)
     except SyntaxError as error:
@@ -57,13 +61,32 @@ def summarize(
     except tokenize.TokenError as error:
         return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
     script, compiles = is_script(tree), "compile" in text and _COMPILES.search(text) is not None
-    return FileFacts(path, module, is_package, script, functions, classes, stars, markers, compiles=compiles)
+    return FileFacts(
+        path,
+        module,
+        is_package,
+        script,
+        functions,
+        classes,
+        stars,
+        markers,
+        compiles=compiles,
+        terms=_terms(text, tree) if "# contract:" in text else (),
+        unwraps="_orig_mod" in text,
+    )
+
+
+def _terms(text: str, tree: ast.Module) -> tuple[str, ...]:
+    """The comments `# contract: key = value` before the first statement that is no docstring."""
+    first = next((one.lineno for one in tree.body if not isinstance(one, ast.Expr)), text.count("\n") + 1)
+    return tuple(_TERM.findall("\n".join(text.split("\n")[: first - 1])))
 
 
 class _Reader:
     """Walks the statements of one file with a stack of open scopes."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranks: bool | None) -> None:
+        self._ranks = ranks
         self.functions: dict[str, FunctionScope] = {}
         self.classes: dict[str, ClassScope] = {}
         self.stars: list[Import] = []
@@ -74,7 +97,8 @@ class _Reader:
         self._class: ClassScope | None = None
 
     def read_file(self, tree: ast.Module) -> tuple[dict[str, Function], dict[str, Class], tuple[Import, ...]]:
-        module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, max(1, last_line(tree.body)))
+        end = max(1, last_line(tree.body))
+        module = FunctionScope(MODULE_KEY, MODULE_KEY, 1, 1, end, ranks=self._ranks)
         self.functions[MODULE_KEY] = self._scope = self._expressions.scope = module
         try:
             self._block(tree.body)
@@ -101,6 +125,7 @@ class _Reader:
                 self._expressions.establish(statement.test, holds=False)
                 scope.passed.append(statement)
                 scope.note_flags(statement.test, body[position + 1 :], holds=False)
+                scope.note_process_test(statement.test, body[position + 1 :], holds=False)
             if not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True
@@ -120,6 +145,7 @@ class _Reader:
         result = self._expressions.read(node.value)
         for target in node.targets:
             self._bind(target, result)
+        self._scope.note_rank(node.targets, node.value)
         self._scope.note_answer(node.targets, node.value)
 
     def _return(self, node: ast.Return) -> None:
@@ -151,6 +177,10 @@ class _Reader:
                 self._expressions.read(child)
 
     def _try(self, node: ast.Try) -> None:
+        for handler in node.handlers if self._ranks is not None else ():
+            if handler.type is None or _TRIED.search(ast.unparse(handler.type)):
+                row = node.body[0].lineno, last_line(node.body), "version", "try", True
+                self._scope.process_tests.append(row)
         self._block(node.body)
         for handler in node.handlers:
             self._expressions.read(handler.type)
@@ -175,6 +205,8 @@ class _Reader:
             self._expressions.read(node.test)
             scope.note_flags(node.test, node.body, holds=True)
             scope.note_flags(node.test, node.orelse, holds=False)
+            scope.note_process_test(node.test, node.body, holds=True)
+            scope.note_process_test(node.test, node.orelse, holds=False)
             truth = truth_when_compiling(node.test, scope.aliases)
             scope.conditions.append((node.test, True))
             before = len(scope.narrowed)
@@ -328,6 +360,7 @@ class _Reader:
             decorators=decorators,
             judgement=judgement(node),
             set_either_way=set_either_way(node),
+            ranks=self._ranks,
         )
         self.functions[key] = scope
         return scope

@@ -7,11 +7,12 @@ import re
 
 _HERE = ("__name__", "__package__")
 _MODULES = re.compile(r"([A-Za-z_]\w*|\.*)\.[\w.]*\{\}[\w.{}]*")
+_PATHS = re.compile(r"[~.]?/[^\s{}]*\{\}[^\s]*")
 _ATTRIBUTES = re.compile(r"[A-Za-z_]\w*(\{\}\w*)+|\{\}_\w+")
 
 
 def open_name(node: ast.expr) -> str | None:
-    """A name of a module or attribute, with `{}` for what only the run knows; None if it is no such text."""
+    """A name of a module or attribute, or a path, with `{}` for what only the run knows; None for others."""
     match node:
         case ast.JoinedStr(values=values):
             text = "".join(map(_piece, values))
@@ -25,7 +26,7 @@ def open_name(node: ast.expr) -> str | None:
             text = left.replace("%s", "{}")
         case _:
             return None
-    return text if _MODULES.fullmatch(text) or _ATTRIBUTES.fullmatch(text) else None
+    return text if any(one.fullmatch(text) for one in (_MODULES, _ATTRIBUTES, _PATHS)) else None
 
 
 def _is_open(node: ast.expr) -> bool:

@@ -44,6 +44,20 @@ def called_name(callee: Expr) -> str:
     return last_name(callee)
 
 
+def holds_settings(value: Expr) -> bool:
+    """Whether a value may be a module of settings of torch: `torch._dynamo.config`, or an import of one."""
+    if isinstance(value, ir.Import):
+        return "config" in (value.name or value.module).rpartition(".")[2]
+    return isinstance(value, ir.Attribute) and value.name in ("config", "_config") and _is_module(value.value)
+
+
+def _is_module(value: Expr) -> bool:
+    """Whether an expression is a dotted name of no attribute of `self`."""
+    while isinstance(value, ir.Attribute):
+        value = value.value
+    return isinstance(value, ir.Name) and value.id != "self"
+
+
 def goes_by(callee: Expr) -> str | None:
     """Return the name that a call goes by; of a table of functions its own name, or the key."""
     return called_name(callee) if isinstance(callee, ir.Subscript) else terminal_name(callee)

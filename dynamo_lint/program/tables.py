@@ -36,6 +36,7 @@ from dynamo_lint.program.names import (
     add_keys,
     called_at_once,
     called_name,
+    holds_settings,
     is_plain,
     kept_in,
     last_name,
@@ -305,6 +306,24 @@ def _rebound(file: FileFacts, rebound: Table, foreign: Table, items: Table) -> N
                     items[name].append((where, store))
 
 
+def _settings_made(file: FileFacts, made: Table, unwrapping: Table, terms: Table) -> None:
+    """Record the stores into what may be the settings of a compiler; the files that unwrap modules, and those
+    with terms of a contract."""
+    if file.terms:
+        terms[""].append((file.path, file.terms))
+    if file.unwraps:
+        unwrapping[""].append(file.path)
+    bound = (binding for function in file.functions.values() for binding in function.bindings)
+    handles = {binding.name for binding in bound if holds_settings(binding.value)}
+    for key, function in file.functions.items():
+        for store in (one for one in function.stores if one.name != ITEM):
+            owner = store.owner
+            while isinstance(owner, ir.Attribute) and not holds_settings(owner):
+                owner = owner.value  # `config.triton.cudagraphs`
+            if holds_settings(owner) or (isinstance(owner, ir.Name) and owner.id in handles):
+                made[""].append((function_ref(file.path, key), store))
+
+
 def _listed(file: FileFacts, listed: Table) -> None:
     """The lists and tables that a file binds at its top level, by each name in them."""
     for values in global_bindings(file).values():
@@ -330,6 +349,7 @@ OF_REGIONS = (
     Reading(("rebound", "foreign", "items"), _rebound),
     Reading(("called as",), read_called_as),
     Reading(("listed",), _listed),
+    Reading(("settings made", "unwrapping", "terms"), _settings_made),
     Reading(("carrying", "carried to"), read_compile_values),
     Reading(("calling given",), read_called),
     Reading(("handed as", "handed at"), read_passed_on),

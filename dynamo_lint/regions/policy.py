@@ -6,34 +6,24 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Class, Constant, Display, Expr, Function
+from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Expr
 from dynamo_lint.models.graph_breaks import NESTED, SWITCHES
+from dynamo_lint.models.settings import DYNAMO, Span, settings_made
 from dynamo_lint.program.files import in_tests, is_for_tests, one_program
 from dynamo_lint.program.names import last_name
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
+from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.values.model import Context
 from dynamo_lint.values.points_to import evaluate, points_to_of
 
-CONFIGURATION = "torch._dynamo.config"
 LIMITS = ("recompile_limit", "cache_size_limit")
 """`torch._dynamo.config.cache_size_limit` is the older name (torch/_dynamo/config.py)."""
 _AUTOMATIC, _UNSPEC = "automatic_dynamic_shapes", "allow_unspec_int_on_nn_module"
 _SETTINGS = frozenset(
     {*LIMITS, _AUTOMATIC, _UNSPEC, NESTED, *(one for row in SWITCHES.values() for one in row)}
 )
-_PATCHES = frozenset(
-    ExternalSymbol(dotted)
-    for dotted in (
-        f"{CONFIGURATION}.patch",
-        "torch._dynamo.patch_dynamo_config",
-        "torch._dynamo.decorators.patch_dynamo_config",
-    )
-)
-Span = tuple[str, range]
-"""A file, and lines of it."""
 _NOWHERE: frozenset[Span] = frozenset()
 
 
@@ -166,64 +156,21 @@ class Policies:
 
 def _changes(project: Project, compiled: Collection[FunctionRef]) -> Iterator[Change]:
     """All that the code outside of compiled functions sets."""
+    for one in settings_made(project):
+        if one.module == DYNAMO and one.name in _SETTINGS and one.where not in compiled:
+            yield Change(one.name, one.value, one.where.path, one.span)
     for name in sorted(_SETTINGS):
         for where, store in project.stores_of(name):
-            if where not in compiled and _is_configuration(project, store.owner, where):
+            if where not in compiled and _may_be_configuration(project, store.owner, where):
                 yield Change(name, store.value, where.path)
-    for method in ("add", "update"):
-        for where, site in project.calls_of(method):
-            match site.call.function:
-                case Attribute(Attribute(owner, name), _) if name in _SETTINGS and where not in compiled:
-                    if _is_configuration(project, owner, where):
-                        yield Change(name, site.call, where.path)
-    for method in ("patch", "patch_dynamo_config"):
-        decorators = project.decorated_with(method)
-        apart = {(decorated.path, call) for decorated, call in decorators}
-        for where, site in project.calls_of(method):
-            if where not in compiled and (where.path, site.call) not in apart:
-                span = _span(project, where, site.call)
-                for name, value in _patched(project, site.call, where.path, where.key):
-                    yield Change(name, value, where.path, span)
-        for decorated, call in decorators:
-            one: Class | Function = (
-                project.class_(decorated) if isinstance(decorated, ClassRef) else project.function(decorated)
-            )
-            lines = range(one.line, one.end_line + 1)
-            for name, value in _patched(project, call, decorated.path, one.outer or MODULE_KEY):
-                yield Change(name, value, decorated.path, (decorated.path, lines))
 
 
-def _is_configuration(project: Project, owner: Expr, where: FunctionRef) -> bool:
-    """Whether an expression is the configuration of Dynamo, or unknown and called like one."""
-    symbols = project.symbols(owner, where.path, where.key)
-    if symbols or "config" not in last_name(owner):
-        return ExternalSymbol(CONFIGURATION) in symbols
+def _may_be_configuration(project: Project, owner: Expr, where: FunctionRef) -> bool:
+    """Whether an expression that no import binds is the configuration of Dynamo, or called like one."""
+    if project.symbols(owner, where.path, where.key) or "config" not in last_name(owner):
+        return False
     values = evaluate(project, owner, Context(where, project.owner(where)))
-    return not values or ExternalSymbol(CONFIGURATION) in values
-
-
-def _span(project: Project, where: FunctionRef, call: Call) -> Span | None:
-    """The lines in which `config.patch(…)` is in force: its block, or else the rest of the function."""
-    function = project.function(where)
-    for first, last, manager in function.patched:
-        if manager == call:
-            return where.path, range(first, last + 1)
-    return (where.path, range(call.line, function.end_line + 1)) if where.key != MODULE_KEY else None
-
-
-def _patched(project: Project, call: Expr, path: str, scope: str) -> Iterator[tuple[str, Expr]]:
-    """The names and values in `config.patch(name=…)`, `patch("name", …)` or `patch({"name": …})`."""
-    if not isinstance(call, Call) or _PATCHES.isdisjoint(project.symbols(call.function, path, scope)):
-        return
-    given: list[tuple[str | None, Expr]] = list(call.keywords)
-    match call.arguments:
-        case (Display("dict", values, names), *_):
-            given += zip(names, values, strict=False)
-        case (Constant(str(named)), value, *_):
-            given.append((named, value))
-    for name, value in given:
-        if name in _SETTINGS:
-            yield name, value
+    return not values or ExternalSymbol(DYNAMO) in values
 
 
 def _around(policies: Policies, spans: Collection[Span]) -> Mapping[int, frozenset[Span]]:

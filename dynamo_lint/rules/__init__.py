@@ -10,8 +10,10 @@ from dynamo_lint.program.refs import Confidence
 from dynamo_lint.regions.policy import Policy
 from dynamo_lint.rules.attribute_lookup import ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.autograd_in_region import AUTOGRAD_IN_REGION
+from dynamo_lint.rules.autotune_keys import AUTOTUNE_KEYS
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.bypassed_compile import BYPASSED_COMPILE
+from dynamo_lint.rules.cache_directory import CACHE_DIRECTORY
 from dynamo_lint.rules.cached_property_in_region import CACHED_PROPERTY_IN_REGION
 from dynamo_lint.rules.changing_scalar_argument import CHANGING_SCALAR_ARGUMENT
 from dynamo_lint.rules.class_built_in_region import CLASS_BUILT_IN_REGION
@@ -19,6 +21,7 @@ from dynamo_lint.rules.compile_switched_off import COMPILE_SWITCHED_OFF
 from dynamo_lint.rules.data_dependent_branch import DATA_DEPENDENT_BRANCH
 from dynamo_lint.rules.data_dependent_value import DATA_DEPENDENT_VALUE
 from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
+from dynamo_lint.rules.divergent_ranks import DIVERGENT_RANKS
 from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED, unguarded_entries
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.dynamic_shape_operator import DYNAMIC_SHAPE_OPERATOR
@@ -40,13 +43,17 @@ from dynamo_lint.rules.misread_environment import MISREAD_ENVIRONMENT
 from dynamo_lint.rules.missing_fake import MISSING_FAKE
 from dynamo_lint.rules.mode_flip import MODE_FLIP
 from dynamo_lint.rules.module_built_in_forward import MODULE_BUILT_IN_FORWARD
+from dynamo_lint.rules.mutable_state import MUTABLE_STATE
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
+from dynamo_lint.rules.raised_limit import RAISED_LIMIT
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
+from dynamo_lint.rules.reset_site import RESET_SITE
 from dynamo_lint.rules.rng_state_in_region import RNG_STATE_IN_REGION
+from dynamo_lint.rules.scattered_settings import SCATTERED_SETTINGS
 from dynamo_lint.rules.setting_in_region import SETTING_IN_REGION
 from dynamo_lint.rules.side_effect_call import SIDE_EFFECT_CALL
 from dynamo_lint.rules.static_sizes import STATIC_SIZES
@@ -55,10 +62,12 @@ from dynamo_lint.rules.uncompiled_builtin import UNCOMPILED_BUILTIN
 from dynamo_lint.rules.undocumented_disable import UNDOCUMENTED_DISABLE
 from dynamo_lint.rules.unguarded_absence import UNGUARDED_ABSENCE
 from dynamo_lint.rules.unguarded_environment_read import UNGUARDED_ENVIRONMENT_READ
+from dynamo_lint.rules.unknown_setting import UNKNOWN_SETTING
 from dynamo_lint.rules.unmarked_size import UNMARKED_SIZE
 from dynamo_lint.rules.unsupported_tensor_kind import UNSUPPORTED_TENSOR_KIND
 from dynamo_lint.rules.untraceable_context_manager import UNTRACEABLE_CONTEXT_MANAGER
 from dynamo_lint.rules.untraceable_python import UNTRACEABLE_PYTHON
+from dynamo_lint.rules.wrapped_checkpoint import WRAPPED_CHECKPOINT
 from dynamo_lint.state.provenance import Tables
 
 RULES: tuple[Rule, ...] = (
@@ -110,8 +119,17 @@ RULES: tuple[Rule, ...] = (
     SETTING_IN_REGION,
     GLOBAL_STATE_FLIP,
     MISSING_FAKE,
+    RESET_SITE,
+    RAISED_LIMIT,
+    SCATTERED_SETTINGS,
     LATE_ENVIRONMENT,
     MISREAD_ENVIRONMENT,
+    UNKNOWN_SETTING,
+    WRAPPED_CHECKPOINT,
+    CACHE_DIRECTORY,
+    AUTOTUNE_KEYS,
+    MUTABLE_STATE,
+    DIVERGENT_RANKS,
 )
 
 _MOST_CONTEXTS = 8

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import is_left_off
+from dynamo_lint.contract import Contract
 from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.refs import Confidence, FunctionRef, Position
@@ -14,6 +15,8 @@ from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, WriteSite
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
+
+NO_CONTRACT = Contract()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,15 @@ class Context:
     recompile_limit: int = 8
     unspec_int: bool = False
     """`allow_unspec_int_on_nn_module`: an int attribute of a module becomes dynamic when it changes."""
+    configured_limit: int = 8
+    """The recompile limit of the configuration; `recompile_limit` may be one that the code sets."""
+    contract: Contract = NO_CONTRACT
+    own_contracts: tuple[tuple[str, Contract], ...] = ()
+    """Those of files that state terms for themselves."""
+
+    def contract_of(self, path: str) -> Contract:
+        """The contract that holds in a file."""
+        return next((own for file, own in self.own_contracts if file == path), self.contract)
 
 
 @dataclass(frozen=True, slots=True)

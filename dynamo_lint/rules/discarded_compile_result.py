@@ -17,6 +17,8 @@ from dynamo_lint.state.provenance import Tables
 _COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx"})
 """Methods of a compiled module that run compiled, or compile; all others are those of the module below it
 (OptimizedModule in torch/_dynamo/eval_frame.py)."""
+_STATES = frozenset({"state_dict", "load_state_dict"})
+"""Methods that make use of a wrapper nobody calls: what it saves or loads is run elsewhere."""
 _INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -119,7 +121,7 @@ def _methods_called(uses: _Uses, name: str, call: ast.Call) -> tuple[str, ...] |
         if node.lineno <= end and node not in uses.closing:
             continue
         attribute = uses.owners.get(node)
-        if attribute is None or attribute.attr in _COMPILED:
+        if attribute is None or attribute.attr in _COMPILED or attribute.attr in _STATES:
             return None
         # `self.eval()` on the wrapper sets up the model below; `run = model.eval()` is the wrapper again.
         if attribute.attr in SELF_RETURNING and attribute not in uses.alone:

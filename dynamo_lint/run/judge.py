@@ -59,6 +59,7 @@ def judge(
         settings.torch_version,
         settings.wants_everything,
         settings.recompile_limit,
+        settings.contract,
     )
     address = key("judged", content.address, *circumstances)
     latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
@@ -166,20 +167,25 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 
 def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
     from dynamo_lint.state.environment_writes import environment_writes
+    from dynamo_lint.state.practice import practice_of
 
-    concerned = regions.hot or regions.entries or regions.unresolved or regions.skipped
-    if not (concerned or environment_writes(project)):
+    compiled = regions.hot or regions.entries or regions.unresolved or regions.skipped
+    if not (compiled or practice_of(project) or environment_writes(project)):
         return []
     # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
     from dynamo_lint.fixes.attach import attach
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context
+    from dynamo_lint.run.terms import own_contracts
     from dynamo_lint.state.tables import build
 
     context = Context(
         torch_version=settings.torch_version,
         pedantic=settings.wants_everything,
         recompile_limit=settings.recompile_limit,
+        configured_limit=settings.recompile_limit,
+        contract=settings.contract,
+        own_contracts=tuple(own_contracts(settings.contract, project)),
     )
     tables = build(project, regions, sources.text, settings.torch_version)
     found = attach(judge(tables, context), tables, sources)

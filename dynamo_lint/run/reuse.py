@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dynamo_lint.program.dependencies import Recorder
 _LINES = frozenset(
     {"line", "first_line", "end_line", "loops", "branches", "arms", "flags", "eager_lines", "comprehensions"}
-    | {"picked", "filled", "exceeding", "texts", "patched", "submodules"},
+    | {"picked", "filled", "exceeding", "texts", "patched", "submodules", "process_tests"},
 )
 """Fields of facts whose numbers are lines; any other number has to stay what it was."""
 _MOST_CHANGED = 50

@@ -28,6 +28,8 @@ class EnvironmentWrite:
     value: str | None
     """None if the code does not say which, or where the variable is unset."""
     sets: bool
+    expression: Expr | None = None
+    """The value as it is written."""
 
 
 def environment_writes(project: Project) -> tuple[EnvironmentWrite, ...]:
@@ -47,7 +49,7 @@ def _stored(project: Project) -> Iterator[EnvironmentWrite]:
             case Element(Display("dict", values, keys)) if store.index is None:
                 pairs = [(key or ANY, value) for key, value in zip(keys, values, strict=False)]
         for key, value in pairs:
-            yield EnvironmentWrite(where, store.line, key, _text(project, value, where), True)
+            yield EnvironmentWrite(where, store.line, key, _text(project, value, where), True, value)
 
 
 def _called(project: Project) -> Iterator[EnvironmentWrite]:
@@ -61,7 +63,7 @@ def _called(project: Project) -> Iterator[EnvironmentWrite]:
             for key, value in _given(call, name):
                 text = _text(project, value, where) if name in SETS else None
                 known = _text(project, key, where) if isinstance(key, Constant | Name) else None
-                yield EnvironmentWrite(where, call.line, known or ANY, text, name in SETS)
+                yield EnvironmentWrite(where, call.line, known or ANY, text, name in SETS, value)
 
 
 def _given(call: Call, name: str) -> Iterator[tuple[Expr | None, Expr | None]]:

@@ -21,6 +21,7 @@ from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.model import AttributeState, FunctionState, Key, Kind, Kinds, Origin, Place, Value
 from dynamo_lint.state.operators import Fakeless
+from dynamo_lint.state.practice import Practice, practice_of
 
 _MAX_DEPTH = 12
 """Calls that are followed upwards; what a function is asked at one depth is worked out once."""
@@ -232,6 +233,11 @@ class Tables:
     """The lines at which a graph ends."""
     fakeless: tuple[Fakeless, ...] = ()
     """Calls of custom operators without a fake in compiled code."""
+
+    @property
+    def practice(self) -> Practice:
+        """How the project goes about compiling."""
+        return practice_of(self.project)
 
     def static(self, hot: CompiledFunction) -> bool:
         """Whether every number is a constant in a hot function, however often it changes."""

@@ -65,7 +65,7 @@ class Patched(Block):
 
     def forward(self, x):
         hidden = self.up(x).relu()
-        with torch._dynamo.config.patch(cache_size_limit=16):  # expect: DYN406 break
+        with torch._dynamo.config.patch(cache_size_limit=4):  # expect: DYN406 break
             hidden = hidden * 2
         return self.down(hidden)
 

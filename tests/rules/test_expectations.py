@@ -24,7 +24,9 @@ PAGES = {code: page for code, page in load_pages().items() if not code.startswit
 def findings(folder: Path) -> set[tuple[str, int, str, str]]:
     found = discover((folder,), [], force_exclude=False)
     report = check(Settings(), found, catalogue(), Sources(found.root))
-    return {(Path(found.root, f.span.path).name, f.span.line, f.code, f.effect) for f in report.findings}
+    return {
+        (Path(found.root, one.span.path).name, one.span.line, one.code, one.effect) for one in report.findings
+    }
 
 
 def expected(folder: Path) -> set[tuple[str, int, str, str]]:

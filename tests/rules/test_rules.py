@@ -7,6 +7,7 @@ import pytest
 
 from dynamo_lint.findings import EFFECTS, SEVERITIES, Finding
 from dynamo_lint.index.summarize import summarize
+from dynamo_lint.pages import load_pages
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.rules import RULES, Context, judge
@@ -103,7 +104,8 @@ def test_a_setting_in_a_test_counts_for_what_tests_compile():
 )
 def test_a_recompile_limit_counts_where_it_is_in_force(calls: str, effect: str) -> None:
     source = COUNTER.replace("self.n += 1", "self.n = (self.n + 1) % 12").rpartition("\n\n")[0]
-    assert [f.effect for f in lint(f"{source}\n\nstep = torch.compile(Counter())\n{calls}\n")] == [effect]
+    found = lint(f"{source}\n\nstep = torch.compile(Counter())\n{calls}\n")
+    assert [one.effect for one in found if one.code != "DYN511"] == [effect]
 
 
 @pytest.mark.parametrize(
@@ -355,14 +357,14 @@ def test_columns_count_code_points():
 def test_effects_and_severities_are_those_of_the_interface():
     for path in CASES.glob("*.py"):
         for found in lint(path.read_text()):
-            assert found.effect in EFFECTS
+            assert found.effect in EFFECTS or load_pages()[found.code].is_static
             assert found.severity in SEVERITIES
 
 
 def test_every_rule_is_seen_in_some_case():
     codes = {found.code for path in CASES.glob("*.py") for found in lint(path.read_text())}
     codes |= {claim.code for theme in THEMES for case in cases(theme) for claim in case.expected}
-    assert codes == {rule.code for rule in RULES}
+    assert codes == {rule.code for rule in RULES if not load_pages()[rule.code].is_static}
 
 
 def test_rules_are_listed_once_and_in_order():

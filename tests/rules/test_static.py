@@ -1,0 +1,74 @@
+"""The rules that no run can prove, on small programs: `tests/static/CODE.py` has the cells of one rule.
+
+A file is cut into cells as those of tests/truth. `# expect: CODE` stands where a finding is that is no note,
+`# expect: CODE note` where a note is, and a cell without one is quiet. Most cells are.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.config import Settings
+from dynamo_lint.discovery import discover
+from dynamo_lint.run.check import check
+from dynamo_lint.selectors import catalogue
+from dynamo_lint.sources import Sources
+from tests.truths import CELL, FILE, MAIN
+
+FOLDER = Path(__file__).parent.parent / "static"
+CODES = sorted(path.stem for path in FOLDER.glob("*.py"))
+MARK = re.compile(r"# expect: (DYN\d+)( note)?")
+Rows = set[tuple[str, int, str, bool]]
+
+
+def cells(code: str) -> dict[str, dict[str, str]]:
+    """The files of each program of a rule, by its title."""
+    head, *rest = CELL.split((FOLDER / f"{code}.py").read_text())
+    found = {}
+    for title, text in zip(rest[::2], rest[1::2], strict=True):
+        main, *others = FILE.split(text)
+        terms = "".join(re.findall(r"^# contract: .*\n", main, re.MULTILINE))  # before the first import
+        found[title.strip()] = {
+            MAIN: terms + head + main,
+            **dict(zip(others[::2], others[1::2], strict=True)),
+        }
+    return found
+
+
+def expected(files: dict[str, str]) -> Rows:
+    return {
+        (name, number, mark[1], mark[2] is not None)
+        for name, text in files.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        for mark in MARK.finditer(line)
+    }
+
+
+PROGRAMS = [(code, title) for code in CODES for title in cells(code)]
+
+
+@pytest.mark.parametrize(("code", "title"), PROGRAMS, ids=[f"{code}: {title}" for code, title in PROGRAMS])
+def test_a_program_has_the_findings_that_it_expects_and_no_others(
+    code: str, title: str, tmp_path: Path
+) -> None:
+    files = cells(code)[title]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = discover((tmp_path,), [], force_exclude=False)
+    report = check(Settings(), found, catalogue(), Sources(found.root))
+    assert {
+        (one.span.path, one.span.line, one.code, one.severity == "note")
+        for one in report.findings
+        if one.code == code or one.severity != "note"
+    } == expected(files)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_rule_is_shown_more_often_quiet_than_speaking(code: str) -> None:
+    speaking = [bool(expected(files)) for files in cells(code).values()]
+    assert any(speaking)
+    assert 2 * sum(speaking) < len(speaking) + 1

@@ -1,0 +1,54 @@
+import torch
+
+
+@torch.compile
+def scale(x):
+    return x * 2
+# %% raised by assignment, by its older name, and in a table
+def configure():
+    torch._dynamo.config.recompile_limit = 32  # expect: DYN511
+    torch._dynamo.config.cache_size_limit = 9  # expect: DYN511
+    with torch._dynamo.config.patch({"accumulated_recompile_limit": 1000}):  # expect: DYN511
+        scale(torch.ones(3))
+# %% raised by way of names
+from torch._dynamo import config as dynamo
+
+MOST = 64
+dynamo.cache_size_limit = max(dynamo.cache_size_limit, MOST)  # expect: DYN511
+setattr(dynamo, "recompile_limit", MOST)  # expect: DYN511
+# %% raised for one compile
+fast = torch.compile(scale, recompile_limit=20)  # expect: DYN511
+# %% quiet: as torch has it, or lower
+torch._dynamo.config.recompile_limit = 8
+torch._dynamo.config.accumulated_recompile_limit = 64
+# %% quiet: the tripwire
+torch._dynamo.config.fail_on_recompile_limit_hit = True
+# %% quiet: only the run knows
+def configure(options):
+    torch._dynamo.config.recompile_limit = options.limit
+    torch._dynamo.config.recompile_limit = max(4, options.limit)
+# %% quiet: the limit of something else
+class Cache:
+    cache_size_limit = 64
+
+config = Cache()
+config.cache_size_limit = 128
+# %% the contract allows so many
+# contract: settings = { recompile_limit = 16 }
+torch._dynamo.config.recompile_limit = 16
+
+def more():
+    torch._dynamo.config.recompile_limit = 17  # expect: DYN511  # expect: DYN512
+# %% quiet: a test raises it
+# file: tests/test_scale.py
+import torch
+
+torch._dynamo.config.recompile_limit = 64
+# %% quiet: a limit of autotuning
+torch._inductor.config.max_autotune_gemm_search_space = "DEFAULT"
+# %% quiet: a restored limit
+def around():
+    before = torch._dynamo.config.recompile_limit
+    torch._dynamo.config.recompile_limit = 4
+    scale(torch.ones(3))
+    torch._dynamo.config.recompile_limit = before
