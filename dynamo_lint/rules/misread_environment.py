@@ -15,6 +15,8 @@ from dynamo_lint.state.environment_writes import EnvironmentWrite, environment_w
 from dynamo_lint.state.provenance import Tables
 
 _READS = ("get", "getenv")
+_OFF_SWITCHES = frozenset({"TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"})
+"""Variables that turn compiling off: where they are read as off, nothing is lost."""
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -36,17 +38,20 @@ def _value(write: EnvironmentWrite, context: Context) -> Claim | None:
     wrong = misreading(variable, write.value)
     if wrong is None or variable.kind == "folder":
         return None  # DYN518 is about folders
+    harmless = variable.name in _OFF_SWITCHES and wrong.read_as == "off"
     hidden, fails = variable.kind == "any" and wrong.read_as == "on", wrong.read_as == "an error"
     return Claim(
         message=f'`{write.key}` is set to "{write.value}"'
         + (f": {wrong.why}" if fails else f", and torch reads {wrong.read_as}: {wrong.why}"),
         cost="code that cannot be compiled runs eagerly, without a word"
         if hidden
+        else "code is compiled all the same, without a word"
+        if harmless
         else "the run stops"
         if fails
         else "the run does the opposite of what the line says, without a word",
         effect="",
-        severity="error" if hidden else "warning",
+        severity="error" if hidden else "note" if harmless else "warning",
         subject=write.key,
         advice=wrong.advice,
         step="sets a variable that is misread",

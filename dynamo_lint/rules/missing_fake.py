@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
-from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
+from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.rules.base import Claim, Context, Rule, placed, region
 from dynamo_lint.rules.driving import line_of
 from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding for each call of such an operator."""
+    """One finding for each such operator and compiled function that calls it, where the operator is made."""
     for one in tables.fakeless:
         claim = Claim(
             message=f"`{one.name}` is a custom operator without a fake, called in the compiled "
@@ -20,11 +22,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             effect="eager",
             subject=one.name,
             advice=f"register one: `@{one.name}.register_fake`, a function that makes an empty result",
-            step="calls an operator without a fake",
-            related=(Related(one.path, one.made, 1, "made here"),),
+            step="an operator without a fake",
+            related=(Related(one.hot.function.path, one.line, 1, "called here"),),
         )
-        place = line_of(tables, one.hot.function, one.line)
-        yield finding(rule, tables, context, one.hot, place, claim)
+        maker = FunctionRef(one.path, MODULE_KEY)
+        yield placed(
+            rule, context, one.path, line_of(tables, maker, one.made), maker.id, claim, one.hot, tables
+        )
 
 
 MISSING_FAKE = Rule("DYN516", "missing-fake", check)
