@@ -36,6 +36,9 @@ from dynamo_lint.rehearsal.stage import STANCE as STANCE_SETTING
 _ITSELF = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
 )
+_LONGEST = 64
+"""Values of an iterable that are looked at."""
+_LARGEST = 2**31
 _SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
@@ -326,77 +329,74 @@ class Calls(Compiled):
         module, _, name = dotted.rpartition(".")
         first = arguments[0] if arguments else UNKNOWN
         match module, name:
-            case "builtins", "range":
-                known = [one for one in arguments if isinstance(one, int) and abs(one) < 2**31]
-                whole = len(known) == len(arguments) and 0 < len(known) < 4 and (len(known) < 3 or known[2])
-                return range(*known) if whole else (number for number in range(3))
-            case "builtins", "enumerate":
-                start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
-                return enumerate(self.each(first), start if isinstance(start, int) else 0)
-            case "builtins", "zip":
-                return zip(*(self.each(one) for one in arguments), strict=False)
+            case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
+                return self._iterator(name, arguments, keywords, site)
+            case "builtins", "list" | "tuple" | "sorted" | "reversed" | "set":
+                return _ordered(name, [*islice(self.each(first), _LONGEST)] if arguments else [])
             case "builtins", "len":
-                size = first.shape[0] if isinstance(first, Tensor) and first.shape else None
-                items = first.items if isinstance(first, Object) else first
-                return len(items) if isinstance(items, list | tuple | dict | str | range) else size or UNKNOWN
-            case "builtins", "list" | "tuple" | "iter" | "sorted" | "reversed" | "set":
-                values = [*islice(self.each(first), 64)] if arguments else []
-                if name == "sorted" and not (is_known(values) and len({*map(type, values)}) < 2):
-                    return values
-                ordered = sorted(values) if name == "sorted" else values  # type: ignore[type-var]
-                return iter(ordered) if name == "iter" else ordered[::-1] if name == "reversed" else ordered
-            case "builtins", "next":
-                return next(first, UNKNOWN) if isinstance(first, Iterator) else UNKNOWN
+                return _length(first)
             case "builtins", "min" | "max" | "sum":
-                values = arguments if len(arguments) > 1 else [*islice(self.each(first), 64)]
-                numbers = [one for one in values if isinstance(one, int | float)]
-                compute = {"min": min, "max": max, "sum": sum}[name]
-                return compute(numbers) if numbers and len(numbers) == len(values) else UNKNOWN  # type: ignore[operator]
+                values = arguments if len(arguments) > 1 else [*islice(self.each(first), _LONGEST)]
+                return _reduced(name, values)
             case "builtins", "int" | "float" | "str" | "bool" | "abs":
-                plain = isinstance(first, int | float) or (name in {"str", "bool"} and isinstance(first, str))
-                plain = plain or (
-                    name == "int" and isinstance(first, str) and first.isdigit() and len(first) < 9
-                )
-                cast = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs}[name]
-                return cast(first) if plain and first == first else UNKNOWN  # type: ignore[operator]
+                return _cast(name, first)
             case "builtins", "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
                 self.store(first, arguments[1], arguments[2], site)
                 return None
             case "builtins", "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
                 found = self.attribute(first, arguments[1], site)
                 return arguments[2] if isinstance(found, Method) and len(arguments) > 2 else found
-            case "builtins", "map" if len(arguments) == 2:
-                return (self.invoke(first, [one], {}, site) for one in self.each(arguments[1]))
             case "functools", "partial":
                 return Partial(first, arguments[1:], keywords)
-            case "itertools", "chain":
-                return chain(*(self.each(one) for one in arguments))
-            case "itertools", "cycle":
-                return cycle([*islice(self.each(first), 64)])
-            case "itertools", "repeat":
-                return (
-                    repeat(first, arguments[1])
-                    if len(arguments) > 1 and isinstance(arguments[1], int)
-                    else repeat(first)
-                )
-            case "itertools", "islice" if len(arguments) == 2 and isinstance(arguments[1], int):
-                return islice(self.each(first), max(arguments[1], 0))
-            case "itertools", "count":
-                return iter(range(first if isinstance(first, int) else 0, 2**31))
-            case "random" | "numpy.random", "randint" | "randrange" if all(
-                isinstance(one, int) for one in arguments
-            ):
-                return self._drawn([one for one in arguments if isinstance(one, int)])
+            case "itertools", _:
+                return self._endless(name, first, arguments)
+            case "random" | "numpy.random", "randint" | "randrange":
+                known = [one for one in arguments if isinstance(one, int)]
+                return self._drawn(known) if len(known) == len(arguments) else UNKNOWN
             case "random" | "numpy.random", "choice" if isinstance(first, list | tuple) and first:
                 self.draws += 1
                 return first[self.draws % len(first)]
-            case "os" | "os.environ", "getenv" | "get" | "setdefault" | "putenv":
+            case "os" | "os.environ", _:
                 return self._environment(name, arguments, site)
-            case "os.environ", "pop" | "unsetenv":
-                self.settings.pop(f"os.environ.{first}", None)
-            case "os.environ", "update" if isinstance(first, dict):
-                for key, value in first.items():
-                    self.set(f"os.environ.{key}", value, site)
+        return UNKNOWN
+
+    def _iterator(
+        self, name: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call a function of Python that iterates."""
+        first = arguments[0] if arguments else UNKNOWN
+        match name:
+            case "range":
+                known = [one for one in arguments if isinstance(one, int) and abs(one) < _LARGEST]
+                whole = len(known) == len(arguments) and 0 < len(known) < 4 and (len(known) < 3 or known[2])
+                return range(*known) if whole else (number for number in range(3))
+            case "enumerate":
+                start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
+                return enumerate(self.each(first), start if isinstance(start, int) else 0)
+            case "zip":
+                return zip(*(self.each(one) for one in arguments), strict=False)
+            case "map" if len(arguments) == 2:
+                return (self.invoke(first, [one], {}, site) for one in self.each(arguments[1]))
+            case "iter":
+                return self.each(first)
+            case "next" if isinstance(first, Iterator):
+                return next(first, UNKNOWN)
+        return UNKNOWN
+
+    def _endless(self, name: str, first: object, arguments: list[object]) -> object:
+        """Call a function of `itertools`."""
+        second = arguments[1] if len(arguments) > 1 else None
+        match name:
+            case "chain":
+                return chain(*(self.each(one) for one in arguments))
+            case "cycle":
+                return cycle([*islice(self.each(first), _LONGEST)])
+            case "repeat":
+                return repeat(first, second) if isinstance(second, int) else repeat(first)
+            case "islice" if len(arguments) == 2 and isinstance(second, int):
+                return islice(self.each(first), max(second, 0))
+            case "count":
+                return iter(range(first if isinstance(first, int) else 0, _LARGEST))
         return UNKNOWN
 
     def _drawn(self, bounds: list[int]) -> object:
@@ -406,15 +406,64 @@ class Calls(Compiled):
 
     def _environment(self, name: str, arguments: list[object], site: Site) -> object:
         """Read or set a variable; one that nobody has set is missing."""
-        key = f"os.environ.{arguments[0]}" if arguments else ""
-        if name in {"putenv", "setdefault"} and len(arguments) > 1 and key not in self.settings:
-            self.set(key, arguments[1], site)
-        default = arguments[1] if len(arguments) > 1 else None
-        return self.settings.get(key, (default, None))[0]
+        first, second = (*arguments, None, None)[:2]
+        key = f"os.environ.{first}"
+        match name:
+            case "pop" | "unsetenv":
+                self.settings.pop(key, None)
+            case "update" if isinstance(first, dict):
+                for variable, value in first.items():
+                    self.set(f"os.environ.{variable}", value, site)
+            case "putenv" | "setdefault" if key not in self.settings:
+                self.set(key, second, site)
+            case "get" | "getenv" | "setdefault":
+                return self.settings.get(key, (second, None))[0]
+        return UNKNOWN
 
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute."""
         raise NotImplementedError
+
+
+def _ordered(name: str, values: list[object]) -> object:
+    """A list of what was iterated over, sorted or reversed if that is asked for and can be told."""
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if name == "sorted" and len(numbers) == len(values):
+        return sorted(numbers)
+    return values[::-1] if name == "reversed" else values
+
+
+def _length(value: object) -> object:
+    if isinstance(value, Tensor):
+        size = value.shape[0] if value.shape else None
+        return UNKNOWN if size is None else size
+    items = value.items if isinstance(value, Object) else value
+    return len(items) if isinstance(items, list | tuple | dict | str | range) else UNKNOWN
+
+
+def _reduced(name: str, values: list[object]) -> object:
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if not numbers or len(numbers) != len(values):
+        return UNKNOWN
+    return sum(numbers) if name == "sum" else min(numbers) if name == "min" else max(numbers)
+
+
+def _cast(name: str, value: object) -> object:
+    """The value of `int(…)`, `str(…)` and the like."""
+    if isinstance(value, str):
+        if name == "int":
+            return int(value) if value.isascii() and value.isdecimal() and len(value) < 9 else UNKNOWN
+        return value if name == "str" else bool(value) if name == "bool" else UNKNOWN
+    if not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        return UNKNOWN
+    match name:
+        case "int":
+            return int(value)
+        case "float":
+            return float(value)
+        case "str":
+            return str(value)
+    return abs(value) if name == "abs" else bool(value)
 
 
 def spelled(value: object, site: Site) -> str:

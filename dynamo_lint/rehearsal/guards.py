@@ -40,7 +40,7 @@ class Cache:
         return why
 
     def _why(self, shapes: Sequence[Shape | None], modes: Mapping[str, object]) -> str | None:
-        """What differs from the entry that is nearest: the sizes, or the name of a mode."""
+        """The difference from the entry that is nearest: the sizes, or the name of a mode."""
         if not self.entries:
             return None
         differences = []

@@ -139,7 +139,7 @@ class ClassObject:
 
 @dataclass(slots=True, eq=False)
 class Wrapper:
-    """What `torch.compile` gives back."""
+    """The result of `torch.compile`."""
 
     target: object
     call: CompileCall
@@ -195,7 +195,7 @@ class Met:
 
 @dataclass(slots=True, eq=False)
 class Unwrapped:
-    """What is below a wrapper: `compiled._orig_mod`."""
+    """The function or module below a wrapper: `compiled._orig_mod`."""
 
     target: object
     call: CompileCall
