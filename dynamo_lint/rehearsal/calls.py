@@ -10,10 +10,12 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
 from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, STANCE
 from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.rehearsal import sizes
 from dynamo_lint.rehearsal.compiled import Compiled
 from dynamo_lint.rehearsal.expressions import ROUNDS, is_known
 from dynamo_lint.rehearsal.model import (
     UNKNOWN,
+    Catcher,
     ClassObject,
     Closure,
     CompileCall,
@@ -30,7 +32,7 @@ from dynamo_lint.rehearsal.model import (
     Unwrapped,
     Wrapper,
 )
-from dynamo_lint.rehearsal.sizes import made, method
+from dynamo_lint.rehearsal.sizes import made
 from dynamo_lint.rehearsal.stage import STANCE as STANCE_SETTING
 
 _ITSELF = frozenset(
@@ -163,7 +165,7 @@ class Calls(Compiled):
             if isinstance(one, Object | Wrapper | Closure):
                 container.items.append(one)
             elif isinstance(one, dict):
-                container.items += one.values()
+                container.attributes |= {str(name): value for name, value in one.items()}
             elif one is UNKNOWN:
                 container.complete = False
             else:
@@ -190,7 +192,7 @@ class Calls(Compiled):
         if forward is None and isinstance(target.kind, ClassRef):
             names = ("forward", "__call__") if self.project.is_module(target.kind) else ("__call__",)
             found = next((one for name in names if (one := self.project.method(target.kind, name))), None)
-            forward = Closure(found, self.file(found.path), target) if found is not None else None
+            forward = self.method(found, target) if found is not None else None
         if forward is not None:
             return self.invoke(forward, arguments, keywords, site)
         for part in target.parts():
@@ -203,7 +205,7 @@ class Calls(Compiled):
         """Call a method of something that has no code in the project."""
         match receiver:
             case Tensor():
-                return method(receiver, name, arguments)
+                return sizes.method(receiver, name, arguments)
             case Parent(owner, instance):
                 return self._inherited(owner, instance, name, arguments, keywords)
             case Object() if name == "compile" and self.is_module(receiver):
@@ -214,6 +216,9 @@ class Calls(Compiled):
             case Object() if name in {"children", "modules", "named_children", "named_modules"}:
                 parts = receiver.tree() if "modules" in name else [*receiver.parts()]
                 return [("", one) for one in parts] if name.startswith("named") else parts
+            case Object() if name in {"values", "items"}:
+                held = receiver.attributes
+                return [*(held.values() if name == "values" else held.items())]
             case Object() if name in {"__call__", *_SPECIAL}:
                 if name in _SPECIAL and receiver.compiled is not None:
                     self.note("forward", site, site, receiver, receiver.compiled)
@@ -346,6 +351,9 @@ class Calls(Compiled):
             case "builtins", "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
                 found = self.attribute(first, arguments[1], site)
                 return arguments[2] if isinstance(found, Method) and len(arguments) > 2 else found
+            case "contextlib", "suppress":
+                names = (one.dotted.rpartition(".")[2] for one in arguments if isinstance(one, External))
+                return Catcher(frozenset(names), site)
             case "functools", "partial":
                 return Partial(first, arguments[1:], keywords)
             case "itertools", _:

@@ -212,6 +212,14 @@ class Decorated:
 
 
 @dataclass(slots=True, eq=False)
+class Catcher:
+    """`contextlib.suppress(…)`: a context manager that goes on behind some exceptions."""
+
+    names: frozenset[str]
+    site: Site
+
+
+@dataclass(slots=True, eq=False)
 class Parent:
     """`super()` in a method."""
 

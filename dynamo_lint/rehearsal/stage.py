@@ -68,6 +68,8 @@ class Stage:
     resets: list[Site] = field(default_factory=list)
     """The resets since the last compiled call."""
     met: list[Met] = field(default_factory=list)
+    lines: dict[tuple[FunctionRef, int], Site] = field(default_factory=dict)
+    """Places that no expression stands for."""
     entered: set[FunctionRef] = field(default_factory=set)
     doubt: int = 0
     """How many tests around the current line are unknown."""
