@@ -10,10 +10,12 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
 from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, STANCE
 from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.rehearsal import sizes
 from dynamo_lint.rehearsal.compiled import Compiled
 from dynamo_lint.rehearsal.expressions import ROUNDS, is_known
 from dynamo_lint.rehearsal.model import (
     UNKNOWN,
+    Catcher,
     ClassObject,
     Closure,
     CompileCall,
@@ -30,12 +32,15 @@ from dynamo_lint.rehearsal.model import (
     Unwrapped,
     Wrapper,
 )
-from dynamo_lint.rehearsal.sizes import made, method
+from dynamo_lint.rehearsal.sizes import made
 from dynamo_lint.rehearsal.stage import STANCE as STANCE_SETTING
 
 _ITSELF = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
 )
+_LONGEST = 64
+"""Values of an iterable that are looked at."""
+_LARGEST = 2**31
 _SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
@@ -160,7 +165,7 @@ class Calls(Compiled):
             if isinstance(one, Object | Wrapper | Closure):
                 container.items.append(one)
             elif isinstance(one, dict):
-                container.items += one.values()
+                container.attributes |= {str(name): value for name, value in one.items()}
             elif one is UNKNOWN:
                 container.complete = False
             else:
@@ -187,7 +192,7 @@ class Calls(Compiled):
         if forward is None and isinstance(target.kind, ClassRef):
             names = ("forward", "__call__") if self.project.is_module(target.kind) else ("__call__",)
             found = next((one for name in names if (one := self.project.method(target.kind, name))), None)
-            forward = Closure(found, self.file(found.path), target) if found is not None else None
+            forward = self.method(found, target) if found is not None else None
         if forward is not None:
             return self.invoke(forward, arguments, keywords, site)
         for part in target.parts():
@@ -200,7 +205,7 @@ class Calls(Compiled):
         """Call a method of something that has no code in the project."""
         match receiver:
             case Tensor():
-                return method(receiver, name, arguments)
+                return sizes.method(receiver, name, arguments)
             case Parent(owner, instance):
                 return self._inherited(owner, instance, name, arguments, keywords)
             case Object() if name == "compile" and self.is_module(receiver):
@@ -211,6 +216,9 @@ class Calls(Compiled):
             case Object() if name in {"children", "modules", "named_children", "named_modules"}:
                 parts = receiver.tree() if "modules" in name else [*receiver.parts()]
                 return [("", one) for one in parts] if name.startswith("named") else parts
+            case Object() if name in {"values", "items"}:
+                held = receiver.attributes
+                return [*(held.values() if name == "values" else held.items())]
             case Object() if name in {"__call__", *_SPECIAL}:
                 if name in _SPECIAL and receiver.compiled is not None:
                     self.note("forward", site, site, receiver, receiver.compiled)
@@ -324,12 +332,50 @@ class Calls(Compiled):
     ) -> object:
         """Call a function of Python."""
         module, _, name = dotted.rpartition(".")
-        if module != "builtins":
-            return self._standard(dotted, arguments, keywords, site)
+        first = arguments[0] if arguments else UNKNOWN
+        match module, name:
+            case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
+                return self._iterator(name, arguments, keywords, site)
+            case "builtins", "list" | "tuple" | "sorted" | "reversed" | "set":
+                return _ordered(name, [*islice(self.each(first), _LONGEST)] if arguments else [])
+            case "builtins", "len":
+                return _length(first)
+            case "builtins", "min" | "max" | "sum":
+                values = arguments if len(arguments) > 1 else [*islice(self.each(first), _LONGEST)]
+                return _reduced(name, values)
+            case "builtins", "int" | "float" | "str" | "bool" | "abs":
+                return _cast(name, first)
+            case "builtins", "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
+                self.store(first, arguments[1], arguments[2], site)
+                return None
+            case "builtins", "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
+                found = self.attribute(first, arguments[1], site)
+                return arguments[2] if isinstance(found, Method) and len(arguments) > 2 else found
+            case "contextlib", "suppress":
+                names = (one.dotted.rpartition(".")[2] for one in arguments if isinstance(one, External))
+                return Catcher(frozenset(names), site)
+            case "functools", "partial":
+                return Partial(first, arguments[1:], keywords)
+            case "itertools", _:
+                return self._endless(name, first, arguments)
+            case "random" | "numpy.random", "randint" | "randrange":
+                known = [one for one in arguments if isinstance(one, int)]
+                return self._drawn(known) if len(known) == len(arguments) else UNKNOWN
+            case "random" | "numpy.random", "choice" if isinstance(first, list | tuple) and first:
+                self.draws += 1
+                return first[self.draws % len(first)]
+            case "os" | "os.environ", _:
+                return self._environment(name, arguments, site)
+        return UNKNOWN
+
+    def _iterator(
+        self, name: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call a function of Python that iterates."""
         first = arguments[0] if arguments else UNKNOWN
         match name:
             case "range":
-                known = [one for one in arguments if isinstance(one, int) and abs(one) < 2**31]
+                known = [one for one in arguments if isinstance(one, int) and abs(one) < _LARGEST]
                 whole = len(known) == len(arguments) and 0 < len(known) < 4 and (len(known) < 3 or known[2])
                 return range(*known) if whole else (number for number in range(3))
             case "enumerate":
@@ -337,77 +383,28 @@ class Calls(Compiled):
                 return enumerate(self.each(first), start if isinstance(start, int) else 0)
             case "zip":
                 return zip(*(self.each(one) for one in arguments), strict=False)
-            case "len":
-                size = first.shape[0] if isinstance(first, Tensor) and first.shape else None
-                items = first.items if isinstance(first, Object) else first
-                return len(items) if isinstance(items, list | tuple | dict | str | range) else size or UNKNOWN
-            case "list" | "tuple" | "iter" | "sorted" | "reversed" | "set":
-                values = [*islice(self.each(first), 64)] if arguments else []
-                if name == "sorted" and not (is_known(values) and len({*map(type, values)}) < 2):
-                    return values
-                ordered = sorted(values) if name == "sorted" else values  # type: ignore[type-var]
-                return iter(ordered) if name == "iter" else ordered[::-1] if name == "reversed" else ordered
-            case "next":
-                return next(first, UNKNOWN) if isinstance(first, Iterator) else UNKNOWN
-            case "min" | "max" | "sum":
-                values = arguments if len(arguments) > 1 else [*islice(self.each(first), 64)]
-                numbers = [one for one in values if isinstance(one, int | float)]
-                compute = {"min": min, "max": max, "sum": sum}[name]
-                return compute(numbers) if numbers and len(numbers) == len(values) else UNKNOWN  # type: ignore[operator]
-            case "int" | "float" | "str" | "bool" | "abs":
-                plain = isinstance(first, int | float) or (name in {"str", "bool"} and isinstance(first, str))
-                plain = plain or (
-                    name == "int" and isinstance(first, str) and first.isdigit() and len(first) < 9
-                )
-                cast = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs}[name]
-                return cast(first) if plain and first == first else UNKNOWN  # type: ignore[operator]
-            case "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
-                self.store(first, arguments[1], arguments[2], site)
-                return None
-            case "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
-                found = self.attribute(first, arguments[1], site)
-                return arguments[2] if isinstance(found, Method) and len(arguments) > 2 else found
             case "map" if len(arguments) == 2:
                 return (self.invoke(first, [one], {}, site) for one in self.each(arguments[1]))
+            case "iter":
+                return self.each(first)
+            case "next" if isinstance(first, Iterator):
+                return next(first, UNKNOWN)
         return UNKNOWN
 
-    def _standard(
-        self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site
-    ) -> object:
-        """Call a function of the standard library."""
-        module, _, name = dotted.rpartition(".")
-        first = arguments[0] if arguments else UNKNOWN
-        match module, name:
-            case "functools", "partial":
-                return Partial(first, arguments[1:], keywords)
-            case "itertools", "chain":
+    def _endless(self, name: str, first: object, arguments: list[object]) -> object:
+        """Call a function of `itertools`."""
+        second = arguments[1] if len(arguments) > 1 else None
+        match name:
+            case "chain":
                 return chain(*(self.each(one) for one in arguments))
-            case "itertools", "cycle":
-                return cycle([*islice(self.each(first), 64)])
-            case "itertools", "repeat":
-                return (
-                    repeat(first, arguments[1])
-                    if len(arguments) > 1 and isinstance(arguments[1], int)
-                    else repeat(first)
-                )
-            case "itertools", "islice" if len(arguments) == 2 and isinstance(arguments[1], int):
-                return islice(self.each(first), max(arguments[1], 0))
-            case "itertools", "count":
-                return iter(range(first if isinstance(first, int) else 0, 2**31))
-            case "random" | "numpy.random", "randint" | "randrange" if all(
-                isinstance(one, int) for one in arguments
-            ):
-                return self._drawn([one for one in arguments if isinstance(one, int)])
-            case "random" | "numpy.random", "choice" if isinstance(first, list | tuple) and first:
-                self.draws += 1
-                return first[self.draws % len(first)]
-            case "os" | "os.environ", "getenv" | "get" | "setdefault" | "putenv":
-                return self._environment(name, arguments, site)
-            case "os.environ", "pop" | "unsetenv":
-                self.settings.pop(f"os.environ.{first}", None)
-            case "os.environ", "update" if isinstance(first, dict):
-                for key, value in first.items():
-                    self.set(f"os.environ.{key}", value, site)
+            case "cycle":
+                return cycle([*islice(self.each(first), _LONGEST)])
+            case "repeat":
+                return repeat(first, second) if isinstance(second, int) else repeat(first)
+            case "islice" if len(arguments) == 2 and isinstance(second, int):
+                return islice(self.each(first), max(second, 0))
+            case "count":
+                return iter(range(first if isinstance(first, int) else 0, _LARGEST))
         return UNKNOWN
 
     def _drawn(self, bounds: list[int]) -> object:
@@ -417,15 +414,64 @@ class Calls(Compiled):
 
     def _environment(self, name: str, arguments: list[object], site: Site) -> object:
         """Read or set a variable; one that nobody has set is missing."""
-        key = f"os.environ.{arguments[0]}" if arguments else ""
-        if name in {"putenv", "setdefault"} and len(arguments) > 1 and key not in self.settings:
-            self.set(key, arguments[1], site)
-        default = arguments[1] if len(arguments) > 1 else None
-        return self.settings.get(key, (default, None))[0]
+        first, second = (*arguments, None, None)[:2]
+        key = f"os.environ.{first}"
+        match name:
+            case "pop" | "unsetenv":
+                self.settings.pop(key, None)
+            case "update" if isinstance(first, dict):
+                for variable, value in first.items():
+                    self.set(f"os.environ.{variable}", value, site)
+            case "putenv" | "setdefault" if key not in self.settings:
+                self.set(key, second, site)
+            case "get" | "getenv" | "setdefault":
+                return self.settings.get(key, (second, None))[0]
+        return UNKNOWN
 
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute."""
         raise NotImplementedError
+
+
+def _ordered(name: str, values: list[object]) -> object:
+    """A list of what was iterated over, sorted or reversed if that is asked for and can be told."""
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if name == "sorted" and len(numbers) == len(values):
+        return sorted(numbers)
+    return values[::-1] if name == "reversed" else values
+
+
+def _length(value: object) -> object:
+    if isinstance(value, Tensor):
+        size = value.shape[0] if value.shape else None
+        return UNKNOWN if size is None else size
+    items = value.items if isinstance(value, Object) else value
+    return len(items) if isinstance(items, list | tuple | dict | str | range) else UNKNOWN
+
+
+def _reduced(name: str, values: list[object]) -> object:
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if not numbers or len(numbers) != len(values):
+        return UNKNOWN
+    return sum(numbers) if name == "sum" else min(numbers) if name == "min" else max(numbers)
+
+
+def _cast(name: str, value: object) -> object:
+    """The value of `int(…)`, `str(…)` and the like."""
+    if isinstance(value, str):
+        if name == "int":
+            return int(value) if value.isascii() and value.isdecimal() and len(value) < 9 else UNKNOWN
+        return value if name == "str" else bool(value) if name == "bool" else UNKNOWN
+    if not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        return UNKNOWN
+    match name:
+        case "int":
+            return int(value)
+        case "float":
+            return float(value)
+        case "str":
+            return str(value)
+    return abs(value) if name == "abs" else bool(value)
 
 
 def spelled(value: object, site: Site) -> str:

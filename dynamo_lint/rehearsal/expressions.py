@@ -8,14 +8,18 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from dynamo_lint.index import ir
-from dynamo_lint.program.refs import ClassRef, File, FunctionRef
+from dynamo_lint.models.drivers import MODES, NAMES
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 from dynamo_lint.rehearsal.model import (
     UNKNOWN,
     ClassObject,
     Closure,
+    CompileCall,
+    Decorated,
     External,
     FileValue,
     Frame,
+    Manager,
     Method,
     Object,
     Site,
@@ -226,6 +230,8 @@ class Expressions(Stage):
         match value:
             case Tensor():
                 return indexed(value, index)
+            case Object(attributes=attributes) if isinstance(index, str):
+                return attributes.get(index, UNKNOWN)
             case Object(items=items):
                 value = items
             case External("os.environ"):
@@ -266,10 +272,14 @@ class Expressions(Stage):
             case _:
                 yield from (UNKNOWN for _ in range(_UNSEEN))
 
-    def here(self, where: FunctionRef) -> Site:
-        """A function as a place, for what no expression calls."""
-        line = self.project.function(where).line
-        return Site(where, ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0))
+    def here(self, where: FunctionRef, line: int = 0) -> Site:
+        """A line of a function as a place, or the function, for what no expression calls."""
+        line = line or self.project.function(where).line
+        place = (where, line)
+        if place not in self.lines:
+            node = ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0)
+            self.lines[place] = Site(where, node)
+        return self.lines[place]
 
     def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> object:
         return list(
@@ -337,11 +347,28 @@ class Expressions(Stage):
         found = self._of_class(owner.kind, name, owner)
         return Method(owner, name) if found is UNKNOWN else found
 
+    def method(self, where: FunctionRef, receiver: Object | None) -> object:
+        """A method as its decorators leave it: compiled, or inside a context manager."""
+        value: object = Closure(where, self.file(where.path), receiver, disabled=where in self.disabled)
+        function = self.project.function(where)
+        for decorator in reversed(function.decorators):
+            call = decorator if isinstance(decorator, ir.Call) else ir.Call(decorator)
+            for symbol in self.project.symbols(call.function, where.path, function.outer or ir.MODULE_KEY):
+                mode = MODES.get(symbol.dotted) if isinstance(symbol, ExternalSymbol) else None
+                site = self.here(where, function.first_line)
+                if isinstance(symbol, ExternalSymbol) and symbol.dotted in NAMES["compile"]:
+                    words = ((name, one.value) for name, one in call.keywords if isinstance(one, ir.Constant))
+                    keywords = tuple((name, given) for name, given in words if name is not None)
+                    value = Wrapper(value, CompileCall(site, keywords))
+                elif mode is not None and mode.value is not None:
+                    value = Decorated(Manager({mode.name: mode.value}, site), value)
+        return value
+
     def _of_class(self, ref: ClassRef, name: str, receiver: Object | None) -> object:
         method = self.project.method(ref, name)
         if method is not None:
             bound = None if self.project.method_kind(method) == "staticmethod" else receiver
-            return Closure(method, self.file(method.path), bound, disabled=method in self.disabled)
+            return self.method(method, bound)
         for part in self.project.mro(ref):
             for binding in self.project.class_(part).bindings:
                 if binding.name == name:

@@ -195,7 +195,7 @@ class Met:
 
 @dataclass(slots=True, eq=False)
 class Unwrapped:
-    """The callable below a wrapper: `compiled._orig_mod`."""
+    """The function or module below a wrapper: `compiled._orig_mod`."""
 
     target: object
     call: CompileCall
@@ -209,6 +209,14 @@ class Decorated:
 
     manager: Manager
     function: object
+
+
+@dataclass(slots=True, eq=False)
+class Catcher:
+    """`contextlib.suppress(…)`: a context manager that goes on behind some exceptions."""
+
+    names: frozenset[str]
+    site: Site
 
 
 @dataclass(slots=True, eq=False)

@@ -40,7 +40,7 @@ def made(name: str, arguments: Sequence[object], keywords: Mapping[str, object])
 
 
 def method(tensor: Tensor, name: str, arguments: Sequence[object]) -> object:
-    """The result of a method of a tensor: another tensor, its sizes, or a tensor of unknown sizes."""
+    """The result of a method of a tensor: another tensor, or its sizes."""
     match name, MADE.get(name):
         case _, "same":
             return Tensor(tensor.shape, set(tensor.marked))

@@ -54,7 +54,7 @@ class Failing:
 
 @dataclass(slots=True)
 class Stage:
-    """The state that the code run so far has set up."""
+    """All that the code run so far has set up."""
 
     project: Project
     bodies: Bodies
@@ -63,11 +63,13 @@ class Stage:
     """Functions and classes that a decorator keeps Dynamo from."""
     files: dict[str, Frame] = field(default_factory=dict)
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
-    """What is set, and where."""
+    """The value of each setting, and where it was made."""
     caches: dict[str, Cache] = field(default_factory=dict)
     resets: list[Site] = field(default_factory=list)
     """The resets since the last compiled call."""
     met: list[Met] = field(default_factory=list)
+    lines: dict[tuple[FunctionRef, int], Site] = field(default_factory=dict)
+    """Places that no expression stands for."""
     entered: set[FunctionRef] = field(default_factory=set)
     doubt: int = 0
     """How many tests around the current line are unknown."""

@@ -14,6 +14,7 @@ from dynamo_lint.rehearsal.calls import Calls, spelled
 from dynamo_lint.rehearsal.expressions import ROUNDS
 from dynamo_lint.rehearsal.model import (
     UNKNOWN,
+    Catcher,
     ClassObject,
     Closure,
     External,
@@ -222,20 +223,30 @@ class Runner(Calls):
                 continue
 
     def _With(self, node: ast.With | ast.AsyncWith, frame: Frame) -> Iterator[object]:
-        entered: list[tuple[Manager, bool]] = []
+        entered: list[object] = []
         for item in node.items:
             value = self.value(item.context_expr, frame)
-            if isinstance(value, Manager):
-                if not value.before:
-                    self.enter(value)
-                entered.append((value, True))
+            if isinstance(value, Manager) and not value.before:
+                self.enter(value)
+            elif isinstance(value, Iterator):  # what a `contextmanager` of the project yields
+                next(value, None)
+            entered.append(value)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, frame)
         try:
             yield from self.block(node.body, frame)
+        except Failed as failure:
+            catchers = (one for one in entered if isinstance(one, Catcher) and one.names & failure.names)
+            catcher = next(catchers, None)
+            if catcher is None:
+                raise
+            self._swallowed(failure, catcher.site)
         finally:
-            for manager, _ in reversed(entered):
-                self.leave(manager)
+            for one in reversed(entered):
+                if isinstance(one, Manager):
+                    self.leave(one)
+                elif isinstance(one, Iterator):
+                    next(one, None)
 
     _AsyncWith = _With
 

@@ -33,7 +33,7 @@ EAGER = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The effect of one line on the compiled calls of one program."""
+    """All that one line does to the compiled calls of one program."""
 
     site: Site
     met: tuple[Met, ...]
@@ -58,7 +58,7 @@ class Told:
 
 
 def told(tables: Tables, *wanted: str) -> Iterator[Told]:
-    """Return what is met of some kinds, by the line to change, once for each line."""
+    """All that is met of some kinds, by the line to change, once for each line."""
     seen: set[Site] = set()
     for met in rehearsed(tables):
         compiled = {one.unit for one in met if one.what not in EAGER}

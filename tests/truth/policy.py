@@ -1,6 +1,8 @@
 """Where compiling is asked for, and what goes around it, switches it off, hides that it failed, or undoes it."""
 
+import contextlib
 import copy
+import dataclasses
 import functools
 import itertools
 import os
@@ -845,3 +847,343 @@ def drive():
     run = static(Wave())
     for length in range(2, 14):
         yield run(torch.zeros(length, 4))  # expect: DYN506 storm
+
+
+# %% chain of movers then compile, forward called
+def drive():
+    net = Net().to("cpu").eval()
+    net.compile()
+    for _ in range(12):
+        yield net.forward(X)  # expect: DYN503 eager
+
+
+# %% forward of another instance
+def drive():
+    net, other = Net(), Net()
+    net.compile()
+    yield other.forward(X) if False else net(X)
+    for _ in range(11):
+        yield net(X)
+
+
+# %% module dict of layers compiled one by one
+def drive():
+    torch.manual_seed(0)
+    parts = nn.ModuleDict({"a": nn.Linear(4, 4), "b": nn.Tanh()})
+    for part in parts.values():
+        part.compile()  # expect: DYN502 eager
+    for _ in range(12):
+        yield parts["b"](parts["a"](X))
+
+
+# %% transformer encoder
+def drive():
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    encoder.compile()  # expect: DYN502 eager
+    for _ in range(12):
+        yield encoder(X.reshape(2, 1, 4))
+
+
+# %% decorated method
+class Deco(nn.Module):
+    @torch.compile(dynamic=False)
+    def forward(self, x):
+        return (x * 2).sin()
+
+
+def drive():
+    model = Deco()
+    for length in range(2, 14):
+        yield model(torch.ones(length, 4))  # expect: DYN506 storm
+
+
+# %% decorated function
+@torch.compile
+def wave(x):
+    return (x * 2).sin()
+
+
+def drive():
+    for length in (4, 6, 8, 10, 12, 14):
+        yield wave(torch.ones(length, 4))  # expect: DYN507 once
+
+
+# %% sizes by repeat
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for times in range(1, 13):
+        yield run(X.repeat(times, 1))  # expect: DYN506 storm
+
+
+# %% sizes by cat
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for times in range(1, 13):
+        yield run(torch.cat([X] * times))  # expect: DYN506 storm
+
+
+# %% sizes by stack in a list of batches
+BATCHES = [torch.ones(length, 4) for length in range(2, 14)]
+
+
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for batch in BATCHES:
+        yield run(batch)  # expect: DYN506 storm
+
+
+# %% same sizes by reshape
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for k in range(12):
+        yield run(torch.arange(8.0 + 0 * k).reshape(2, 4))
+
+
+# %% keyword tensors
+class Two(nn.Module):
+    def forward(self, x, mask=None):
+        return x * mask
+
+
+def drive():
+    run = torch.compile(Two(), dynamic=False)
+    for n in range(2, 14):
+        yield run(x=torch.ones(n, 4), mask=torch.ones(n, 4))  # expect: DYN506 storm
+
+
+# %% decorator of no_grad on the warm up
+@torch.no_grad()
+def warm(run):
+    run(X)
+
+
+def drive():
+    net = Net()
+    net.compile()
+    warm(net)  # expect: DYN110 once
+    for _ in range(12):
+        yield net(X)
+
+
+# %% evaluation every epoch
+def train(net):
+    return net(X)
+
+
+def evaluate(net):
+    with torch.no_grad():  # expect: DYN110 once
+        return net(X)
+
+
+def drive():
+    net = Net()
+    net.compile()
+    for _ in range(6):
+        yield train(net)
+        yield evaluate(net)
+
+
+# %% stance as a decorator
+@torch.compiler.set_stance("force_eager")
+def run_eagerly(run):
+    return run(X)  # expect: DYN504 eager
+
+
+def drive():
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run_eagerly(run)
+
+
+# %% dataclass options
+@dataclasses.dataclass
+class Options:
+    compile: bool = True
+    dynamic: bool = False
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.run = Wave()
+        if options.compile:
+            self.run = torch.compile(self.run, dynamic=options.dynamic)
+
+    def step(self, x):
+        return self.run(x)  # expect: DYN506 storm
+
+
+def drive():
+    runner = Runner(Options())
+    for length in range(2, 14):
+        yield runner.step(torch.zeros(length, 4))
+
+
+# %% disable false
+def drive():
+    run = torch.compile(Wave(), disable=False)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% constant switch
+USE_COMPILE = False
+
+
+def drive():
+    run = torch.compile(Wave(), disable=not USE_COMPILE)  # expect: DYN504 eager
+    for _ in range(12):
+        yield run(X)
+
+
+# %% setdefault in the environment
+def drive():
+    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # expect: DYN504 eager
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+    del os.environ["TORCHDYNAMO_DISABLE"]
+
+
+# %% contextlib suppress around a failing call
+def picky(x):
+    if x.sum() > 0:
+        return x * 2
+    return x
+
+
+def drive():
+    fast = torch.compile(picky, fullgraph=True)
+    for _ in range(12):
+        y = None
+        with contextlib.suppress(Exception):  # expect: DYN505 eager
+            y = fast(X)
+        yield picky(X) if y is None else y
+
+
+# %% flag that gives up after the first failure
+def picky(x):
+    if x.sum() > 0:
+        return x * 2
+    return x
+
+
+class Guarded:
+    def __init__(self):
+        self.fast = torch.compile(picky, fullgraph=True)
+        self.broken = False
+
+    def __call__(self, x):
+        if not self.broken:
+            try:
+                return self.fast(x)
+            except Exception:  # expect: DYN505 eager
+                self.broken = True
+        return picky(x)
+
+
+def drive():
+    run = Guarded()
+    for _ in range(12):
+        yield run(X)
+
+
+# %% copy of a compiled part
+class Holder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+        self.net.compile()
+
+    def forward(self, x):
+        return self.net(x)
+
+
+def drive():
+    a = Holder()
+    b = copy.copy(a.net)  # expect: DYN503 eager
+    for _ in range(12):
+        yield b(X)
+
+
+# %% default device set once inside
+def drive():
+    torch.set_default_device("cpu")
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+    torch.set_default_device(None)
+
+
+# %% threads set in a finally
+def drive():
+    run = torch.compile(Wave())
+    for n in range(12):
+        before = torch.get_num_threads()
+        try:
+            y = run(X)
+        finally:
+            torch.set_num_threads(before)
+        yield y
+
+
+# %% deterministic around evaluation
+@contextlib.contextmanager
+def deterministic():
+    torch.use_deterministic_algorithms(True)  # expect: DYN509 once
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+def drive():
+    run = torch.compile(Wave())
+    for n in range(12):
+        if n % 3 == 0:
+            with deterministic():
+                y = run(X)
+        else:
+            y = run(X)
+        yield y
+
+
+# %% setting patched in a helper that the region calls first
+def quiet(x):
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):  # expect: DYN508 break
+        return (x * 2).sin()
+
+
+class Block(nn.Module):
+    def forward(self, x):
+        return quiet(x.cos()).cos()
+
+
+def drive():
+    block = Block()
+    block.compile()
+    for _ in range(12):
+        yield block(X)
+
+
+# %% a child whose forward is patched by a decorator
+class Inner(nn.Module):
+    @torch._dynamo.config.patch(capture_scalar_outputs=True)  # expect: DYN508 break
+    def forward(self, x):
+        return (x * 2).sin()
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        return self.inner(x.cos()).cos()
+
+
+def drive():
+    block = Block()
+    block.compile()
+    for _ in range(12):
+        yield block(X)
