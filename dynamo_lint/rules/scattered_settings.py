@@ -57,11 +57,11 @@ def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -
     if told and value is not None and value.value != wanted[name]:
         return f"is set to {value.value!r}, and the contract says {wanted[name]!r}"
     for other in before:
-        if _today(other) == name and value is not None and _apart(tables, other, site):
-            first = constant(tables.project, other.value, other.where)
-            if first is not None and first != value:
-                place = f"{other.where.path}:{other.line}"
-                return f"is set to {value.value!r} here, and to {first.value!r} at {place}"
+        first = constant(tables.project, other.value, other.where) if _today(other) == name else None
+        if first is None or value is None or first == value or not _apart(tables, other, site):
+            continue
+        place = f"{other.where.path}:{other.line}"
+        return f"is set to {value.value!r} here, and to {first.value!r} at {place}"
     return ""
 
 
