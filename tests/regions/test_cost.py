@@ -91,7 +91,6 @@ Asked = Callable[..., tuple[int, Regions]]
 
 def test_a_hot_function_takes_a_bounded_number_of_questions(asked: Asked) -> None:
     files = {path.name: path.read_text() for path in sorted(FOLDER.glob("*.py"))}
-    del files["policy.py"]  # its programs are about the code around two functions that they share
     questions, regions = asked(files, "modules")
     hot = {one.function for one in regions.hot}
     assert len(hot) > 500
