@@ -12,7 +12,7 @@ from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, STA
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rehearsal import sizes
 from dynamo_lint.rehearsal.compiled import Compiled
-from dynamo_lint.rehearsal.expressions import ROUNDS, is_known
+from dynamo_lint.rehearsal.expressions import ROUNDS, is_key, is_known
 from dynamo_lint.rehearsal.model import (
     UNKNOWN,
     Catcher,
@@ -236,7 +236,7 @@ class Calls(Compiled):
                 return [*receiver.items()]
             case dict() if name == "values":
                 return [*receiver.values()]
-            case dict() if name == "get" and arguments and is_known(arguments[0]):
+            case dict() if name == "get" and arguments and is_key(arguments[0]):
                 return receiver.get(arguments[0], arguments[1] if len(arguments) > 1 else None)
         return UNKNOWN
 
@@ -319,7 +319,9 @@ class Calls(Compiled):
         given = [*arguments, *keywords.values()]
         if mode.manager and mode.value is not None and len(given) == 1 and isinstance(given[0], Closure):
             return Decorated(Manager({mode.name: mode.value}, site), given[0])
-        value = mode.value if mode.value is not None else ", ".join(spelled(one, site) for one in given)
+        if mode.value is None and not all(map(is_setting, given)):
+            return Manager({}, site) if mode.manager else None  # to what, nothing shows
+        value = mode.value if mode.value is not None else ", ".join(map(spelled, given))
         if mode.manager:
             value = {"True": "grad", "False": "no_grad"}.get(value, value)
         manager = Manager({mode.name: value}, site)
@@ -474,11 +476,14 @@ def _cast(name: str, value: object) -> object:
     return abs(value) if name == "abs" else bool(value)
 
 
-def spelled(value: object, site: Site) -> str:
-    """A value as text; one that is not known by where it is passed."""
-    if isinstance(value, External):
-        return value.dotted
-    return repr(value) if is_known(value) else repr(site.node)
+def is_setting(value: object) -> bool:
+    """Whether it is known what is passed: a number, a text, a dtype."""
+    return is_known(value) or isinstance(value, External)
+
+
+def spelled(value: object) -> str:
+    """The text of what is passed."""
+    return value.dotted if isinstance(value, External) else repr(value)
 
 
 def _known(keywords: Mapping[str, object]) -> tuple[tuple[str, object], ...]:

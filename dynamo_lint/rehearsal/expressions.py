@@ -66,6 +66,11 @@ def is_known(value: object) -> bool:
     return isinstance(value, _PLAIN)
 
 
+def is_key(value: object) -> bool:
+    """Whether a value is a number, a text, None, or a tuple of such: it can be looked up."""
+    return isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(map(is_key, value)))
+
+
 class Expressions(Stage):
     """A stage on which expressions have values."""
 
@@ -124,9 +129,7 @@ class Expressions(Stage):
         found: dict[object, object] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             known = self.value(key, frame) if key is not None else UNKNOWN
-            found[known if is_known(known) and not isinstance(known, list) else key] = self.value(
-                value, frame
-            )
+            found[known if is_key(known) else key] = self.value(value, frame)
         return found
 
     def _Slice(self, node: ast.Slice, frame: Frame) -> object:
@@ -237,8 +240,7 @@ class Expressions(Stage):
             case External("os.environ"):
                 return self.settings.get(f"os.environ.{index}", (UNKNOWN, None))[0]
             case dict():
-                known = is_known(index) and not isinstance(index, list)
-                return value.get(index, UNKNOWN) if known else UNKNOWN
+                return value.get(index, UNKNOWN) if is_key(index) else UNKNOWN
             case Unwrapped(target) | Wrapper(target):
                 return self.item(target, index)
         if value is UNKNOWN and isinstance(index, slice | tuple):
@@ -266,7 +268,8 @@ class Expressions(Stage):
                 else:
                     yield from items
             case Iterator():
-                yield from value
+                if not getattr(value, "gi_running", False):  # one that asks itself gives nothing
+                    yield from value
             case Tensor(shape=(int() as length, *rest)):
                 yield from (Tensor(tuple(rest)) for _ in range(min(length, ROUNDS)))
             case _:

@@ -10,7 +10,7 @@ from itertools import islice
 
 from dynamo_lint.models.drivers import NAMED
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.rehearsal.calls import Calls, spelled
+from dynamo_lint.rehearsal.calls import Calls, is_setting, spelled
 from dynamo_lint.rehearsal.expressions import ROUNDS
 from dynamo_lint.rehearsal.model import (
     UNKNOWN,
@@ -130,7 +130,10 @@ class Runner(Calls):
         match owner:
             case External(dotted):
                 key = f"{dotted}.{name}"
-                self.set(key, spelled(value, site) if key in NAMED else value, site)
+                if key not in NAMED:
+                    self.set(key, value, site)
+                elif is_setting(value):
+                    self.set(key, spelled(value), site)
             case Object():
                 owner.attributes[name] = value
             case Unwrapped() if name == "forward":
@@ -224,6 +227,7 @@ class Runner(Calls):
 
     def _With(self, node: ast.With | ast.AsyncWith, frame: Frame) -> Iterator[object]:
         entered: list[object] = []
+        closed = False
         for item in node.items:
             value = self.value(item.context_expr, frame)
             if isinstance(value, Manager) and not value.before:
@@ -235,6 +239,9 @@ class Runner(Calls):
                 self.bind(item.optional_vars, value, frame)
         try:
             yield from self.block(node.body, frame)
+        except GeneratorExit:
+            closed = True
+            raise
         except Failed as failure:
             catchers = (one for one in entered if isinstance(one, Catcher) and one.names & failure.names)
             catcher = next(catchers, None)
@@ -245,17 +252,20 @@ class Runner(Calls):
             for one in reversed(entered):
                 if isinstance(one, Manager):
                     self.leave(one)
-                elif isinstance(one, Iterator):
+                elif isinstance(one, Iterator) and not closed:
                     next(one, None)
 
     _AsyncWith = _With
 
     def _Try(self, node: ast.Try, frame: Frame) -> Iterator[object]:
-        start = len(self.met)
+        start, closed = len(self.met), False
         try:
             yield from self.block(node.body, frame)
             self._hiding(node, self.met[start:], frame)
             yield from self.block(node.orelse, frame)
+        except GeneratorExit:
+            closed = True  # nobody asks for more: nothing else of it runs
+            raise
         except _Leave:
             self._hiding(node, self.met[start:], frame)
             raise
@@ -270,7 +280,7 @@ class Runner(Calls):
                 raise
             self._swallowed(failure, Site(frame.where, handler))
         finally:
-            if node.finalbody:
+            if node.finalbody and not closed:
                 yield from self.block(node.finalbody, frame)
 
     def _swallowed(self, failure: Failed, handler: Site) -> None:
