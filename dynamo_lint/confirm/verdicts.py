@@ -15,14 +15,17 @@ from dynamo_lint.logs.subjects import Subject, read_subject
 
 VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
 
-OUTSIDE = frozenset({"DYN109", "DYN110", "DYN111", "DYN302", "DYN501"})
+OUTSIDE = frozenset({"DYN109", "DYN110", "DYN111", "DYN302", "DYN501", "DYN506", "DYN507", "DYN509"})
 """Rules whose line is meant to run outside compiled code."""
 
-TRACELESS = frozenset({"DYN501"})
+TRACELESS = frozenset({"DYN501", "DYN502", "DYN503", "DYN504", "DYN505", "DYN516"})
 """Rules about code that is never compiled, so that Dynamo cannot say anything of it."""
 
-FLIPS = frozenset({"DYN110"})
-"""Rules about train or eval and gradients on or off, guarded under other names than the subject's."""
+FLIPS = frozenset({"DYN110", "DYN509"})
+"""Rules about modes of the process, such as gradients on or off, guarded under other names."""
+
+SIZES = frozenset({"DYN506", "DYN507"})
+"""Rules about the sizes of inputs."""
 
 DISCARDS = frozenset({"DYN111"})
 """Rules about versions that are thrown away, so that the next compile has no failed guard to show."""
@@ -291,6 +294,8 @@ def spoken_of(finding: Finding, recompile: Recompile, root: Path) -> Iterator[Ca
 
 def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:
     """Whether a finding is about the state whose guard failed."""
+    if finding.code in SIZES:
+        return cause.kind == "SHAPE_ENV" or cause.aspect in ("size", "rank")
     if finding.code in FLIPS:
         return of_mode(cause) or cause.aspect == "requires_grad"
     if subject is not None and (
