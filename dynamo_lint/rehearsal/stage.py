@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.ir import MODULE_KEY, Name
@@ -113,12 +113,12 @@ class Stage:
             where = FunctionRef(path, MODULE_KEY)
             self.files[path] = Frame(where)
             body = self.bodies.of(where) if path in self.project.files else None
-            for _ in self.block(body or [], self.files[path]):
+            for _ in self.function(body or [], self.files[path]):
                 pass
         return self.files[path]
 
-    def block(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
-        """Run statements; what they yield."""
+    def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
+        """Run the body of a function or of a file; what it yields."""
         raise NotImplementedError
 
     def step(self) -> None:

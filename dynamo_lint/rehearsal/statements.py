@@ -54,7 +54,7 @@ class Runner(Calls):
 
     def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run the body of a function; what it yields."""
-        with suppress(_Return):
+        with suppress(_Leave):
             yield from self.block(body, frame)
 
     def block(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dynamo_lint.logs.model import Frame, Moment
+from dynamo_lint.render.escapes import html_text
 
 MOST_CELLS = 40
 """Compiles that are drawn one by one."""
@@ -151,6 +152,7 @@ def _short(frame: Frame) -> str:
     """As much of a frame's name, file and line as there is room for."""
     place = f"{frame.path.replace(chr(92), '/').rpartition('/')[2]}:{frame.line}"
     room = ROOM - len(place) - 1
-    name = frame.function if len(frame.function) <= room else frame.function[: max(room - 1, 0)] + "…"
-    shown = f"{name} {place}" if frame.function else place
+    function = html_text(frame.function)  # before it is cut: half an order could still be one
+    name = function if len(function) <= room else function[: max(room - 1, 0)] + "…"
+    shown = f"{name} {place}" if function else place
     return shown if len(shown) <= ROOM else "…" + shown[1 - ROOM :]
