@@ -8,9 +8,6 @@ from dynamo_lint.contract import Contract, ExpectedBreaks
 from dynamo_lint.logs.break_text import INTENDED
 from dynamo_lint.logs.model import Break, Budget, Job
 
-LOGGERS = ("recompiles", "graph_breaks", "guards")
-"""Settings of TORCH_LOGS whose records are counted here."""
-
 
 def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Budget]:
     """Hold a job against each limit of the contract; `logged` are the settings that were on."""

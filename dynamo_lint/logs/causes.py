@@ -26,7 +26,8 @@ _RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)
 _EFFECTS = ("stale", "once", "per-instance", "per-value", "storm")
 _MODE = "DYN110"
 _SIZES = "DYN506"
-_RESET = "DYN111"
+_NOTED = {"reset": ("DYN111",), "sizes": ("DYN506", "DYN507")}
+"""Notes of a job, and the rules about what they tell: their findings are borne out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,8 @@ def explain(
         key=lambda one: (-one.limits, -one.recompiles - one.breaks, one.path, one.line),
     )
     used = {one.finding for one in causes}
-    if "reset" in job.notes:
-        used |= {one for one in findings if one.code == _RESET}
+    noted = {code for note, codes in _NOTED.items() if note in job.notes for code in codes}
+    used |= {one for one in findings if one.code in noted}
     return Explained(
         tuple(causes),
         tuple(_located(one, places) for one in unexplained),

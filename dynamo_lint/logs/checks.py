@@ -33,9 +33,6 @@ _CALLS = (
 )
 _ASPECTS = {"requires_grad": "requires_grad", "size": "size", "stride": "size", "rank": "size"}
 
-INPUT_KINDS = frozenset(("size", "requires_grad"))
-"""Kinds that are about the tensors a frame is given, not about state of the program."""
-
 
 @dataclass(frozen=True, slots=True)
 class Check:

@@ -152,6 +152,13 @@ class TestRecordedJobs:
         assert told["notes"] == ["sizes"]
         assert [one["source"] for one in told["unexplained"]] == ["x"]
 
+    def test_a_finding_about_sizes_is_borne_out_by_recompiles_for_sizes(self, job: Path) -> None:
+        lay(job, "other_sizes")
+        file = job / "other_sizes.py"
+        file.write_text(file.read_text().replace('backend="aot_eager"', 'backend="aot_eager", dynamic=False'))
+        assert "DYN506" in CliRunner().invoke(app, ["check", "other_sizes.py"]).stdout
+        assert json.loads(run("other_sizes.log", "--output-format", "json").stdout)["unseen"] == []
+
     def test_lines_that_moved_are_found_again(self, job: Path) -> None:
         lay(job, "break_in_loop")
         file = job / "break_in_loop.py"
