@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule
-from dynamo_lint.rules.rehearsing import Told, name_of, stated, told
+from dynamo_lint.rules.interpreted import Told, name_of, stated, told
 from dynamo_lint.state.provenance import Tables
 
 _WAYS = {

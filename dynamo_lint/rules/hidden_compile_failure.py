@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule
-from dynamo_lint.rules.rehearsing import caught, failures, name_of, stated, told
+from dynamo_lint.rules.interpreted import caught, failures, name_of, stated, told
 from dynamo_lint.state.provenance import Tables
 
 _WAYS = {

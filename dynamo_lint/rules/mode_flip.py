@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.models.drivers import GRADIENTS
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import Driver, Visit, drivers, loops_over, position, root_name, targets
-from dynamo_lint.rules.rehearsing import stated, turning
+from dynamo_lint.rules.interpreted import stated, turning
 from dynamo_lint.rules.training import cares_for_training
 from dynamo_lint.state.provenance import Tables
 
@@ -50,10 +50,10 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 step=f"changes {what}",
             )
             yield placed(rule, context, driver.ref.path, position(node), driver.ref.id, claim)
-    yield from _rehearsed(rule, tables, context)
+    yield from _interpreted(rule, tables, context)
 
 
-def _rehearsed(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+def _interpreted(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """A gradient mode that some calls of a program have and others have not: a warm-up under `no_grad`."""
     for one in turning(tables, lambda met: GRADIENTS if met.what == GRADIENTS else ""):
         effect, entries = one.effect(context)

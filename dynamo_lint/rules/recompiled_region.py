@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.rehearsal.find import rehearsed
+from dynamo_lint.interpreter.find import runs
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import (
     Driver,
@@ -21,7 +21,7 @@ from dynamo_lint.rules.driving import (
     text_of,
     walk,
 )
-from dynamo_lint.rules.rehearsing import EAGER, stated
+from dynamo_lint.rules.interpreted import EAGER, stated
 from dynamo_lint.state.provenance import Tables
 
 ROUND = "in every iteration of this loop"
@@ -49,7 +49,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 def _resets_met(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """Resets that calls of the same code meet again and again, wherever they stand."""
-    for met in rehearsed(tables):
+    for met in (run.met for run in runs(tables)):
         for unit in dict.fromkeys(one.unit for one in met if one.what == "reset"):
             calls = [one for one in met if one.unit == unit and one.what not in EAGER]
             resets = [one for one in calls if one.what == "reset"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.rehearsal.guards import SIZES
+from dynamo_lint.interpreter.guards import SIZES
 from dynamo_lint.rules.base import Claim, Context, Rule
-from dynamo_lint.rules.rehearsing import name_of, stated, turning
+from dynamo_lint.rules.interpreted import name_of, stated, turning
 from dynamo_lint.state.provenance import Tables
 
 

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
-from dynamo_lint.models.drivers import NAMED
-from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.rehearsal.calls import Calls, is_setting, spelled
-from dynamo_lint.rehearsal.expressions import ROUNDS
-from dynamo_lint.rehearsal.model import (
+from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.interpreter.calls import Calls, is_setting, spelled
+from dynamo_lint.interpreter.expressions import ROUNDS, is_key
+from dynamo_lint.interpreter.guards import LENGTH
+from dynamo_lint.interpreter.model import (
     UNKNOWN,
     Catcher,
     ClassObject,
@@ -21,12 +21,18 @@ from dynamo_lint.rehearsal.model import (
     Failed,
     Frame,
     Manager,
+    Member,
     Met,
+    Method,
     Object,
     Site,
+    Sourced,
+    Tensor,
     Unwrapped,
     Wrapper,
 )
+from dynamo_lint.models.drivers import NAMED
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 _BROAD = frozenset({"Exception", "BaseException"})
 
@@ -61,9 +67,19 @@ class Runner(Calls):
         """Run statements; what they yield."""
         for statement in body:
             self.step()
+            self.current = self.header(statement, frame)
             run = getattr(self, f"_{type(statement).__name__}", None)
             if run is not None:
                 yield from run(statement, frame) or ()
+
+    def header(self, statement: ast.stmt, frame: Frame) -> Site:
+        """The place of a statement, or of what a compound one asks first."""
+        match statement:
+            case ast.If(test=node) | ast.While(test=node) | ast.For(iter=node):
+                return Site(frame.where, node)
+            case ast.With(items=[ast.withitem(context_expr=node), *_]):
+                return Site(frame.where, node)
+        return Site(frame.where, statement)
 
     def _doubted(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run statements of which it is not known whether they run; they do not leave what is around them."""
@@ -106,7 +122,7 @@ class Runner(Calls):
         """Assign a value to a target."""
         match target:
             case ast.Name(id=name):
-                frame.names[name] = value
+                self._bind_name(name, value, frame)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 values = [*islice(self.each(value), len(parts))] if value is not UNKNOWN else []
                 values += [UNKNOWN] * (len(parts) - len(values))
@@ -115,15 +131,44 @@ class Runner(Calls):
             case ast.Attribute(value=inner, attr=name):
                 self.store(self.value(inner, frame), name, value, Site(frame.where, target))
             case ast.Subscript(value=inner, slice=index):
-                owner, key = self.value(inner, frame), self.value(index, frame)
+                owner, key = self.value(inner, frame), self.use(self.value(index, frame))
                 if owner == External("os.environ"):
                     self.set(f"os.environ.{key}", value, Site(frame.where, target))
-                elif isinstance(owner, Object):
-                    owner = owner.items
-                if isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
-                    owner[key] = value
-                if isinstance(owner, dict) and isinstance(key, str | int):
-                    owner[key] = value
+                self.put(owner, key, value)
+
+    def _bind_name(self, name: str, value: object, frame: Frame) -> None:
+        """Assign a name: of the frame, or of one around it that is declared `global` or `nonlocal`."""
+        home = frame
+        if frame.where.key != MODULE_KEY and name in self.project.function(frame.where).globals:
+            around = frame.outer
+            while around is not None and name not in around.names:
+                around = around.outer
+            home = around or self.file(frame.where.path)
+            self.wrote(home, name, value)
+            value = self.use_raw(value)
+        home.names[name] = value
+
+    def put(self, container: object, key: object, value: object) -> None:
+        """Assign an item of a list, a dict or a container of modules."""
+        held = self.use_raw(value) if isinstance(value, Sourced) and self.source_of(container) else value
+        match container:
+            case Object(attributes=attributes) if isinstance(key, str):
+                attributes[key] = held
+                self.wrote(container, key, value)
+            case Object(items=items) if isinstance(key, int) and -len(items) <= key < len(items):
+                items[key] = held
+                self.wrote(container, key, value)
+            case list() if isinstance(key, int) and -len(container) <= key < len(container):
+                container[key] = held
+                self.wrote(container, key, value)
+            case dict() if is_key(key):
+                if key not in container:
+                    self.length(container)
+                    self.wrote(container, LENGTH, UNKNOWN)
+                container[key] = held
+                self.wrote(container, key, value)
+            case Method(Object() as owner, "__dict__") if isinstance(key, str):
+                self.assign(owner, key, value, self.current)
 
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute: of an object, or a setting of torch."""
@@ -134,12 +179,12 @@ class Runner(Calls):
                     self.set(key, value, site)
                 elif is_setting(value):
                     self.set(key, spelled(value), site)
-            case Object():
-                owner.attributes[name] = value
+            case Object() | ClassObject() | Tensor():
+                self.assign(owner, name, value, site)
             case Unwrapped() if name == "forward":
                 owner.changed = True
             case Wrapper(target=Object() as target) | Unwrapped(target=Object() as target):
-                target.attributes[name] = value
+                self.assign(target, name, value, site)
 
     def _Return(self, node: ast.Return, frame: Frame) -> None:
         value = self.value(node.value, frame) if node.value is not None else None
@@ -188,7 +233,28 @@ class Runner(Calls):
     def _ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
         classes = self.project.files[frame.where.path].classes
         key = next((key for key, one in classes.items() if one.line == node.lineno), None)
-        frame.names[node.name] = ClassObject(ClassRef(frame.where.path, key)) if key is not None else UNKNOWN
+        if key is None:
+            frame.names[node.name] = UNKNOWN
+            return
+        ref = ClassRef(frame.where.path, key)
+        frame.names[node.name] = self.class_object(ref)
+        body = Frame(frame.where, outer=frame)
+        for base in node.bases:
+            match base:
+                case ast.Call(args=[_, fields]) if self.value(base.func, frame) == External(
+                    "collections.namedtuple"
+                ):
+                    self.class_attributes.setdefault(ref, {})["_fields"] = self.value(fields, frame)
+        members = any(base.startswith("enum.") for base in self.project.external_bases(ref))
+        for statement in node.body:
+            match statement:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                ):
+                    body.names[name] = self.value(value, body)
+                    held = Member(ref, name, body.names[name]) if members else body.names[name]
+                    self.class_attributes.setdefault(ref, {})[name] = held
 
     # --- control ----------------------------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
-"""Values of a rehearsal, and the calls of compiled code that it meets, in order."""
+"""Values of the interpreter, and the calls of compiled code that it meets, in order."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -36,6 +36,58 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
+class Missing:
+    """Stands for an attribute, item or name that is not there."""
+
+    __slots__ = ()
+
+
+MISSING = Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The way by which compiled code reaches a value (torch/_dynamo/source.py)."""
+
+    root: str
+    """`argument`, `global`, or `closure` for a name around the compiled function."""
+    name: str
+    """The argument or the name; with the path of its file for a global."""
+    steps: tuple[tuple[str, object], ...] = ()
+    """`attribute`, `item`, `cell` of a function, `keyword` and `positional` of a partial, with its key."""
+    static: bool = False
+    """A module or a global is on the way: Dynamo takes the integers behind it for constants."""
+
+    def then(self, step: str, key: object, static: bool = False) -> Source:
+        """The way to what is held by the value."""
+        return Source(self.root, self.name, (*self.steps, (step, key)), self.static or static)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an enum of the project."""
+
+    kind: ClassRef
+    name: str
+    value: object = field(default=None, compare=False)
+
+
+@dataclass(slots=True, eq=False)
+class Sourced:
+    """A constant that compiled code has read and not used yet: Dynamo guards at the use."""
+
+    raw: object
+    """The value at its source."""
+    source: Source
+    compute: Callable[[object], object] | None = None
+    """What arithmetic has made of a number that is a symbol."""
+
+    @property
+    def value(self) -> object:
+        """The value itself."""
+        return self.raw if self.compute is None else self.compute(self.raw)
+
+
 @dataclass(frozen=True, slots=True)
 class External:
     """Something outside the project, by dotted name."""
@@ -58,6 +110,8 @@ class Tensor:
     marked: set[int] = field(default_factory=set)
     static: bool = False
     """Marked as static."""
+    grad: bool | None = None
+    """It requires a gradient; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +124,15 @@ class CompileCall:
     def keyword(self, name: str) -> object:
         """The value of a keyword; None if it is left out or unknown."""
         return dict(self.keywords).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A function that runs before or after the `forward` of a module."""
+
+    function: object
+    before: bool
+    keywords: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -86,6 +149,7 @@ class Object:
     """The copy for which it is no longer compiled, though what it is copied from is."""
     complete: bool = True
     """All that it holds is known."""
+    hooks: list[Hook] = field(default_factory=list)
 
     def parts(self) -> Iterator[Object]:
         """The objects that it holds directly."""
@@ -117,6 +181,8 @@ class Frame:
     owner: ClassRef | None = None
     """The class around a method."""
     result: object = None
+    traced: bool = False
+    """It belongs to compiled code."""
 
 
 @dataclass(slots=True, eq=False)
@@ -125,7 +191,7 @@ class Closure:
 
     where: FunctionRef
     outer: Frame | None = None
-    receiver: Object | None = None
+    receiver: Object | ClassObject | None = None
     body: ast.Lambda | None = None
     disabled: bool = False
 
@@ -239,4 +305,27 @@ class Failed(Exception):
 
 
 class Exhausted(Exception):
-    """A rehearsal takes longer than it is worth."""
+    """A run takes longer than it is worth."""
+
+
+PLAIN = (int, float, str, bool, type(None))
+
+
+def guarded_part(value: object) -> object:
+    """What a guard compares of a value: a constant itself, the type of anything else."""
+    match value:
+        case Unknown():
+            return value
+        case bool() | int() | float() | str() | None | External() | Member():
+            return value
+        case tuple():
+            return tuple(map(guarded_part, value))
+        case Object(kind):
+            return ("type", kind)
+        case Closure(where, _, _, body):
+            return ("code", where, id(body))
+        case ClassObject(ref):
+            return ("class", ref)
+        case Sourced():
+            return guarded_part(value.value)
+    return ("type", type(value).__name__)

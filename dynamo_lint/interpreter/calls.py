@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Mapping
 from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
-from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, STANCE
-from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.rehearsal import sizes
-from dynamo_lint.rehearsal.compiled import Compiled
-from dynamo_lint.rehearsal.expressions import ROUNDS, is_key, is_known
-from dynamo_lint.rehearsal.model import (
+from dynamo_lint.interpreter import sizes
+from dynamo_lint.interpreter.compiled import Compiled
+from dynamo_lint.interpreter.expressions import ROUNDS, is_key, is_known
+from dynamo_lint.interpreter.guards import LENGTH
+from dynamo_lint.interpreter.model import (
+    MISSING,
     UNKNOWN,
     Catcher,
     ClassObject,
@@ -22,18 +23,24 @@ from dynamo_lint.rehearsal.model import (
     Decorated,
     External,
     Frame,
+    Hook,
     Manager,
+    Member,
     Method,
     Object,
     Parent,
     Partial,
     Site,
+    Sourced,
     Tensor,
     Unwrapped,
     Wrapper,
 )
-from dynamo_lint.rehearsal.sizes import made
-from dynamo_lint.rehearsal.stage import STANCE as STANCE_SETTING
+from dynamo_lint.interpreter.sizes import made
+from dynamo_lint.interpreter.stage import DEEPEST
+from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
+from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, STANCE
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 _ITSELF = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
@@ -41,6 +48,10 @@ _ITSELF = frozenset(
 _LONGEST = 64
 """Values of an iterable that are looked at."""
 _LARGEST = 2**31
+_TAKING_SOURCES = frozenset(
+    {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
+)
+"""Functions of Python that hand on what they are given."""
 _SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
@@ -57,7 +68,7 @@ class Calls(Compiled):
             receiver = frame.names.get(next(iter(frame.names), ""))
             if isinstance(receiver, Object) and frame.owner is not None:
                 return Parent(frame.owner, receiver)
-        function = self.value(node.func, frame)
+        function = self.use(self.value(node.func, frame))
         arguments = self.items(node.args, frame)
         keywords: dict[str, object] = {}
         for one in node.keywords:
@@ -65,6 +76,7 @@ class Calls(Compiled):
             if one.arg is not None:
                 keywords[one.arg] = value
             elif isinstance(value, dict):
+                self.length(value)
                 keywords |= {key: held for key, held in value.items() if isinstance(key, str)}
         if isinstance(node.func, ast.Attribute) and isinstance(function, Closure):
             self.around(node.func.attr, function, arguments, site)
@@ -99,8 +111,8 @@ class Calls(Compiled):
                 return self._module(function, arguments, keywords, site)
             case Method(receiver, name):
                 return self._method(receiver, name, arguments, keywords, site)
-            case Partial(inner, before, named):
-                return self.invoke(inner, [*before, *arguments], {**named, **keywords}, site)
+            case Partial():
+                return self._partial(function, arguments, keywords, site)
             case Manager():
                 self.leave(function)  # `@set_stance(…)` is in force around the calls alone
                 function.before.clear()
@@ -113,32 +125,50 @@ class Calls(Compiled):
                     self.leave(manager)
         return UNKNOWN
 
+    def _partial(
+        self, function: Partial, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call what `functools.partial` gave."""
+        before = [self.read(function, "positional", n, one) for n, one in enumerate(function.arguments)]
+        named = {name: self.read(function, "keyword", name, one) for name, one in function.keywords.items()}
+        inner = self.use(self.read(function, "function", "", function.function))
+        return self.invoke(inner, [*before, *arguments], {**named, **keywords}, site)
+
     # --- the project's own ------------------------------------------------------------------------------
 
     def run(self, closure: Closure, arguments: list[object], keywords: dict[str, object]) -> object:
         """Run a function of the project; a generator runs while it is asked."""
         if closure.body is not None:
-            frame = Frame(closure.where, outer=closure.outer)
+            frame = Frame(closure.where, outer=closure.outer, traced=self.trace is not None)
             names = [one.arg for one in closure.body.args.args]
             frame.names |= dict(zip(names, arguments, strict=False)) | keywords
+            self.entering(closure, frame)
             return self.value(closure.body.body, frame)
         body = self.bodies.of(closure.where)
         if body is None:
+            return UNKNOWN
+        if self.depth >= DEEPEST:
             return UNKNOWN
         self.entered.add(closure.where)
         function = self.project.function(closure.where)
         frame = Frame(closure.where, outer=closure.outer, owner=self.project.owner(closure.where))
         given = [closure.receiver, *arguments] if closure.receiver is not None else arguments
         frame.names |= _bound(function, given, keywords)
+        frame.traced = self.trace is not None
+        self.entering(closure, frame)
         running = self.function(body, frame)
         if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(body)):
             return running
         self.depth += 1
+        trace, current = self.trace, self.current
+        if closure.disabled and trace is not None:
+            trace.compiles, self.trace, frame.traced = False, None, False
         try:
             for _ in running:
                 pass
         finally:
             self.depth -= 1
+            self.trace, self.current = trace, current
         return frame.result
 
     def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
@@ -150,13 +180,25 @@ class Calls(Compiled):
     ) -> object:
         made = Object(ref)
         init = self.project.method(ref, "__init__")
+        bases = self.project.external_bases(ref)
         if init is not None:
             self.run(Closure(init, self.file(init.path), made), arguments, keywords)
-        elif any(base in NAMES["containers"] for base in self.project.external_bases(ref)):
+        elif any(base in NAMES["containers"] for base in bases):
             self.hold(made, arguments)
+        elif any(base.startswith("enum.") for base in bases) and arguments:
+            self.file(ref.path)
+            members = self.class_attributes.get(ref, {}).values()
+            return next(
+                (one for one in members if isinstance(one, Member) and one.value == arguments[0]), UNKNOWN
+            )
         else:
-            fields = [name for name, _ in self.project.class_(ref).annotations]
-            made.attributes |= dict(zip(fields, arguments, strict=False)) | keywords
+            fields = [
+                name for part in self.project.mro(ref) for name, _ in self.project.class_(part).annotations
+            ]
+            given = self.peek(made, "_fields")
+            fields = [str(one) for one in given] if isinstance(given, list | tuple) else fields
+            defaults = {name: held for name in fields if (held := self.peek(made, name)) is not MISSING}
+            made.attributes |= defaults | dict(zip(fields, arguments, strict=False)) | keywords
         return made
 
     def hold(self, container: Object, arguments: list[object]) -> None:
@@ -188,29 +230,148 @@ class Calls(Compiled):
         """Run what a module or function does, uncompiled; parts of it may be compiled."""
         if not isinstance(target, Object):
             return self.invoke(target, arguments, keywords, site)
+        for hook in target.hooks:
+            if hook.before:
+                self._hooked(hook, target, arguments, keywords, None, site)
+        result = self._forward(target, arguments, keywords, site)
+        for hook in target.hooks:
+            if not hook.before:
+                given = self._hooked(hook, target, arguments, keywords, result, site)
+                result = given if given is not None and given is not UNKNOWN else result
+        return result
+
+    def _hooked(
+        self,
+        hook: Hook,
+        module: Object,
+        arguments: list[object],
+        keywords: dict[str, object],
+        result: object,
+        site: Site,
+    ) -> object:
+        """What a hook of a module gives."""
+        source = self.source_of(module)
+        function = hook.function
+        if source is not None:
+            function = self.sourced(function, source.then("hook", module.hooks.index(hook)))
+        given = [
+            module,
+            tuple(arguments),
+            *([keywords] if hook.keywords else []),
+            *([] if hook.before else [result]),
+        ]
+        return self.invoke(function, given, {}, site)
+
+    def arguments_of(
+        self, target: object, arguments: list[object], keywords: dict[str, object]
+    ) -> tuple[object, dict[str, object]]:
+        """The function that a compiled call runs, and its arguments by name; the module itself is `self`."""
+        function, names = target, dict[str, object](keywords)
+        if isinstance(target, Object):
+            names["self"] = target
+            function = self.forward_of(target)
+        while isinstance(function, Wrapper | Decorated | Unwrapped | Partial):
+            if isinstance(function, Partial):
+                arguments, keywords = [*function.arguments, *arguments], {**function.keywords, **keywords}
+            function = function.function if isinstance(function, Decorated | Partial) else function.target
+        if isinstance(function, Closure):
+            given = [function.receiver, *arguments] if function.receiver is not None else arguments
+            if function.body is None:
+                names |= _bound(self.project.function(function.where), given, keywords)
+            else:
+                names |= dict(zip([one.arg for one in function.body.args.args], given, strict=False))
+        return function, names
+
+    def forward_of(self, target: Object) -> object:
+        """The function that a call of an object runs; None if it has no code in the project."""
         forward = target.attributes.get("forward")
         if forward is None and isinstance(target.kind, ClassRef):
             names = ("forward", "__call__") if self.project.is_module(target.kind) else ("__call__",)
             found = next((one for name in names if (one := self.project.method(target.kind, name))), None)
             forward = self.method(found, target) if found is not None else None
+        return forward
+
+    def _forward(
+        self, target: Object, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Run the code of an object that is called."""
+        forward = target.attributes.get("forward")
         if forward is not None:
+            forward = self.read(target, "attribute", "forward", forward)
+        if forward is None and isinstance(target.kind, ClassRef):
+            names = ("forward", "__call__") if self.project.is_module(target.kind) else ("__call__",)
+            found = next((one for name in names if (one := self.project.method(target.kind, name))), None)
+            if found is not None:
+                forward = self._of_class(target.kind, found.key.rpartition(".")[2], target)
+        if forward is not None and forward is not UNKNOWN:
             return self.invoke(forward, arguments, keywords, site)
-        for part in target.parts():
-            self.invoke(part, arguments, keywords, site)
-        return Tensor()
+        return self._library_module(target, arguments, keywords, site)
+
+    def _library_module(
+        self, target: Object, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Run a module of a library: those that it holds, one after the other, and guard on what it reads."""
+        kind = target.kind.rpartition(".")[2] if isinstance(target.kind, str) else ""
+        for name in ("p", "training") if kind in NAMES["training"] else ():
+            self.use(self.attribute(target, name, site))
+        tensors = [*arguments, *self.parameters(target)]
+        for name in ("weight", "bias") if self.trace is not None else ():
+            if name in target.attributes:
+                self.read(target, "attribute", name, target.attributes[name])
+        parts = [*self.each(target)] if target.items else [*target.parts()]
+        if not parts:
+            return self.tracked(Tensor(), tensors)
+        result: object = arguments[0] if arguments else UNKNOWN
+        for part in parts:
+            result = self.invoke(part, [result, *arguments[1:]], keywords, site)
+        return result
+
+    def parameters(self, module: Object) -> list[Tensor]:
+        """The parameters of a module of torch, without those of the modules in it."""
+        kind = module.kind.rpartition(".")[2] if isinstance(module.kind, str) else ""
+        if "weight" not in module.attributes and kind.startswith(tuple(NAMES["learning"])):
+            module.attributes["weight"], module.attributes["bias"] = Tensor(grad=True), Tensor(grad=True)
+        return [one for one in module.attributes.values() if isinstance(one, Tensor)]
 
     def _method(
         self, receiver: object, name: str, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         """Call a method of something that has no code in the project."""
         match receiver:
+            case Sourced():
+                return self._method(self.use(receiver), name, arguments, keywords, site)
             case Tensor():
-                return sizes.method(receiver, name, arguments)
+                return self._of_tensor(receiver, name, arguments, keywords)
             case Parent(owner, instance):
                 return self._inherited(owner, instance, name, arguments, keywords)
             case Object() if name == "compile" and self.is_module(receiver):
                 receiver.compiled, receiver.lost = CompileCall(site, _known(keywords)), None
                 return None
+            case Object() if name in {"train", "eval"} and self.is_module(receiver):
+                mode = name == "train" and (self.use(arguments[0]) if arguments else True)
+                for one in receiver.tree():
+                    self.assign(one, "training", mode, site)
+                return receiver
+            case Object() if name in {"requires_grad_", "parameters", "named_parameters"}:
+                tensors = [one for part in receiver.tree() for one in self.parameters(part)]
+                if name == "requires_grad_":
+                    for tensor in tensors:
+                        self.assign(tensor, "requires_grad", arguments[0] if arguments else True, site)
+                    return receiver
+                return tensors if name == "parameters" else [("", tensor) for tensor in tensors]
+            case Object() if name == "apply" and self.is_module(receiver) and arguments:
+                for one in reversed(receiver.tree()):
+                    self.invoke(arguments[0], [one], {}, site)
+                return receiver
+            case Object() if name in {"register_forward_hook", "register_forward_pre_hook"} and arguments:
+                with_keywords = keywords.get("with_kwargs") is True
+                receiver.hooks.append(Hook(arguments[0], "pre" in name, with_keywords))
+                return UNKNOWN
+            case Method(Object() as inner, "__dict__") if name == "get" and arguments:
+                key = self.use(arguments[0])
+                if not isinstance(key, str):
+                    return UNKNOWN
+                return inner.attributes.get(key, arguments[1] if len(arguments) > 1 else None)
             case Object() if name in _ITSELF:
                 return receiver
             case Object() if name in {"children", "modules", "named_children", "named_modules"}:
@@ -227,18 +388,148 @@ class Calls(Compiled):
             case Object() if name in {"append", "add_module", "register_module", "extend"}:
                 self.hold(receiver, arguments[-1:])
                 return receiver
-            case list() if name in {"append", "extend"} and arguments:
-                receiver += [arguments[0]] if name == "append" else islice(self.each(arguments[0]), ROUNDS)
-                return None
-            case list() | dict() if name in {"pop", "popleft"}:
-                return receiver.pop() if isinstance(receiver, list) and receiver else UNKNOWN
-            case dict() if name == "items":
-                return [*receiver.items()]
-            case dict() if name == "values":
-                return [*receiver.values()]
-            case dict() if name == "get" and arguments and is_key(arguments[0]):
-                return receiver.get(arguments[0], arguments[1] if len(arguments) > 1 else None)
+            case list():
+                return self._of_list(receiver, name, arguments)
+            case dict():
+                return self._of_dict(receiver, name, arguments, keywords)
+            case str() if name in {"format", "lower", "upper", "strip", "startswith", "endswith", "split"}:
+                given = [self.use(one) for one in arguments]
+                return _of_text(receiver, name, given)
         return UNKNOWN
+
+    def _of_tensor(
+        self, tensor: Tensor, name: str, arguments: list[object], keywords: dict[str, object]
+    ) -> object:
+        """Call a method of a tensor."""
+        given, named = self._operands(name, arguments, keywords)
+        if name == "requires_grad_":
+            self.assign(tensor, "requires_grad", given[0] if given else True, self.current)
+            return tensor
+        result = sizes.method(tensor, name, given)
+        if name in {"detach", "detach_"} and isinstance(result, Tensor):
+            result.grad = False
+            return result
+        return self.tracked(result, [tensor, *given, *named.values()])
+
+    def _operands(
+        self, name: str, arguments: list[object], keywords: dict[str, object]
+    ) -> tuple[list[object], dict[str, object]]:
+        """The operands of a function of torch: integers may be symbols, floats only in plain arithmetic."""
+        return (
+            [self._operand(name, one) for one in arguments],
+            {key: self._operand(key, one) for key, one in keywords.items()},
+        )
+
+    def _operand(self, name: str, value: object) -> object:
+        if isinstance(value, list | tuple) and self.trace is not None:
+            self.length(value)
+            return type(value)(self._operand(name, one) for one in self.each(value))
+        if name in NAMES["arithmetic"]:
+            return self.use(value, symbolic=True)
+        whole = isinstance(value, Sourced) and type(value.raw) is int
+        return self.sized(value) if whole else self.use(value)
+
+    def _of_list(self, items: list[object], name: str, arguments: list[object]) -> object:
+        """Call a method of a list."""
+        if name in {"append", "extend", "insert", "pop", "clear", "popleft", "appendleft", "remove"}:
+            self.length(items)
+        first = arguments[0] if arguments else None
+        match name:
+            case "append" if arguments:
+                items.append(self.use(first, symbolic=True))
+            case "extend" if arguments:
+                items += islice(self.each(first), ROUNDS)
+            case "insert" if len(arguments) == 2 and isinstance(first, int):
+                items.insert(first, arguments[1])
+            case "clear":
+                items.clear()
+            case "copy":
+                return [*self.each(items)]
+            case "index" if arguments and is_key(self.use(first)):
+                found = self.use(first)
+                return items.index(found) if found in items else UNKNOWN
+            case "pop" | "popleft":
+                position = self.use(first) if arguments else -1
+                if not items or not isinstance(position, int) or not -len(items) <= position < len(items):
+                    return UNKNOWN
+                gone = self.item(items, 0 if name == "popleft" else position)
+                del items[0 if name == "popleft" else position]
+                self.wrote(items, LENGTH, UNKNOWN)
+                return gone
+            case _:
+                return UNKNOWN
+        self.wrote(items, LENGTH, UNKNOWN)
+        return None
+
+    def _of_dict(
+        self,
+        items: dict[object, object],
+        name: str,
+        arguments: list[object],
+        keywords: dict[str, object],
+    ) -> object:
+        """Call a method of a dict."""
+        key = self.use(arguments[0]) if arguments else None
+        default = arguments[1] if len(arguments) > 1 else None
+        match name:
+            case "keys" | "values" | "items":
+                self.length(items)
+                held = {one: self.read(items, "item", one, items[one]) for one in items}
+                return [*(held if name == "keys" else held.values() if name == "values" else held.items())]
+            case "get" | "setdefault" | "pop" if arguments and is_key(key):
+                self.absent(items, "item", key, present=key in items)
+                if key in items:
+                    found = self.item(items, key)
+                    if name == "pop":
+                        del items[key]
+                        self.wrote(items, LENGTH, UNKNOWN)
+                    return found
+                if name == "setdefault":
+                    self.put(items, key, default)
+                return default
+            case "update":
+                given = arguments[0] if arguments else {}
+                for one, value in (given | keywords if isinstance(given, dict) else keywords).items():
+                    self.put(items, one, value)
+                return None
+            case "clear":
+                self.length(items)
+                items.clear()
+                self.wrote(items, LENGTH, UNKNOWN)
+                return None
+            case "copy":
+                return dict(items)
+        return UNKNOWN
+
+    def put(self, container: object, key: object, value: object) -> None:
+        """Assign an item of a list, a dict or a container of modules."""
+        raise NotImplementedError
+
+    def assign(self, owner: object, name: str, value: object, site: Site) -> None:
+        """Assign an attribute of an object, a class or a tensor."""
+        plain = self.use(
+            value, symbolic=not isinstance(value, Sourced) or value.compute is None or type(value.raw) is int
+        )
+        held = self.use_raw(value)
+        match owner:
+            case Object():
+                if owner.attributes.get(name, MISSING) is not held or self.trace is not None:
+                    self.wrote(owner, name, plain if not isinstance(value, Sourced) else value, site)
+                owner.attributes[name] = held
+            case ClassObject(ref):
+                self.class_attributes.setdefault(ref, {})[name] = held
+                self.wrote(owner, name, plain if not isinstance(value, Sourced) else value, site)
+            case Tensor() if name == "requires_grad":
+                owner.grad = held if isinstance(held, bool) else None
+                self.wrote(owner, name, held, site)
+
+    def use_raw(self, value: object) -> object:
+        """A value without its source, on which nothing is guarded."""
+        if isinstance(value, Sourced):
+            return value.value
+        if isinstance(value, tuple) and self.trace is not None:
+            return tuple(map(self.use_raw, value))
+        return value
 
     def _inherited(
         self,
@@ -274,6 +565,8 @@ class Calls(Compiled):
         self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         first = arguments[0] if arguments else None
+        if dotted in NAMES["compiling"]:
+            return self.trace is not None
         if dotted in NAMES["compile"]:
             given = first if arguments else keywords.get("model")
             call = CompileCall(site, _known(keywords))
@@ -309,10 +602,27 @@ class Calls(Compiled):
             return Manager({f"{CONFIGURATION}.{name}": value for name, value in given.items()}, site)
         if dotted.startswith(MODULES) and dotted.rpartition(".")[2][:1].isupper():
             held = Object(dotted)
+            if dotted.rpartition(".")[2] in NAMES["training"]:
+                held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
             self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
             return held
-        tensor = made(dotted, arguments, keywords)
-        return tensor if tensor is not None else self._python(dotted, arguments, keywords, site)
+        if dotted.startswith("torch."):
+            return self._operation(dotted, arguments, keywords)
+        return self._python(dotted, arguments, keywords, site)
+
+    def _operation(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
+        """Call a function of torch."""
+        given, named = self._operands(dotted.rpartition(".")[2], arguments, keywords)
+        tensor = made(dotted, given, named)
+        parts = [*given, *named.values()]
+        parts += [one for part in given if isinstance(part, list | tuple) for one in part]
+        inputs = [one for one in parts if isinstance(one, Tensor)]
+        if tensor is None:
+            return self.tracked(Tensor(), inputs) if inputs else UNKNOWN
+        if inputs:
+            return self.tracked(tensor, inputs)
+        tensor.grad = named.get("requires_grad", False) is True
+        return tensor
 
     def _mode(self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site) -> object:
         mode = MODES[dotted]
@@ -334,6 +644,9 @@ class Calls(Compiled):
     ) -> object:
         """Call a function of Python."""
         module, _, name = dotted.rpartition(".")
+        if name not in _TAKING_SOURCES:
+            arguments = [self.use(one) for one in arguments]
+            keywords = {key: self.use(one) for key, one in keywords.items()}
         first = arguments[0] if arguments else UNKNOWN
         match module, name:
             case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
@@ -341,7 +654,41 @@ class Calls(Compiled):
             case "builtins", "list" | "tuple" | "sorted" | "reversed" | "set":
                 return _ordered(name, [*islice(self.each(first), _LONGEST)] if arguments else [])
             case "builtins", "len":
+                self.length(first)
                 return _length(first)
+            case "builtins", "isinstance" if len(arguments) == 2:
+                return self._is_instance(first, arguments[1])
+            case "builtins", "callable":
+                return True if isinstance(first, Closure | ClassObject | Wrapper | Partial) else UNKNOWN
+            case "builtins", "type" if len(arguments) == 1 and isinstance(first, Object):
+                return self.attribute(first, "__class__", site)
+            case "builtins", "hasattr" if len(arguments) == 2 and isinstance(arguments[1], str):
+                return self._has(first, arguments[1])
+            case "builtins", "vars" if isinstance(first, Object):
+                return Method(first, "__dict__")
+            case "types", "SimpleNamespace":
+                return Object("types.SimpleNamespace", dict(keywords))
+            case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):
+                held = arguments[1]
+                return (
+                    Closure(first.where, first.outer, held, first.body)
+                    if isinstance(held, Object)
+                    else UNKNOWN
+                )
+            case "collections", "OrderedDict" if not arguments:
+                return dict(keywords)
+            case "collections", "deque":
+                return [*islice(self.each(first), _LONGEST)] if arguments and not keywords else UNKNOWN
+            case "builtins", "dict":
+                return (
+                    dict(keywords)
+                    if not arguments
+                    else first | keywords
+                    if isinstance(first, dict)
+                    else UNKNOWN
+                )
+            case "math", _ if all(isinstance(one, int | float) for one in arguments):
+                return _of_math(name, arguments)
             case "builtins", "min" | "max" | "sum":
                 values = arguments if len(arguments) > 1 else [*islice(self.each(first), _LONGEST)]
                 return _reduced(name, values)
@@ -351,6 +698,12 @@ class Calls(Compiled):
                 self.store(first, arguments[1], arguments[2], site)
                 return None
             case "builtins", "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
+                if (
+                    len(arguments) > 2
+                    and isinstance(first, Object)
+                    and self._has(first, arguments[1]) is False
+                ):
+                    return arguments[2]
                 found = self.attribute(first, arguments[1], site)
                 return arguments[2] if isinstance(found, Method) and len(arguments) > 2 else found
             case "contextlib", "suppress":
@@ -369,6 +722,46 @@ class Calls(Compiled):
             case "os" | "os.environ", _:
                 return self._environment(name, arguments, site)
         return UNKNOWN
+
+    def _is_instance(self, value: object, kinds: object) -> object:
+        """Whether a value is of a class, or of one of several."""
+        answers = [self._is_a(value, kind) for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
+        return True if True in answers else UNKNOWN if None in answers else False
+
+    def _is_a(self, value: object, kind: object) -> bool | None:
+        match value, kind:
+            case Object(ClassRef() as own), ClassObject(ref):
+                return ref in self.project.mro(own)
+            case Object(ClassRef() as own), External(dotted):
+                bases = self.project.external_bases(own)
+                if dotted == "torch.nn.Module":
+                    return self.project.is_module(own)
+                return True if dotted in bases else False if dotted.startswith(MODULES) else None
+            case Object(str() as own), External(dotted):
+                if dotted == "torch.nn.Module":
+                    return own.startswith(MODULES)
+                return own == dotted if own.startswith(MODULES) and dotted.startswith(MODULES) else None
+            case Object(str() as own), ClassObject():
+                return False if own.startswith(MODULES) else None
+            case Tensor(), _:
+                return kind == External("torch.Tensor")
+            case _, External(dotted) if dotted.startswith("builtins.") and is_known(value):
+                return type(value).__name__ == dotted.rpartition(".")[2]
+        return None
+
+    def _has(self, owner: object, name: str) -> object:
+        """Whether an object has an attribute."""
+        if not isinstance(owner, Object) or not isinstance(owner.kind, ClassRef):
+            return UNKNOWN if not isinstance(owner, Object) or name not in owner.attributes else True
+        there = self.peek(owner, name) is not MISSING or self.project.method(owner.kind, name) is not None
+        if not there and self.project.external_bases(owner.kind) not in (
+            (),
+            ("torch.nn.Module",),
+            ("builtins.object",),
+        ):
+            return UNKNOWN
+        self.absent(owner, "attribute", name, present=there)
+        return there
 
     def _iterator(
         self, name: str, arguments: list[object], keywords: dict[str, object], site: Site
@@ -449,6 +842,24 @@ def _length(value: object) -> object:
         return UNKNOWN if size is None else size
     items = value.items if isinstance(value, Object) else value
     return len(items) if isinstance(items, list | tuple | dict | str | range) else UNKNOWN
+
+
+def _of_math(name: str, values: list[object]) -> object:
+    try:
+        found = getattr(math, name)(*values)
+    except (AttributeError, ArithmeticError, ValueError, TypeError):
+        return UNKNOWN
+    return found if isinstance(found, int | float) and abs(found) < _LARGEST else UNKNOWN
+
+
+def _of_text(text: str, name: str, arguments: list[object]) -> object:
+    if not all(map(is_known, arguments)):
+        return UNKNOWN
+    try:
+        found = getattr(text, name)(*arguments)
+    except (IndexError, KeyError, ValueError, TypeError):
+        return UNKNOWN
+    return found if is_known(found) else UNKNOWN
 
 
 def _reduced(name: str, values: list[object]) -> object:

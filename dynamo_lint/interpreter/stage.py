@@ -1,4 +1,4 @@
-"""The state of a rehearsal: the names of files, the settings of torch, the caches, and what was met."""
+"""The state of a run: the names of files, the settings of torch, the caches, and what was met."""
 
 from __future__ import annotations
 
@@ -7,19 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.ir import MODULE_KEY, Name
-from dynamo_lint.models.drivers import (
-    CONFIGURATION,
-    DEFAULTS,
-    NAMED,
-    SETTINGS_OFF,
-    STANCES_OFF,
-    VARIABLES_OFF,
-)
-from dynamo_lint.program.function_bodies import Bodies
-from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
-from dynamo_lint.rehearsal.guards import Cache
-from dynamo_lint.rehearsal.model import (
+from dynamo_lint.interpreter.guards import Cache, Recompile, Stale, Trace, Write
+from dynamo_lint.interpreter.model import (
     UNKNOWN,
     ClassObject,
     Closure,
@@ -31,14 +20,25 @@ from dynamo_lint.rehearsal.model import (
     Met,
     Site,
 )
+from dynamo_lint.models.drivers import (
+    CONFIGURATION,
+    DEFAULTS,
+    NAMED,
+    SETTINGS_OFF,
+    STANCES_OFF,
+    VARIABLES_OFF,
+)
+from dynamo_lint.program.function_bodies import Bodies
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
 
 STANCE = "stance"
 SUPPRESS = f"{CONFIGURATION}.suppress_errors"
 AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
 STATIC = f"{CONFIGURATION}.assume_static_by_default"
-_STEPS = 4000
-"""Statements and calls that one rehearsal may take."""
-DEEPEST = 12
+_STEPS = 20_000
+"""Statements and calls that one run may take."""
+DEEPEST = 24
 """Calls within calls."""
 
 
@@ -50,6 +50,9 @@ class Failing:
     """For a graph break under `fullgraph=True`."""
     fakes: frozenset[tuple[str, int]] = frozenset()
     """For an operator without a fake."""
+
+
+NOWHERE = Site(FunctionRef("", ""), ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
 
 
 @dataclass(slots=True)
@@ -71,6 +74,17 @@ class Stage:
     lines: dict[tuple[FunctionRef, int], Site] = field(default_factory=dict)
     """Places that no expression stands for."""
     entered: set[FunctionRef] = field(default_factory=set)
+    trace: Trace | None = None
+    """The compiled call that is under way."""
+    current: Site = NOWHERE
+    """The statement, or the header of the one, that is being run."""
+    writes: dict[tuple[int, object], list[Write]] = field(default_factory=dict)
+    """By the identity of what holds it and the name or index in there."""
+    classes: dict[ClassRef, ClassObject] = field(default_factory=dict)
+    class_attributes: dict[ClassRef, dict[str, object]] = field(default_factory=dict)
+    """What has been assigned to classes."""
+    recompiles: list[Recompile] = field(default_factory=list)
+    stale: list[Stale] = field(default_factory=list)
     doubt: int = 0
     """How many tests around the current line are unknown."""
     depth: int = 0
@@ -85,13 +99,18 @@ class Stage:
         around: Frame | None = frame
         while around is not None:
             if name in around.names:
-                return around.names[name]
+                held = around.names[name]
+                return held if self.trace is None or around.traced else self.free(name, held, around, frame)
             around = around.outer
         values = [
             self.of_symbol(symbol)
             for symbol in self.project.symbols(Name(name), frame.where.path, frame.where.key)
         ]
         return values[0] if len(values) == 1 else UNKNOWN
+
+    def free(self, name: str, value: object, around: Frame, frame: Frame) -> object:
+        """The value of a name outside of the compiled code that reads it."""
+        raise NotImplementedError
 
     def of_symbol(self, symbol: Symbol) -> object:
         """A definition, a file or something outside as a value."""
@@ -101,11 +120,15 @@ class Stage:
             case File(path):
                 return FileValue(path)
             case ClassRef():
-                return ClassObject(symbol)
+                return self.class_object(symbol)
             case FunctionRef(path, key):
                 known = self.file(path).names.get(key) if "." not in key else None
                 return known if known is not None else Closure(symbol, self.file(path))
         return UNKNOWN
+
+    def class_object(self, ref: ClassRef) -> ClassObject:
+        """A class as a value, always the same one."""
+        return self.classes.setdefault(ref, ClassObject(ref))
 
     def file(self, path: str) -> Frame:
         """The names of a file, run by the first who asks."""
@@ -122,7 +145,7 @@ class Stage:
         raise NotImplementedError
 
     def step(self) -> None:
-        """Count one step, and end a rehearsal that takes too many."""
+        """Count one step, and end a run that takes too many."""
         self.steps += 1
         if self.steps > _STEPS or self.depth > DEEPEST:
             raise Exhausted

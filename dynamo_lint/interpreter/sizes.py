@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dynamo_lint.interpreter.model import Tensor
 from dynamo_lint.models.drivers import MADE
-from dynamo_lint.rehearsal.model import Tensor
 
 Shape = tuple[int | None, ...]
 

@@ -1,27 +1,28 @@
-"""The functions that are rehearsed: those above all that compiles, or calls what is compiled."""
+"""The functions that are interpreted: those above all that compiles, or calls what is compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
+from dynamo_lint.interpreter.guards import Recompile, Stale, Write
+from dynamo_lint.interpreter.model import ClassObject, Closure, Exhausted, Failed, Met, Object
+from dynamo_lint.interpreter.stage import Failing
+from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
 from dynamo_lint.program.files import in_tests, is_for_tests
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.rehearsal.model import ClassObject, Closure, Exhausted, Failed, Met, Object
-from dynamo_lint.rehearsal.stage import Failing
-from dynamo_lint.rehearsal.statements import Runner
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
-"""Functions rehearsed in one project."""
+"""Functions interpreted in one project."""
 _STEPS = 150_000
 """Steps that all of them may take."""
 _PROBE = "probe_"
@@ -29,15 +30,28 @@ _CALLS = 12
 """Calls that are made of what a probe gives."""
 
 
-def rehearsed(tables: Tables) -> tuple[tuple[Met, ...], ...]:
-    """The compiled calls of each function that drives compiled code, in order, looked for once."""
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one program did, from a function that nothing else calls."""
+
+    met: tuple[Met, ...]
+    """The compiled calls in order."""
+    recompiles: tuple[Recompile, ...]
+    stale: tuple[Stale, ...]
+    writes: Mapping[tuple[int, object], Sequence[Write]]
+    tried: bool
+    """It is a test."""
+
+
+def runs(tables: Tables) -> tuple[Run, ...]:
+    """The run of each function that drives compiled code, interpreted once."""
     memo = tables.project.memo
-    if "rehearsed" not in memo:
-        memo["rehearsed"] = tuple(_rehearsed(tables))
-    return memo["rehearsed"]  # type: ignore[return-value]
+    if "runs" not in memo:
+        memo["runs"] = tuple(_runs(tables))
+    return memo["runs"]  # type: ignore[return-value]
 
 
-def _rehearsed(tables: Tables) -> Iterator[tuple[Met, ...]]:
+def _runs(tables: Tables) -> Iterator[Run]:
     failing, disabled = _failing(tables), _disabled(tables.project)
     done: set[FunctionRef] = set()
     steps = 0
@@ -50,7 +64,8 @@ def _rehearsed(tables: Tables) -> Iterator[tuple[Met, ...]]:
         done |= stage.entered
         steps += stage.steps
         tried = in_tests(root.path)
-        yield tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
+        met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
+        yield Run(met, tuple(stage.recompiles), tuple(stage.stale), stage.writes, tried)
 
 
 def _run(stage: Runner, root: FunctionRef) -> None:
@@ -80,7 +95,7 @@ def _run(stage: Runner, root: FunctionRef) -> None:
 
 
 def _roots(tables: Tables) -> Iterator[FunctionRef]:
-    """Files first: what they call is rehearsed with them."""
+    """Files first: what they call runs with them."""
     project = tables.project
     pts = points_to_of(project)
     found: dict[FunctionRef, None] = {}
@@ -100,6 +115,9 @@ def _roots(tables: Tables) -> Iterator[FunctionRef]:
         outer = project.function(function).outer
         if "<locals>" in function.key and outer is not None:
             callers.append(FunctionRef(function.path, outer))
+        owner = project.owner(function)
+        if not callers and owner is not None:  # whoever makes its object may call it
+            callers = [one for one in _users(project, owner) if one != function]
         pending += callers
         if not callers:
             found[function] = None

@@ -1,4 +1,4 @@
-"""Findings about the calls of compiled code as a rehearsal of the code around it meets them."""
+"""Findings about the calls of compiled code as the interpreter meets them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Finding
 from dynamo_lint.program.refs import Position
-from dynamo_lint.rehearsal.find import rehearsed
-from dynamo_lint.rehearsal.model import Met, Site
+from dynamo_lint.interpreter.find import runs
+from dynamo_lint.interpreter.model import Met, Site
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.messages import bounded, storm
 from dynamo_lint.state.provenance import Tables
@@ -60,7 +60,7 @@ class Told:
 def told(tables: Tables, *wanted: str) -> Iterator[Told]:
     """All that is met of some kinds, by the line to change, once for each line."""
     seen: set[Site] = set()
-    for met in rehearsed(tables):
+    for met in (run.met for run in runs(tables)):
         compiled = {one.unit for one in met if one.what not in EAGER}
         sites: dict[Site, list[Met]] = {}
         for one in met:
@@ -111,7 +111,7 @@ class Turning:
 def turning(tables: Tables, wanted: Callable[[Met], str]) -> Iterator[Turning]:
     """The compiles of each program, by the compiled code and by what `wanted` says of each; empty: none."""
     seen: set[Site] = set()
-    for met in rehearsed(tables):
+    for met in (run.met for run in runs(tables)):
         groups: dict[tuple[str, str], list[Met]] = {}
         for one in met:
             if key := wanted(one):

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dynamo_lint.models.drivers import MODULES
-from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.rehearsal.expressions import Expressions
-from dynamo_lint.rehearsal.guards import SIZES, Cache
-from dynamo_lint.rehearsal.model import (
+from collections.abc import Callable
+
+from dynamo_lint.interpreter.expressions import Expressions
+from dynamo_lint.interpreter.guards import LENGTH, SIZES, Cache, Guard, Recompile, Stale, Trace
+from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
     Failed,
     Met,
     Object,
     Site,
+    Source,
+    Sourced,
     Tensor,
     Wrapper,
 )
-from dynamo_lint.rehearsal.stage import AUTOMATIC, SUPPRESS
+from dynamo_lint.interpreter.stage import AUTOMATIC, SUPPRESS
+from dynamo_lint.models.drivers import MODULES
+from dynamo_lint.program.refs import ClassRef
 
 RAISED = frozenset(
     {"Unsupported", "TorchRuntimeError", "TorchDynamoException", "RuntimeError", "Exception", "BaseException"}
@@ -60,6 +64,8 @@ class Compiled(Expressions):
         in_place: bool,
     ) -> object:
         """Call a compiled module or function."""
+        if self.trace is not None:
+            return self.run_eagerly(target, arguments, keywords, site)
         off = call.site if call.keyword("disable") is True else self.off()
         if off is not None:
             self.note("off", off, site, target, call)
@@ -79,21 +85,121 @@ class Compiled(Expressions):
             raise Failed(RAISED, Met("swallowed", site, site, self.unit_of(target), self.doubt > 0, call))
         if suppressing is not None:
             self.note("suppressing", suppressing, site, target, call)
-        self._guarded(target, call, [*arguments, *keywords.values()], site)
-        return Tensor()
+        return self._guarded(target, call, arguments, keywords, site)
 
-    def _guarded(self, target: object, call: CompileCall, given: list[object], site: Site) -> None:
-        """Look a call up in the cache of what it calls."""
+    def _guarded(
+        self,
+        target: object,
+        call: CompileCall,
+        arguments: list[object],
+        keywords: dict[str, object],
+        site: Site,
+    ) -> object:
+        """Look a call up in the cache of what it calls, compile it if nothing fits, and run it."""
         static = call.keyword("dynamic") is False or self.settings.get(AUTOMATIC, (None, None))[0] is False
-        tensors = [one for one in given if isinstance(one, Tensor)]
+        dynamic = call.keyword("dynamic") is True
+        tensors = [one for one in (*arguments, *keywords.values()) if isinstance(one, Tensor)]
         cache = self.caches.setdefault(self.code_of(target, call), Cache())
-        first = not cache.entries
-        why = cache.call(tensors, self.modes(), static=static, dynamic=call.keyword("dynamic") is True)
-        if first and self.resets:
+        function, names = self.arguments_of(target, arguments, keywords)
+        modes = self.modes()
+
+        def resolve(source: Source) -> object:
+            return self.resolve(source, function, names)
+
+        entry = cache.fitting(tensors, modes, resolve)
+        failures = cache.failures(tensors, modes, resolve) if entry is None else []
+        why = next((one for one in failures if isinstance(one, str)), None)
+        if not cache.entries and self.resets:
             self.note("reset", self.resets[-1], site, target, call)
         self.resets.clear()
         changed = self.settings.get(why, (None, None))[1] if why is not None else None
         self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES)
+        for one in failures:
+            if isinstance(one, Guard):
+                self.recompiles.append(self._recompile(one, target, call, site, resolve))
+        trace = Trace(cache, entry is None, function, names, static, dynamic)
+        if isinstance(target, Object):
+            trace.sources[id(target)] = (target, Source("argument", "self", static=self.is_module(target)))
+        before, self.trace = (self.trace, self.current), trace
+        try:
+            result = self.run_eagerly(target, arguments, keywords, site)
+        finally:
+            self.trace, self.current = before
+            if entry is None:
+                guards = tuple(trace.guards.values())
+                cache.add(tensors, modes, guards, trace.burned, static=static, dynamic=dynamic)
+        if entry is not None:
+            for fact, found in trace.burned.items():
+                if entry.burned.get(fact, found) != found:
+                    self.stale.append(
+                        Stale(str(fact), site, site, self.unit_of(target), self.doubt > 0, call)
+                    )
+        return result.value if isinstance(result, Sourced) else result
+
+    def _recompile(
+        self, guard: Guard, target: object, call: CompileCall, site: Site, resolve: Callable[[Source], object]
+    ) -> Recompile:
+        holder, key = self._holder(guard, resolve)
+        since = [
+            write
+            for place in self._places(guard, resolve)
+            for write in self.writes.get(place, ())
+            if write.time >= guard.time
+        ]
+        root = resolve(Source(guard.source.root, guard.source.name))
+        other = isinstance(root, Object) and root is not guard.root and self.is_module(root)
+        newest = self.caches[self.code_of(target, call)].entries[-1]
+        return Recompile(
+            guard,
+            self.unit_of(target),
+            site,
+            tuple(since),
+            sum(write.traced for write in self.writes.get((id(holder), key), ())),
+            other and not since,
+            guard.doubt or self.doubt > 0,
+            resolve(guard.source),
+            holder,
+            key,
+            guard.what in {"test", "size"}
+            or any(one.source == guard.source and one.what in {"test", "size"} for one in newest.guards),
+            call,
+        )
+
+    def _holder(self, guard: Guard, resolve: Callable[[Source], object]) -> tuple[object, object]:
+        """What holds the value of a guard, and under which name: the elements of a tuple are part of it."""
+        source = guard.source
+        if guard.what in {"length", "keys"}:
+            return resolve(source), LENGTH
+        while source.steps:
+            *above, (_, key) = source.steps
+            source = Source(source.root, source.name, tuple(above))
+            holder = resolve(source)
+            if not isinstance(holder, tuple):
+                return holder, key
+        return None, source.name
+
+    def _places(self, guard: Guard, resolve: Callable[[Source], object]) -> list[tuple[int, object]]:
+        """Where an assignment would have changed the value, the nearest first."""
+        source = guard.source
+        found: list[tuple[int, object]] = []
+        if guard.what in {"length", "keys"}:
+            found.append((id(resolve(source)), LENGTH))
+        if guard.what == "gradient":
+            found.append((id(resolve(source)), "requires_grad"))
+        while source.steps:
+            *above, (_, key) = source.steps
+            source = Source(source.root, source.name, tuple(above))
+            found += self.places(resolve(source), key)
+        if source.root == "global":
+            path, _, name = source.name.rpartition("::")
+            found.append((id(self.file(path)), name))
+        return found
+
+    def arguments_of(
+        self, target: object, arguments: list[object], keywords: dict[str, object]
+    ) -> tuple[object, dict[str, object]]:
+        """The function that a compiled call runs, and its arguments by name; the module itself is `self`."""
+        raise NotImplementedError
 
     # --- what is compiled -------------------------------------------------------------------------------
 

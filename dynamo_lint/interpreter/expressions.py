@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 
 from dynamo_lint.index import ir
-from dynamo_lint.models.drivers import MODES, NAMES
-from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
-from dynamo_lint.rehearsal.model import (
+from dynamo_lint.interpreter.model import (
+    MISSING,
+    PLAIN,
     UNKNOWN,
     ClassObject,
     Closure,
@@ -20,15 +21,20 @@ from dynamo_lint.rehearsal.model import (
     FileValue,
     Frame,
     Manager,
+    Member,
     Method,
     Object,
+    Partial,
     Site,
+    Sourced,
     Tensor,
     Unwrapped,
     Wrapper,
 )
-from dynamo_lint.rehearsal.sizes import combined, indexed
-from dynamo_lint.rehearsal.stage import Stage
+from dynamo_lint.interpreter.sizes import combined, indexed
+from dynamo_lint.interpreter.tracing import Tracing
+from dynamo_lint.models.drivers import GRADIENTS, MODES, NAMES
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 
 ROUNDS = 16
 """Rounds of a loop over known values: more than the recompile limit."""
@@ -56,22 +62,21 @@ _COMPARISONS: dict[type, Callable[[object, object], bool]] = {
     ast.In: lambda one, others: one in others,  # type: ignore[operator]
     ast.NotIn: lambda one, others: one not in others,  # type: ignore[operator]
 }
-_PLAIN = (int, float, str, bool, type(None))
 
 
 def is_known(value: object) -> bool:
     """Whether a value is a number, a text, None, or a container of such."""
     if isinstance(value, list | tuple):
         return len(value) <= _LONGEST and all(map(is_known, value))
-    return isinstance(value, _PLAIN)
+    return isinstance(value, PLAIN)
 
 
 def is_key(value: object) -> bool:
     """Whether a value is a number, a text, None, or a tuple of such: it can be looked up."""
-    return isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(map(is_key, value)))
+    return isinstance(value, PLAIN) or (isinstance(value, tuple) and all(map(is_key, value)))
 
 
-class Expressions(Stage):
+class Expressions(Tracing):
     """A stage on which expressions have values."""
 
     __slots__ = ()
@@ -86,6 +91,10 @@ class Expressions(Stage):
         """The value of a call."""
         raise NotImplementedError
 
+    def parameters(self, module: Object) -> list[Tensor]:
+        """The parameters of a module of torch, without those of the modules in it."""
+        raise NotImplementedError
+
     def invoke(
         self, function: object, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
@@ -95,7 +104,7 @@ class Expressions(Stage):
     # --- simple expressions -----------------------------------------------------------------------------
 
     def _Constant(self, node: ast.Constant, frame: Frame) -> object:
-        return node.value if isinstance(node.value, _PLAIN) else UNKNOWN
+        return node.value if isinstance(node.value, PLAIN) else UNKNOWN
 
     def _Name(self, node: ast.Name, frame: Frame) -> object:
         return self.lookup(node.id, frame)
@@ -128,7 +137,7 @@ class Expressions(Stage):
     def _Dict(self, node: ast.Dict, frame: Frame) -> object:
         found: dict[object, object] = {}
         for key, value in zip(node.keys, node.values, strict=True):
-            known = self.value(key, frame) if key is not None else UNKNOWN
+            known = self.use(self.value(key, frame)) if key is not None else UNKNOWN
             found[known if is_key(known) else key] = self.value(value, frame)
         return found
 
@@ -149,10 +158,10 @@ class Expressions(Stage):
 
     def _JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> object:
         parts = [
-            self.value(one.value if isinstance(one, ast.FormattedValue) else one, frame)
+            self.use(self.value(one.value if isinstance(one, ast.FormattedValue) else one, frame))
             for one in node.values
         ]
-        known = all(isinstance(one, _PLAIN) for one in parts) and len(parts) <= _LONGEST
+        known = all(isinstance(one, PLAIN) for one in parts) and len(parts) <= _LONGEST
         return "".join(map(str, parts)) if known else UNKNOWN
 
     # --- computing --------------------------------------------------------------------------------------
@@ -162,8 +171,10 @@ class Expressions(Stage):
 
     def binary(self, left: object, op: ast.operator, right: object) -> object:
         """The result of an operator."""
+        if isinstance(left, Sourced) or isinstance(right, Sourced):
+            return self._of_sourced(left, op, right)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
-            return combined(left, right)
+            return self.tracked(combined(left, right), (left, right))
         compute = _ARITHMETIC.get(type(op))
         if compute is not None and isinstance(left, int | float) and isinstance(right, int | float):
             defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
@@ -177,24 +188,67 @@ class Expressions(Stage):
             return left * right if 0 <= right * len(left) <= _LONGEST else UNKNOWN
         return UNKNOWN
 
+    def _of_sourced(self, left: object, op: ast.operator, right: object) -> object:
+        """The result of an operator on what compiled code has read: with a symbol it stays one."""
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            symbolic = not isinstance(op, ast.Pow)
+            return self.binary(self.use(left, symbolic), op, self.use(right, symbolic))
+        if isinstance(op, ast.Pow):
+            return self.binary(self.use(left), op, self.use(right))
+        if isinstance(left, Sourced) and self.is_symbol(left):
+            other = self.use(right)
+            return self._derived(left, lambda value: self.binary(value, op, other))
+        if isinstance(right, Sourced) and self.is_symbol(right):
+            first = self.use(left)
+            return self._derived(right, lambda value: self.binary(first, op, value))
+        return self.binary(self.use(left), op, self.use(right))
+
+    def _derived(self, value: Sourced, compute: Callable[[object], object]) -> object:
+        before = value.compute
+        whole = compute if before is None else lambda raw: compute(before(raw))
+        return Sourced(value.raw, value.source, whole)
+
+    def tracked(self, result: object, inputs: Iterable[object]) -> object:
+        """A tensor that requires a gradient if any tensor that it is made of does."""
+        if isinstance(result, Tensor):
+            known = [one.grad for one in inputs if isinstance(one, Tensor)]
+            off = self.modes().get(GRADIENTS) in {"no_grad", "inference_mode"}
+            result.grad = False if off else True if True in known else None if None in known else False
+        return result
+
     def _UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> object:
         value = self.value(node.operand, frame)
+        if isinstance(value, Sourced) and not isinstance(node.op, ast.Not):
+            value = self.use(value)
         if isinstance(node.op, ast.Not):
             truth = self.truth(value)
             return UNKNOWN if truth is None else not truth
         if isinstance(value, Tensor):
-            return Tensor(value.shape)
+            return self.tracked(Tensor(value.shape), [value])
         return -value if isinstance(node.op, ast.USub) and isinstance(value, int | float) else UNKNOWN
 
     def _Compare(self, node: ast.Compare, frame: Frame) -> object:
         left = self.value(node.left, frame)
         for op, other in zip(node.ops, node.comparators, strict=True):
             right = self.value(other, frame)
-            answer = _compared(left, op, right)
+            if isinstance(op, ast.In | ast.NotIn):
+                left, right = self.use(left), self._searched(left, right)
+            answer = self.compared(left, right, partial(_compared, op))
             if answer is not True:
                 return answer
             left = right
         return True
+
+    def _searched(self, value: object, container: object) -> object:
+        """A container in which compiled code looks for a value."""
+        match container:
+            case dict() if self.trace is not None:
+                key = self.use(value)
+                if is_key(key):
+                    self.absent(container, "item", key, present=key in container)
+            case list() if self.trace is not None:
+                return [self.use(one) for one in self.each(container)]
+        return self.use(container)
 
     def _BoolOp(self, node: ast.BoolOp, frame: Frame) -> object:
         ends = isinstance(node.op, ast.Or)
@@ -219,7 +273,12 @@ class Expressions(Stage):
 
     def truth(self, value: object) -> bool | None:
         """Whether a test holds; None if that is not known."""
-        if isinstance(value, (*_PLAIN, list, tuple, dict)):
+        if isinstance(value, Sourced):
+            answer = self.compared(value, None, lambda one, _: self.truth(one))
+            return answer if isinstance(answer, bool) else None
+        if isinstance(value, list | dict):
+            self.length(value)
+        if isinstance(value, (*PLAIN, list, tuple, dict)):
             return bool(value)
         return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
 
@@ -230,9 +289,19 @@ class Expressions(Stage):
 
     def item(self, value: object, index: object) -> object:
         """The value of `value[index]`."""
+        value = self.use(value)
+        index = self.sized(index) if isinstance(value, Tensor) else self.use(index)
+        found = self._item(value, index)
+        if self.trace is None or found is UNKNOWN or not isinstance(value, Object | list | dict):
+            return found
+        if isinstance(value, dict):
+            self.absent(value, "item", index, present=True)
+        return self.read(value, "item", index, found)
+
+    def _item(self, value: object, index: object) -> object:
         match value:
             case Tensor():
-                return indexed(value, index)
+                return self.tracked(indexed(value, index), [value])
             case Object(attributes=attributes) if isinstance(index, str):
                 return attributes.get(index, UNKNOWN)
             case Object(items=items):
@@ -242,7 +311,7 @@ class Expressions(Stage):
             case dict():
                 return value.get(index, UNKNOWN) if is_key(index) else UNKNOWN
             case Unwrapped(target) | Wrapper(target):
-                return self.item(target, index)
+                return self._item(target, index)
         if value is UNKNOWN and isinstance(index, slice | tuple):
             parts = index if isinstance(index, tuple) else (index,)
             return indexed(Tensor((None,) * len(parts)), index)
@@ -255,7 +324,13 @@ class Expressions(Stage):
 
     def each(self, value: object) -> Iterator[object]:
         """The values that iterating yields, one after the other."""
+        if self.trace is not None:
+            value = self.use(value) if isinstance(value, Sourced) else value
+            self.length(value)
         match value:
+            case list() if self.trace is not None:
+                for number, one in enumerate(value):
+                    yield self.read(value, "item", number, one)
             case list() | tuple() | dict() | str() | range():
                 yield from value
             case Object(kind, items=items):
@@ -265,15 +340,23 @@ class Expressions(Stage):
                         Closure(iterate, self.file(iterate.path), value), [], {}, self.here(iterate)
                     )
                     yield from self.each(found) if not isinstance(found, Object) else ()
+                elif self.trace is not None:
+                    for number, one in enumerate(items):
+                        yield self.read(value, "item", number, one)
                 else:
-                    yield from items
+                    yield from items or self.held_in(value)
             case Iterator():
                 if not getattr(value, "gi_running", False):  # one that asks itself gives nothing
                     yield from value
             case Tensor(shape=(int() as length, *rest)):
-                yield from (Tensor(tuple(rest)) for _ in range(min(length, ROUNDS)))
+                yield from (self.tracked(Tensor(tuple(rest)), [value]) for _ in range(min(length, ROUNDS)))
             case _:
                 yield from (UNKNOWN for _ in range(_UNSEEN))
+
+    def held_in(self, container: Object) -> Iterator[object]:
+        """The keys of a dict of modules."""
+        if container.kind == "torch.nn.ModuleDict":
+            yield from container.attributes
 
     def here(self, where: FunctionRef, line: int = 0) -> Site:
         """A line of a function as a place, or the function, for what no expression calls."""
@@ -320,9 +403,13 @@ class Expressions(Stage):
             case External(dotted):
                 known = self.settings.get(f"{dotted}.{name}")
                 return known[0] if known is not None else External(f"{dotted}.{name}")
+            case Sourced():
+                return self.attribute(self.use(owner), name, site)
             case FileValue(path):
                 if name in self.file(path).names:
-                    return self.file(path).names[name]
+                    held = self.file(path).names[name]
+                    around = self.files[path]
+                    return held if self.trace is None else self.free(name, held, around, around)
                 found = [self.of_symbol(one) for one in self.project.members(File(path), name)]
                 return found[0] if len(found) == 1 else UNKNOWN
             case Wrapper(target, call) if name == "_orig_mod":
@@ -334,23 +421,78 @@ class Expressions(Stage):
             case Object():
                 return self._of_object(owner, name, site)
             case ClassObject(ref):
-                return self._of_class(ref, name, None)
+                if name == "__name__":
+                    return ref.name
+                return self._of_class(ref, name, owner)
+            case Member():
+                return (
+                    owner.name if name in {"name", "_name_"} else owner.value if name == "value" else UNKNOWN
+                )
+            case Partial():
+                return {
+                    "func": owner.function,
+                    "args": tuple(owner.arguments),
+                    "keywords": owner.keywords,
+                }.get(name, UNKNOWN)
             case Tensor() if name == "shape" and owner.shape is not None:
                 return tuple(UNKNOWN if size is None else size for size in owner.shape)
+            case Tensor() if name == "requires_grad" and owner.grad is not None:
+                return owner.grad
+            case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
+                return self.tracked(Tensor(), [owner])
         return Method(owner, name)
 
     def _of_object(self, owner: Object, name: str, site: Site) -> object:
         if name in owner.attributes:
-            return owner.attributes[name]
-        if isinstance(owner.kind, str):
+            return self.read(owner, "attribute", name, owner.attributes[name])
+        if name == "__class__":
+            if not isinstance(owner.kind, ClassRef):
+                return UNKNOWN
+            return self.read(owner, "class", "", self.class_object(owner.kind))
+        if name == "__dict__":
             return Method(owner, name)
+        if isinstance(owner.kind, str):
+            known = self.peek(owner, name)
+            return Method(owner, name) if known is MISSING else self.read(owner, "attribute", name, known)
         method = self.project.method(owner.kind, name)
-        if method is not None and self.project.method_kind(method) == "property":
+        replaced = self.assigned(owner.kind, name)
+        if replaced is MISSING and method is not None and self.project.method_kind(method) == "property":
             return self.invoke(Closure(method, self.file(method.path), owner), [], {}, site)
         found = self._of_class(owner.kind, name, owner)
-        return Method(owner, name) if found is UNKNOWN else found
+        if found is UNKNOWN:
+            known = self.peek(owner, name)
+            return Method(owner, name) if known is MISSING else self.read(owner, "attribute", name, known)
+        return found if isinstance(found, Closure | Wrapper) else self.read(owner, "attribute", name, found)
 
-    def method(self, where: FunctionRef, receiver: Object | None) -> object:
+    def assigned(self, ref: ClassRef, name: str) -> object:
+        """What was assigned to a class or a base of it, or stands in its body; MISSING for nothing."""
+        self.file(ref.path)
+        for part in self.project.mro(ref):
+            held = self.class_attributes.get(part)
+            if held is not None and name in held:
+                return held[name]
+            method = self.project.class_(part)
+            if any(one.name == name and isinstance(one.value, ir.Definition) for one in method.bindings):
+                return MISSING
+        return MISSING
+
+    def peek(self, owner: Object | ClassObject, name: str) -> object:
+        """The value of an attribute without running any code; MISSING if there is none."""
+        if isinstance(owner, Object):
+            if name in {"weight", "bias"}:
+                self.parameters(owner)
+            if name in owner.attributes:
+                return owner.attributes[name]
+            if not isinstance(owner.kind, ClassRef):
+                return True if name == "training" and self.is_module(owner) else MISSING
+        ref = owner.kind if isinstance(owner, Object) else owner.ref
+        assert isinstance(ref, ClassRef)
+        found = self.assigned(ref, name)
+        if found is MISSING and name == "training" and isinstance(owner, Object) and self.is_module(owner):
+            return True
+        return found
+
+    def method(self, where: FunctionRef, receiver: Object | ClassObject | None) -> object:
         """A method as its decorators leave it: compiled, or inside a context manager."""
         value: object = Closure(where, self.file(where.path), receiver, disabled=where in self.disabled)
         function = self.project.function(where)
@@ -367,19 +509,37 @@ class Expressions(Stage):
                     value = Decorated(Manager({mode.name: mode.value}, site), value)
         return value
 
-    def _of_class(self, ref: ClassRef, name: str, receiver: Object | None) -> object:
-        method = self.project.method(ref, name)
+    def _of_class(self, ref: ClassRef, name: str, owner: Object | ClassObject) -> object:
+        found = self.assigned(ref, name)
+        method = self.project.method(ref, name) if found is MISSING else None
+        if isinstance(owner, Object) and self.trace is not None and (method or isinstance(found, Closure)):
+            self._looked_up(owner, name, method or found)
         if method is not None:
-            bound = None if self.project.method_kind(method) == "staticmethod" else receiver
-            return self.method(method, bound)
-        for part in self.project.mro(ref):
-            for binding in self.project.class_(part).bindings:
-                if binding.name == name:
-                    return binding.value.value if isinstance(binding.value, ir.Constant) else UNKNOWN
-        return UNKNOWN
+            kind = self.project.method_kind(method)
+            receiver: Object | ClassObject | None = owner if isinstance(owner, Object) else None
+            if kind == "classmethod" and isinstance(owner, Object) and isinstance(owner.kind, ClassRef):
+                receiver = self.class_object(owner.kind)
+            elif kind == "classmethod":
+                receiver = owner
+            return self.method(method, None if kind == "staticmethod" else receiver)
+        if isinstance(found, Closure) and isinstance(owner, Object) and found.receiver is None:
+            return Closure(found.where, found.outer, owner, found.body)
+        if found is MISSING:
+            return UNKNOWN
+        return found if isinstance(owner, Object) else self.read(owner, "attribute", name, found)
+
+    def _looked_up(self, owner: Object, name: str, found: object) -> None:
+        """Dynamo guards that an instance has no such attribute itself, and not what its class has."""
+        source = self.source_of(owner)
+        if source is not None:
+            self.guard(source.then("own", name), "presence", MISSING)
+            self.burn((owner.kind, name), found.where if isinstance(found, Closure) else found)
 
 
-def _compared(left: object, op: ast.cmpop, right: object) -> object:
+_IDENTICAL = (Object, ClassObject, Closure, Member, External, bool)
+
+
+def _compared(op: ast.cmpop, left: object, right: object) -> object:
     """Whether a comparison holds, if that is known."""
     if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
         other = right if left is None else left
@@ -387,7 +547,16 @@ def _compared(left: object, op: ast.cmpop, right: object) -> object:
             return UNKNOWN
         return (other is None) is isinstance(op, ast.Is)
     if isinstance(op, ast.Is | ast.IsNot):
+        if isinstance(left, _IDENTICAL) and isinstance(right, _IDENTICAL):
+            same = left == right if isinstance(left, Member | External) else left is right
+            return same is isinstance(op, ast.Is)
         return UNKNOWN
+    if (
+        isinstance(left, Member | External)
+        and type(left) is type(right)
+        and isinstance(op, ast.Eq | ast.NotEq)
+    ):
+        return (left == right) is isinstance(op, ast.Eq)
     if isinstance(right, dict) and isinstance(op, ast.In | ast.NotIn):
         right = [*right]
     if not is_known(left) or not is_known(right):

@@ -1,0 +1,268 @@
+"""Dynamo's guards, and its cache of one compiled function: which calls fit an entry, and why others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dynamo_lint.interpreter.model import MISSING, CompileCall, Site, Source, Tensor, Unknown, guarded_part
+from dynamo_lint.interpreter.sizes import Shape
+
+SIZES = "sizes"
+LENGTH = "[]"
+"""The key under which a change of what a container holds is filed."""
+_Pattern = tuple[tuple[int | str | None, ...] | None, ...]
+"""For each tensor the sizes that an entry expects: a number, the name of a symbol, None for one not known."""
+Resolve = Callable[[Source], object]
+"""The value that a source leads to at the start of a call; MISSING if it leads nowhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """One value that compiled code was specialised for."""
+
+    source: Source
+    what: str
+    """`value`, `length`, `keys`, `presence`, `gradient`, `test` for the outcome of a comparison, or `size`."""
+    expected: object
+    measure: Callable[[object], object]
+    """What is compared, from the value that the source leads to."""
+    site: Site
+    """The use of the value."""
+    doubt: bool
+    root: object
+    """What the way to it begins with: the argument, the file or the function."""
+    time: int
+    """How many compiled calls there had been."""
+
+    def holds(self, value: object) -> bool:
+        """Whether a value passes; one of which nothing is known does."""
+        measured = self.measure(value)
+        if isinstance(measured, Unknown) or isinstance(self.expected, Unknown):
+            return True
+        return type(measured) is type(self.expected) and measured == self.expected
+
+
+def value_of(value: object) -> object:
+    """A constant as it is, anything else by its type."""
+    return guarded_part(value)
+
+
+def length_of(value: object) -> object:
+    """The length of a container, or its type if it has none."""
+    return len(value) if isinstance(value, list | tuple | dict) else guarded_part(value)
+
+
+def keys_of(value: object) -> object:
+    """The keys of a dict, in order."""
+    return tuple(value) if isinstance(value, dict) else guarded_part(value)
+
+
+def presence_of(value: object) -> object:
+    """Whether there is a value."""
+    return value is not MISSING
+
+
+def gradient_of(value: object) -> object:
+    """Whether a tensor requires a gradient."""
+    if isinstance(value, Tensor):
+        return UNKNOWN_GRADIENT if value.grad is None else value.grad
+    return guarded_part(value)
+
+
+def size_of(value: object) -> object:
+    """Whether there is a number: any size will do."""
+    return value is not MISSING
+
+
+UNKNOWN_GRADIENT = Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One compiled version."""
+
+    sizes: _Pattern
+    modes: Mapping[str, object]
+    guards: tuple[Guard, ...] = ()
+    burned: Mapping[object, object] = field(default_factory=dict)
+    """What the code was specialised for without a guard."""
+
+
+@dataclass(slots=True)
+class Cache:
+    """The entries of one compiled function."""
+
+    entries: list[Entry] = field(default_factory=list)
+    seen: dict[tuple[int, int], set[int]] = field(default_factory=dict)
+    """The sizes of each axis of each argument in calls that compiled."""
+    dynamic: set[tuple[int, int]] = field(default_factory=set)
+    scalars: dict[Source, object] = field(default_factory=dict)
+    """The number that a source gave when code was compiled; MISSING once it has given another."""
+
+    def fitting(
+        self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
+    ) -> Entry | None:
+        """The entry that serves a call."""
+        shapes = [tensor.shape for tensor in tensors]
+        for entry in reversed(self.entries):
+            if (
+                entry.modes == modes
+                and _sizes_fit(entry.sizes, shapes)
+                and all(guard.holds(resolve(guard.source)) for guard in entry.guards)
+            ):
+                return entry
+        return None
+
+    def failures(
+        self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
+    ) -> list[str | Guard]:
+        """What does not hold of the entry that is nearest: a mode, the sizes, guards; none for the first call."""
+        shapes = [tensor.shape for tensor in tensors]
+        differences: list[list[str | Guard]] = []
+        for entry in reversed(self.entries):
+            changed: list[str | Guard] = [
+                one for one in {**entry.modes, **modes} if entry.modes.get(one) != modes.get(one)
+            ]
+            if not _sizes_fit(entry.sizes, shapes):
+                changed.append(SIZES)
+            changed += [guard for guard in entry.guards if not guard.holds(resolve(guard.source))]
+            differences.append(changed)
+        return min(differences, key=len) if differences else []
+
+    def varies(self, source: Source, value: object) -> bool:
+        """Whether a number that is compiled in has had another value before, so that it becomes a symbol."""
+        if source not in self.scalars:
+            self.scalars[source] = value
+        elif self.scalars[source] != value:
+            self.scalars[source] = MISSING
+        return self.scalars[source] is MISSING
+
+    def add(
+        self,
+        tensors: Sequence[Tensor],
+        modes: Mapping[str, object],
+        guards: tuple[Guard, ...],
+        burned: Mapping[object, object],
+        *,
+        static: bool,
+        dynamic: bool,
+    ) -> None:
+        """Keep a new version."""
+        pattern: list[tuple[int | str | None, ...] | None] = []
+        for number, tensor in enumerate(tensors):
+            if tensor.shape is None:
+                pattern.append(None)
+                continue
+            axes: list[int | str | None] = []
+            for axis, size in enumerate(tensor.shape):
+                place = (number, axis)
+                marked = axis in tensor.marked or axis - len(tensor.shape) in tensor.marked
+                if size is not None:
+                    known = self.seen.setdefault(place, set())
+                    if marked or (not static and not tensor.static and (dynamic or known - {size})):
+                        self.dynamic.add(place)
+                    known.add(size)
+                turns = place in self.dynamic and size is not None and size > 1
+                axes.append(f"s{size}" if turns else size)
+            pattern.append(tuple(axes))
+        self.entries.append(Entry(tuple(pattern), dict(modes), guards, burned))
+
+
+def _sizes_fit(pattern: _Pattern, shapes: Sequence[Shape | None]) -> bool:
+    """Whether sizes are those of a pattern; a symbol stands for one number of at least 2."""
+    if len(pattern) != len(shapes):
+        return True  # called in another way: that is no matter of sizes
+    bound: dict[str, int] = {}
+    for wanted, shape in zip(pattern, shapes, strict=True):
+        if wanted is None or shape is None:
+            continue
+        if len(wanted) != len(shape):
+            return False
+        for expected, size in zip(wanted, shape, strict=True):
+            if size is None or expected is None:
+                continue
+            if isinstance(expected, str):
+                if size < 2 or bound.setdefault(expected, size) != size:
+                    return False
+            elif expected != size:
+                return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An assignment to an attribute, an item or a name."""
+
+    owner: object
+    site: Site
+    traced: bool
+    """Compiled code makes it."""
+    doubt: bool
+    time: int
+    """How many compiled calls there had been."""
+
+
+@dataclass(slots=True)
+class Trace:
+    """One call of compiled code."""
+
+    cache: Cache
+    compiles: bool
+    """No entry of the cache fits: this call compiles."""
+    entry: object
+    """The function that is compiled; None if it has no code in the project."""
+    names: Mapping[str, object]
+    """The arguments."""
+    static: bool
+    """Numbers never become symbols."""
+    dynamic: bool
+    """Numbers are symbols from the first call."""
+    entered: bool = False
+    """The compiled function itself has begun."""
+    sources: dict[int, tuple[object, Source]] = field(default_factory=dict)
+    """By identity, what was there before the call, and the way to it."""
+    guards: dict[tuple[Source, object], Guard] = field(default_factory=dict)
+    written: dict[tuple[int, object], object] = field(default_factory=dict)
+    """The values of places that the call has assigned."""
+    symbols: dict[Source, bool] = field(default_factory=dict)
+    burned: dict[object, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile:
+    """A compile that one failed guard asked for."""
+
+    guard: Guard
+    target: str
+    """Identity of what is compiled."""
+    called: Site
+    writes: tuple[Write, ...]
+    """The assignments to it, or to what holds it, since the guard was made."""
+    all_writes: int
+    """How many of them compiled code has made in all."""
+    instance: bool
+    """Another instance of the same module is called."""
+    doubt: bool
+    now: object
+    """What was found in place of what the guard expects."""
+    holder: object
+    """What holds it now: an object, a class or a container; None for an argument itself."""
+    key: object
+    """Its name or index in there."""
+    tested: bool
+    """Comparisons or sizes depend on it: more values may compile again."""
+    compile: CompileCall
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A compiled call that uses what has been replaced since, for which there is no guard."""
+
+    what: str
+    site: Site
+    """The use."""
+    called: Site
+    target: str
+    doubt: bool
+    compile: CompileCall

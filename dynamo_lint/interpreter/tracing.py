@@ -1,0 +1,322 @@
+"""What Dynamo does while it traces a compiled call: guards at uses of values, and writes kept for later calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.interpreter.guards import (
+    LENGTH,
+    Guard,
+    Write,
+    gradient_of,
+    keys_of,
+    length_of,
+    presence_of,
+    size_of,
+    value_of,
+)
+from dynamo_lint.interpreter.model import (
+    MISSING,
+    PLAIN,
+    UNKNOWN,
+    ClassObject,
+    Closure,
+    External,
+    Frame,
+    Member,
+    Object,
+    Partial,
+    Site,
+    Source,
+    Sourced,
+    Tensor,
+    Wrapper,
+)
+from dynamo_lint.interpreter.stage import Stage
+from dynamo_lint.program.refs import ClassRef
+
+MEASURES: Mapping[str, Callable[[object], object]] = {
+    "value": value_of,
+    "length": length_of,
+    "keys": keys_of,
+    "presence": presence_of,
+    "gradient": gradient_of,
+    "size": size_of,
+}
+_DEEPEST = 6
+
+
+class Tracing(Stage):
+    """A stage on which compiled code reads values that live longer than a call."""
+
+    __slots__ = ()
+
+    # --- reading ----------------------------------------------------------------------------------------
+
+    def source_of(self, owner: object) -> Source | None:
+        """The way to an object that was there before the call; None outside of compiled code."""
+        trace = self.trace
+        known = trace.sources.get(id(owner)) if trace is not None else None
+        return known[1] if known is not None else None
+
+    def read(self, owner: object, step: str, key: object, value: object) -> object:
+        """A value that is read from an object or a container, with its source while code is compiled."""
+        trace, above = self.trace, self.source_of(owner)
+        if trace is None or above is None:
+            return value
+        for place in self.places(owner, key):
+            if place in trace.written:
+                return trace.written[place]
+        if (id(owner), LENGTH) in trace.written and step == "item":
+            return value
+        return self.sourced(value, above.then(step, key, self.is_static(owner)))
+
+    def sourced(self, value: object, source: Source) -> object:
+        """A value with its source: constants are guarded at their use, all else by its type."""
+        trace = self.trace
+        if trace is None or value is UNKNOWN:
+            return value
+        if isinstance(value, (*PLAIN, Member, External)):
+            return Sourced(value, source)
+        if isinstance(value, tuple) and len(source.steps) < _DEEPEST:
+            parts = tuple(self.sourced(one, source.then("item", n)) for n, one in enumerate(value))
+            trace.sources[id(parts)] = (parts, source)
+            return parts
+        if isinstance(value, Object | Closure | Partial | list | dict | Tensor | ClassObject | Wrapper):
+            trace.sources.setdefault(id(value), (value, source))
+            if isinstance(value, Tensor):
+                self.guard(source, "gradient", value)
+            elif not isinstance(value, ClassObject):
+                self.guard(source, "value", value)
+            if isinstance(value, Closure) and isinstance(value.receiver, Object):
+                trace.sources.setdefault(
+                    id(value.receiver), (value.receiver, source.then("receiver", "", static=True))
+                )
+        return value
+
+    def is_static(self, owner: object) -> bool:
+        """Whether Dynamo takes the integers of an object for constants: those of modules and classes."""
+        return isinstance(owner, ClassObject) or (isinstance(owner, Object) and self.is_module(owner))
+
+    def is_module(self, value: Object) -> bool:
+        """Whether an object is a module of torch, or of the project."""
+        raise NotImplementedError
+
+    # --- guarding ---------------------------------------------------------------------------------------
+
+    def guard(
+        self,
+        source: Source,
+        what: str,
+        value: object,
+        key: object = None,
+        measure: Callable[[object], object] | None = None,
+    ) -> None:
+        """Guard on what a source leads to."""
+        trace = self.trace
+        if trace is None or not trace.compiles or (source, key or what) in trace.guards:
+            return
+        measure = measure or MEASURES[what]
+        trace.guards[source, key or what] = Guard(
+            source,
+            what,
+            measure(value),
+            measure,
+            self.current,
+            self.doubt > 0,
+            trace.names.get(source.name) if source.root == "argument" else None,
+            len(self.met),
+        )
+
+    def length(self, container: object) -> None:
+        """Guard on the length of a list, or on the keys of a dict."""
+        trace, source = self.trace, self.source_of(container)
+        if trace is None or source is None or (id(container), LENGTH) in trace.written:
+            return
+        self.guard(source, "keys" if isinstance(container, dict) else "length", container)
+
+    def free(self, name: str, value: object, around: Frame, frame: Frame) -> object:
+        """The value of a name outside of the compiled code that reads it, with its source."""
+        if around.where.key == MODULE_KEY:
+            return self.sourced(value, Source("global", f"{around.where.path}::{name}", static=True))
+        above = self.source_of(around)
+        if above is None:
+            return value
+        if (id(around), name) in (self.trace.written if self.trace is not None else ()):
+            return value
+        source = (
+            above.then("cell", name) if above.steps or above.root != "closure" else Source("closure", name)
+        )
+        return self.sourced(value, source)
+
+    def entering(self, closure: Closure, frame: Frame) -> None:
+        """Give the arguments of the compiled function, and the names around any other, their sources."""
+        trace = self.trace
+        if trace is None:
+            return
+        source = self.source_of(closure)
+        entry = trace.entry
+        if (
+            not trace.entered
+            and isinstance(entry, Closure)
+            and (entry.where, entry.body) == (closure.where, closure.body)
+        ):
+            trace.entered = True
+            source = Source("closure", "")
+            frame.names |= {
+                name: self.sourced(value, Source("argument", name)) for name, value in frame.names.items()
+            }
+        around = closure.outer
+        while around is not None and source is not None:
+            if not around.traced and around.where.key != MODULE_KEY:
+                trace.sources.setdefault(id(around), (around, source))
+            around = around.outer
+
+    def absent(self, owner: object, step: str, key: object, *, present: bool) -> None:
+        """Guard on whether an object has an attribute, or a dict a key."""
+        source = self.source_of(owner)
+        if source is not None and self.trace is not None and (id(owner), key) not in self.trace.written:
+            self.guard(source.then(step, key), "presence", UNKNOWN if present else MISSING)
+
+    def burn(self, fact: object, value: object) -> None:
+        """Note what code is specialised for without a guard."""
+        if self.trace is not None:
+            self.trace.burned.setdefault(fact, value)
+
+    def use(self, value: object, symbolic: bool = False) -> object:
+        """The plain value of what compiled code uses, which Dynamo guards on; `symbolic`: a number may vary."""
+        match value:
+            case Sourced():
+                return self._used(value, symbolic)
+            case tuple() if self.trace is not None and any(isinstance(one, Sourced | tuple) for one in value):
+                return tuple(self.use(one, symbolic) for one in value)
+            case list() if self.trace is not None and any(isinstance(one, Sourced) for one in value):
+                return [self.use(one, symbolic) for one in value]
+            case slice() if self.trace is not None:
+                return slice(*(self.use(one, symbolic) for one in (value.start, value.stop, value.step)))
+        return value
+
+    def _used(self, value: Sourced, symbolic: bool) -> object:
+        if not (symbolic and self.is_symbol(value)):
+            self.guard(value.source, "value", value.raw)
+        return value.value
+
+    def sized(self, value: object) -> object:
+        """The plain value of a number that a size or an index depends on: some sizes compile again."""
+        if isinstance(value, Sourced) and self.is_symbol(value):
+            self.guard(value.source, "size", value.raw)
+        if isinstance(value, slice):
+            return slice(*(self.sized(one) for one in (value.start, value.stop, value.step)))
+        return self.use(value, symbolic=True)
+
+    def is_symbol(self, value: Sourced) -> bool:
+        """Whether a number is a symbol in the graph, since it has varied before."""
+        trace, raw = self.trace, value.raw
+        if trace is None or type(raw) not in (int, float) or (type(raw) is int and value.source.static):
+            return False
+        if value.source not in trace.symbols:
+            varies = trace.compiles and trace.cache.varies(value.source, raw)
+            trace.symbols[value.source] = not trace.static and (trace.dynamic or varies)
+        return trace.symbols[value.source]
+
+    def compared(self, left: object, right: object, compute: Callable[[object, object], object]) -> object:
+        """The outcome of a comparison: with a symbol in it, Dynamo guards on the outcome alone."""
+        if isinstance(left, Sourced) and not isinstance(right, Sourced | Tensor) and self.is_symbol(left):
+            return self._outcome(left, lambda value: compute(value, right))
+        if isinstance(right, Sourced) and not isinstance(left, Sourced | Tensor) and self.is_symbol(right):
+            return self._outcome(right, lambda value: compute(left, value))
+        tensors = isinstance(left, Tensor) or isinstance(right, Tensor)
+        return compute(self.use(left, symbolic=tensors), self.use(right, symbolic=tensors))
+
+    def _outcome(self, value: Sourced, compute: Callable[[object], object]) -> object:
+        def measure(raw: object) -> object:
+            if not isinstance(raw, int | float):
+                return value_of(raw)
+            return compute(raw if value.compute is None else value.compute(raw))
+
+        key = ("test", self.current, len(self.trace.guards) if self.trace is not None else 0)
+        self.guard(value.source, "test", value.raw, key, measure)
+        return compute(value.value)
+
+    # --- writing ----------------------------------------------------------------------------------------
+
+    def wrote(self, owner: object, key: object, value: object, site: Site | None = None) -> None:
+        """Note an assignment."""
+        trace = self.trace
+        write = Write(owner, site or self.current, trace is not None, self.doubt > 0, len(self.met))
+        self.writes.setdefault((id(owner), key), []).append(write)
+        if trace is not None:
+            trace.written[id(owner), key] = value
+
+    def places(self, owner: object, key: object) -> list[tuple[int, object]]:
+        """Where the value of an attribute or item may have been assigned: there, or in a class of the object."""
+        found = [(id(owner), key)]
+        if isinstance(owner, Object) and isinstance(owner.kind, ClassRef) and key not in owner.attributes:
+            found += [(id(self.class_object(part)), key) for part in self.project.mro(owner.kind)]
+        return found
+
+    # --- resolving --------------------------------------------------------------------------------------
+
+    def resolve(self, source: Source, target: object, names: Mapping[str, object]) -> object:
+        """What a source leads to, before a call of `target` with these arguments; MISSING for nothing."""
+        match source.root:
+            case "argument":
+                value = names.get(source.name, MISSING)
+            case "global":
+                path, _, name = source.name.rpartition("::")
+                value = self.file(path).names.get(name, MISSING)
+            case _:
+                value = _cell(target, source.name)
+        for step, key in source.steps:
+            value = self.stepped(value, step, key)
+        return value
+
+    def stepped(self, value: object, step: str, key: object) -> object:
+        """What one step of a source leads to."""
+        match step, value:
+            case "hook", Object(hooks=hooks) if isinstance(key, int):
+                return hooks[key].function if key < len(hooks) else MISSING
+            case "own", Object(attributes=attributes):
+                return attributes.get(str(key), MISSING)
+            case "attribute", Object() | ClassObject():
+                return self.peek(value, str(key))
+            case "item", list() | tuple() if isinstance(key, int):
+                return value[key] if -len(value) <= key < len(value) else MISSING
+            case "item", dict():
+                return value.get(key, MISSING)
+            case "item", Object():
+                if isinstance(key, int):
+                    return value.items[key] if -len(value.items) <= key < len(value.items) else MISSING
+                return value.attributes.get(str(key), MISSING)
+            case "class", Object(kind=ClassRef() as kind):
+                return self.class_object(kind)
+            case "cell", _:
+                return _cell(value, str(key))
+            case "keyword", Partial(keywords=keywords):
+                return keywords.get(str(key), MISSING)
+            case "positional", Partial(arguments=arguments) if isinstance(key, int):
+                return arguments[key] if key < len(arguments) else MISSING
+            case "function", Partial(function=function):
+                return function
+            case "receiver", Closure(receiver=receiver):
+                return receiver
+            case "target", Wrapper(target=target):
+                return target
+        return MISSING
+
+    def peek(self, owner: Object | ClassObject, name: str) -> object:
+        """The value of an attribute without running any code; MISSING if there is none."""
+        raise NotImplementedError
+
+
+def _cell(value: object, name: str) -> object:
+    """A name around a function."""
+    while isinstance(value, Partial | Wrapper):
+        value = value.function if isinstance(value, Partial) else value.target
+    frame = value.outer if isinstance(value, Closure) else None
+    while frame is not None:
+        if name in frame.names:
+            return frame.names[name]
+        frame = frame.outer
+    return MISSING
