@@ -116,7 +116,7 @@ class Compiled(Expressions):
         self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES)
         for one in failures:
             if isinstance(one, Guard):
-                self.recompiles.append(self._recompile(one, target, call, site, resolve))
+                self.recompiles.append(self._recompile(one, target, function, call, site, resolve))
         trace = Trace(cache, entry is None, function, names, static, dynamic)
         if isinstance(target, Object):
             trace.sources[id(target)] = (target, Source("argument", "self", static=self.is_module(target)))
@@ -137,8 +137,15 @@ class Compiled(Expressions):
         return result.value if isinstance(result, Sourced) else result
 
     def _recompile(
-        self, guard: Guard, target: object, call: CompileCall, site: Site, resolve: Callable[[Source], object]
+        self,
+        guard: Guard,
+        target: object,
+        function: object,
+        call: CompileCall,
+        site: Site,
+        resolve: Callable[[Source], object],
     ) -> Recompile:
+        """What one guard that does not hold says about the state behind it."""
         holder, key = self._holder(guard, resolve)
         since = [
             write
@@ -155,6 +162,7 @@ class Compiled(Expressions):
             site,
             tuple(since),
             sum(write.traced for write in self.writes.get((id(holder), key), ())),
+            isinstance(function, Closure) and function is not guard.entry,
             other and not since,
             guard.doubt or self.doubt > 0,
             resolve(guard.source),
@@ -249,6 +257,8 @@ class Compiled(Expressions):
 
     def code_of(self, target: object, call: CompileCall) -> str:
         """Identity of the code whose cache a call uses."""
+        if call.keyword("isolate_recompiles") is True:
+            return f"{id(target)}"
         if isinstance(target, Object) and isinstance(target.kind, ClassRef):
             forward = self.project.method(target.kind, "forward")
             return forward.id if forward is not None else f"{id(target)}"

@@ -34,6 +34,8 @@ class Guard:
     """What the way to it begins with: the argument, the file or the function."""
     time: int
     """How many compiled calls there had been."""
+    entry: object
+    """The compiled function."""
 
     def holds(self, value: object) -> bool:
         """Whether a value passes; one of which nothing is known does."""
@@ -239,8 +241,10 @@ class Recompile:
     called: Site
     writes: tuple[Write, ...]
     """The assignments to it, or to what holds it, since the guard was made."""
-    all_writes: int
-    """How many of them compiled code has made in all."""
+    written: int
+    """How many assignments compiled code has made to it in all."""
+    fresh: bool
+    """The compiled function has been made anew since."""
     instance: bool
     """Another instance of the same module is called."""
     doubt: bool

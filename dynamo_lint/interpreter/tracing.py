@@ -127,6 +127,7 @@ class Tracing(Stage):
             self.doubt > 0,
             trace.names.get(source.name) if source.root == "argument" else None,
             len(self.met),
+            trace.entry,
         )
 
     def length(self, container: object) -> None:

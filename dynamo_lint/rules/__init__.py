@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.program.refs import Confidence
@@ -50,6 +52,7 @@ from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
 from dynamo_lint.rules.raised_limit import RAISED_LIMIT
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
+from dynamo_lint.rules.recompiles import STATE, recompiles
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
 from dynamo_lint.rules.reset_site import RESET_SITE
 from dynamo_lint.rules.rng_state_in_region import RNG_STATE_IN_REGION
@@ -132,6 +135,7 @@ RULES: tuple[Rule, ...] = (
     DIVERGENT_RANKS,
 )
 
+_BY_CODE = {rule.code: rule for rule in RULES}
 _MOST_CONTEXTS = 8
 """Settings under which all rules are asked; entries with others are judged under those of the program."""
 
@@ -146,7 +150,7 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     eager = {function.id for function in tables.eager}
     discarded: set[tuple[str, int]] = set()
     for rule in RULES:
-        for found in _found(rule, tables, contexts):
+        for found in _found(partial(rule.check, rule), tables, contexts):
             if rule in GUARDED and (found.region in unguarded or found.symbol in eager):
                 continue  # no guard, no recompile: what is left is a stale value
             if rule is DISCARDED_COMPILE_RESULT:
@@ -155,7 +159,24 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
                 continue  # nobody calls what is compiled there
             place = (found.code, found.span.path, found.span.line, found.span.column)
             best[place] = _one_of(best[place], found) if place in best else found
+    for found in _found(partial(recompiles, _BY_CODE), tables, contexts):
+        if found.region not in unguarded and found.symbol not in eager and found.region not in discarded:
+            _join(best, found)
     return sorted(_weighed(best.values()), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
+
+
+def _join(best: dict[tuple[str, str, int, int], Finding], found: Finding) -> None:
+    """Add what a run has shown, unless a rule has said so about the same state already."""
+    name = _bare(found.subject)
+    for place, known in best.items():
+        if known.code in STATE and _bare(known.subject) == name and known.span.path == found.span.path:
+            return
+    best[found.code, found.span.path, found.span.line, found.span.column] = found
+
+
+def _bare(subject: str) -> str:
+    """The last name in the subject of a finding."""
+    return re.split(r"[.:( ]+", subject.rstrip(")"))[-1]
 
 
 def _weighed(findings: Iterable[Finding]) -> list[Finding]:
@@ -189,10 +210,12 @@ def _contexts(tables: Tables, context: Context) -> _Contexts:
     return {place: one if one in kept else found[None] for place, one in found.items()}
 
 
-def _found(rule: Rule, tables: Tables, contexts: _Contexts) -> Iterator[Finding]:
+def _found(
+    check: Callable[[Tables, Context], Iterable[Finding]], tables: Tables, contexts: _Contexts
+) -> Iterator[Finding]:
     """The findings of a rule, each under its own context."""
     for context in dict.fromkeys(contexts.values()):
-        for found in rule.check(rule, tables, context):
+        for found in check(tables, context):
             places = (place for place in (found.symbol, found.region) if place in contexts)
             if contexts[next(places, None)] == context:
                 yield found

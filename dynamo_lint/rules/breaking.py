@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, is_idle, region
-from dynamo_lint.rules.messages import storm
 from dynamo_lint.rules.interpreted import caught, failures
+from dynamo_lint.rules.messages import storm
 from dynamo_lint.state.provenance import Tables
 
 _COSTS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.models.drivers import GRADIENTS, NAMED
 from dynamo_lint.interpreter.model import Met
+from dynamo_lint.models.drivers import GRADIENTS, NAMED
 from dynamo_lint.rules.base import Claim, Context, Rule
 from dynamo_lint.rules.interpreted import stated, turning
 from dynamo_lint.state.provenance import Tables

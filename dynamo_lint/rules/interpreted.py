@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Finding
-from dynamo_lint.program.refs import Position
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.interpreter.model import Met, Site
+from dynamo_lint.program.refs import Position
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.messages import bounded, storm
 from dynamo_lint.state.provenance import Tables

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.interpreter.find import runs
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import (
     Driver,
