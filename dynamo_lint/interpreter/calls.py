@@ -347,6 +347,8 @@ class Calls(Compiled):
             case Object() if name == "compile" and self.is_module(receiver):
                 receiver.compiled, receiver.lost = CompileCall(site, _known(keywords)), None
                 return None
+            case Object() if name == "_replace":
+                return self._replaced(receiver, keywords)
             case Object() if name in {"train", "eval"} and self.is_module(receiver):
                 mode = name == "train" and (self.use(arguments[0]) if arguments else True)
                 for one in receiver.tree():
@@ -386,6 +388,7 @@ class Calls(Compiled):
                     return self.run_eagerly(receiver, arguments, keywords, site)
                 return self.invoke(receiver, arguments, keywords, site)
             case Object() if name in {"append", "add_module", "register_module", "extend"}:
+                self.wrote(receiver, LENGTH, UNKNOWN)
                 self.hold(receiver, arguments[-1:])
                 return receiver
             case list():
@@ -520,6 +523,8 @@ class Calls(Compiled):
                 self.class_attributes.setdefault(ref, {})[name] = held
                 self.wrote(owner, name, plain if not isinstance(value, Sourced) else value, site)
             case Tensor() if name == "requires_grad":
+                if self.trace is not None:
+                    self.trace.compiles = False  # Dynamo breaks the graph
                 owner.grad = held if isinstance(held, bool) else None
                 self.wrote(owner, name, held, site)
 
@@ -632,6 +637,8 @@ class Calls(Compiled):
         if mode.value is None and not all(map(is_setting, given)):
             return Manager({}, site) if mode.manager else None  # to what, nothing shows
         value = mode.value if mode.value is not None else ", ".join(map(spelled, given))
+        if keywords.get("enabled") is False:
+            value = mode.default or value
         if mode.manager:
             value = {"True": "grad", "False": "no_grad"}.get(value, value)
         manager = Manager({mode.name: value}, site)
@@ -666,6 +673,8 @@ class Calls(Compiled):
                 return self._has(first, arguments[1])
             case "builtins", "vars" if isinstance(first, Object):
                 return Method(first, "__dict__")
+            case "dataclasses", "replace" if isinstance(first, Object):
+                return self._replaced(first, keywords)
             case "types", "SimpleNamespace":
                 return Object("types.SimpleNamespace", dict(keywords))
             case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):
@@ -722,6 +731,11 @@ class Calls(Compiled):
             case "os" | "os.environ", _:
                 return self._environment(name, arguments, site)
         return UNKNOWN
+
+    def _replaced(self, value: Object, changes: dict[str, object]) -> Object:
+        """A copy of a plain object with other values of some attributes."""
+        held = {name: self.read(value, "attribute", name, one) for name, one in value.attributes.items()}
+        return Object(value.kind, {name: self.use_raw(one) for name, one in (held | changes).items()})
 
     def _is_instance(self, value: object, kinds: object) -> object:
         """Whether a value is of a class, or of one of several."""

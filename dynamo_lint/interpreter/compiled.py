@@ -114,8 +114,10 @@ class Compiled(Expressions):
         self.resets.clear()
         changed = self.settings.get(why, (None, None))[1] if why is not None else None
         self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES)
-        for one in failures:
-            if isinstance(one, Guard):
+        failed = [one for one in failures if isinstance(one, Guard)]
+        telling = [one for one in failed if one.what != "gradient"]
+        for one in telling or failed:
+            if why is None or telling:
                 self.recompiles.append(self._recompile(one, target, function, call, site, resolve))
         trace = Trace(cache, entry is None, function, names, static, dynamic)
         if isinstance(target, Object):
@@ -155,7 +157,6 @@ class Compiled(Expressions):
         ]
         root = resolve(Source(guard.source.root, guard.source.name))
         other = isinstance(root, Object) and root is not guard.root and self.is_module(root)
-        newest = self.caches[self.code_of(target, call)].entries[-1]
         return Recompile(
             guard,
             self.unit_of(target),
@@ -168,8 +169,7 @@ class Compiled(Expressions):
             resolve(guard.source),
             holder,
             key,
-            guard.what in {"test", "size"}
-            or any(one.source == guard.source and one.what in {"test", "size"} for one in newest.guards),
+            self.caches[self.code_of(target, call)],
             call,
         )
 

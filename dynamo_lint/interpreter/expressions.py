@@ -326,7 +326,8 @@ class Expressions(Tracing):
         """The values that iterating yields, one after the other."""
         if self.trace is not None:
             value = self.use(value) if isinstance(value, Sourced) else value
-            self.length(value)
+            if isinstance(value, list | tuple | dict | Object):
+                self.length(value)
         match value:
             case list() if self.trace is not None:
                 for number, one in enumerate(value):
@@ -518,7 +519,8 @@ class Expressions(Tracing):
             kind = self.project.method_kind(method)
             receiver: Object | ClassObject | None = owner if isinstance(owner, Object) else None
             if kind == "classmethod" and isinstance(owner, Object) and isinstance(owner.kind, ClassRef):
-                receiver = self.class_object(owner.kind)
+                own = self.read(owner, "class", "", self.class_object(owner.kind))
+                receiver = own if isinstance(own, ClassObject) else None
             elif kind == "classmethod":
                 receiver = owner
             return self.method(method, None if kind == "staticmethod" else receiver)

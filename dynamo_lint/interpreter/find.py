@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
-from dynamo_lint.interpreter.guards import Recompile, Stale, Write
-from dynamo_lint.interpreter.model import ClassObject, Closure, Exhausted, Failed, Met, Object
+from dynamo_lint.interpreter.guards import Recompile, Stale
+from dynamo_lint.interpreter.model import PLAIN, ClassObject, Closure, Exhausted, Failed, Met, Object
 from dynamo_lint.interpreter.stage import Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
@@ -26,6 +27,8 @@ _MOST = 400
 _STEPS = 150_000
 """Steps that all of them may take."""
 _PROBE = "probe_"
+_ENOUGH = 3
+"""Assignments after which a guard on the value would have failed."""
 _CALLS = 12
 """Calls that are made of what a probe gives."""
 
@@ -38,7 +41,8 @@ class Run:
     """The compiled calls in order."""
     recompiles: tuple[Recompile, ...]
     stale: tuple[Stale, ...]
-    writes: Mapping[tuple[int, object], Sequence[Write]]
+    idle: frozenset[tuple[str, int]]
+    """The lines of compiled code that assign known values on which no guard ever fails."""
     tried: bool
     """It is a test."""
 
@@ -65,7 +69,22 @@ def _runs(tables: Tables) -> Iterator[Run]:
         steps += stage.steps
         tried = in_tests(root.path)
         met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
-        yield Run(met, tuple(stage.recompiles), tuple(stage.stale), stage.writes, tried)
+        yield Run(met, tuple(stage.recompiles), tuple(stage.stale), _idle(stage), tried)
+
+
+def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
+    """The lines of compiled code that assign known values on which no guard ever fails."""
+    traced = [
+        write
+        for place, writes in stage.writes.items()
+        for write in writes
+        if write.traced and place in stage.looked_at
+    ]
+    failed = {write.site.place for one in stage.recompiles for write in one.writes}
+    known = {write.site.place for write in traced if isinstance(write.value, PLAIN) and not write.doubt}
+    unknown = {write.site.place for write in traced if not isinstance(write.value, PLAIN) or write.doubt}
+    often = Counter(write.site.place for write in traced)
+    return frozenset(place for place in known - unknown - failed if often[place] >= _ENOUGH)
 
 
 def _run(stage: Runner, root: FunctionRef) -> None:

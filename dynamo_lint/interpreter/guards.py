@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dynamo_lint.interpreter.model import MISSING, CompileCall, Site, Source, Tensor, Unknown, guarded_part
+from dynamo_lint.interpreter.model import (
+    MISSING,
+    CompileCall,
+    Object,
+    Site,
+    Source,
+    Tensor,
+    Unknown,
+    guarded_part,
+)
 from dynamo_lint.interpreter.sizes import Shape
 
 SIZES = "sizes"
@@ -52,6 +61,8 @@ def value_of(value: object) -> object:
 
 def length_of(value: object) -> object:
     """The length of a container, or its type if it has none."""
+    if isinstance(value, Object):
+        return len(value.items)
     return len(value) if isinstance(value, list | tuple | dict) else guarded_part(value)
 
 
@@ -101,6 +112,8 @@ class Cache:
     dynamic: set[tuple[int, int]] = field(default_factory=set)
     scalars: dict[Source, object] = field(default_factory=dict)
     """The number that a source gave when code was compiled; MISSING once it has given another."""
+    unknown: set[Source] = field(default_factory=set)
+    """The sources that led to a value of which nothing is known in some call."""
 
     def fitting(
         self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
@@ -111,10 +124,16 @@ class Cache:
             if (
                 entry.modes == modes
                 and _sizes_fit(entry.sizes, shapes)
-                and all(guard.holds(resolve(guard.source)) for guard in entry.guards)
+                and all(self._holds(guard, resolve) for guard in entry.guards)
             ):
                 return entry
         return None
+
+    def _holds(self, guard: Guard, resolve: Resolve) -> bool:
+        value = resolve(guard.source)
+        if isinstance(value, Unknown):
+            self.unknown.add(guard.source)
+        return guard.holds(value)
 
     def failures(
         self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
@@ -197,6 +216,7 @@ class Write:
     """An assignment to an attribute, an item or a name."""
 
     owner: object
+    value: object
     site: Site
     traced: bool
     """Compiled code makes it."""
@@ -254,9 +274,17 @@ class Recompile:
     """What holds it now: an object, a class or a container; None for an argument itself."""
     key: object
     """Its name or index in there."""
-    tested: bool
-    """Comparisons or sizes depend on it: more values may compile again."""
+    cache: Cache
     compile: CompileCall
+
+    @property
+    def tested(self) -> bool:
+        """Whether comparisons or sizes depend on it: more values may compile again."""
+        return any(
+            guard.source == self.guard.source and guard.what in {"test", "size"}
+            for entry in self.cache.entries
+            for guard in entry.guards
+        )
 
 
 @dataclass(frozen=True, slots=True)

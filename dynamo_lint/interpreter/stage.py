@@ -36,6 +36,7 @@ STANCE = "stance"
 SUPPRESS = f"{CONFIGURATION}.suppress_errors"
 AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
 STATIC = f"{CONFIGURATION}.assume_static_by_default"
+UNSPEC_INT = f"{CONFIGURATION}.allow_unspec_int_on_nn_module"
 _STEPS = 20_000
 """Statements and calls that one run may take."""
 DEEPEST = 24
@@ -80,6 +81,8 @@ class Stage:
     """The statement, or the header of the one, that is being run."""
     writes: dict[tuple[int, object], list[Write]] = field(default_factory=dict)
     """By the identity of what holds it and the name or index in there."""
+    looked_at: set[tuple[int, object]] = field(default_factory=set)
+    """The places whose value compiled code has read at the start of a call, filed like `writes`."""
     classes: dict[ClassRef, ClassObject] = field(default_factory=dict)
     class_attributes: dict[ClassRef, dict[str, object]] = field(default_factory=dict)
     """What has been assigned to classes."""

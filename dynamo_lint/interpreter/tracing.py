@@ -25,6 +25,7 @@ from dynamo_lint.interpreter.model import (
     External,
     Frame,
     Member,
+    Method,
     Object,
     Partial,
     Site,
@@ -33,7 +34,7 @@ from dynamo_lint.interpreter.model import (
     Tensor,
     Wrapper,
 )
-from dynamo_lint.interpreter.stage import Stage
+from dynamo_lint.interpreter.stage import UNSPEC_INT, Stage
 from dynamo_lint.program.refs import ClassRef
 
 MEASURES: Mapping[str, Callable[[object], object]] = {
@@ -70,6 +71,7 @@ class Tracing(Stage):
                 return trace.written[place]
         if (id(owner), LENGTH) in trace.written and step == "item":
             return value
+        self.looked_at.update(self.places(owner, key))
         return self.sourced(value, above.then(step, key, self.is_static(owner)))
 
     def sourced(self, value: object, source: Source) -> object:
@@ -134,6 +136,8 @@ class Tracing(Stage):
         """Guard on the length of a list, or on the keys of a dict."""
         trace, source = self.trace, self.source_of(container)
         if trace is None or source is None or (id(container), LENGTH) in trace.written:
+            return
+        if isinstance(container, Object) and container.attributes and not container.items:
             return
         self.guard(source, "keys" if isinstance(container, dict) else "length", container)
 
@@ -214,7 +218,13 @@ class Tracing(Stage):
     def is_symbol(self, value: Sourced) -> bool:
         """Whether a number is a symbol in the graph, since it has varied before."""
         trace, raw = self.trace, value.raw
-        if trace is None or type(raw) not in (int, float) or (type(raw) is int and value.source.static):
+        if trace is None or type(raw) not in (int, float):
+            return False
+        if (
+            type(raw) is int
+            and value.source.static
+            and not (value.source.root != "global" and self.on(UNSPEC_INT))
+        ):
             return False
         if value.source not in trace.symbols:
             varies = trace.compiles and trace.cache.varies(value.source, raw)
@@ -245,7 +255,7 @@ class Tracing(Stage):
     def wrote(self, owner: object, key: object, value: object, site: Site | None = None) -> None:
         """Note an assignment."""
         trace = self.trace
-        write = Write(owner, site or self.current, trace is not None, self.doubt > 0, len(self.met))
+        write = Write(owner, value, site or self.current, trace is not None, self.doubt > 0, len(self.met))
         self.writes.setdefault((id(owner), key), []).append(write)
         if trace is not None:
             trace.written[id(owner), key] = value
@@ -304,7 +314,7 @@ class Tracing(Stage):
                 return receiver
             case "target", Wrapper(target=target):
                 return target
-        return MISSING
+        return UNKNOWN if value is UNKNOWN or isinstance(value, Method) else MISSING
 
     def peek(self, owner: Object | ClassObject, name: str) -> object:
         """The value of an attribute without running any code; MISSING if there is none."""

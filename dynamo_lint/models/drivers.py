@@ -11,6 +11,7 @@ from dynamo_lint.toml import tomllib
 
 _DATA: dict[str, Any] = tomllib.loads((files("dynamo_lint.models") / "drivers.toml").read_text("utf-8"))
 GRADIENTS = "gradient mode"
+AUTOCAST = "autocast"
 
 
 @dataclass(frozen=True, slots=True)

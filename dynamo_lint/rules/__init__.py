@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -52,7 +51,7 @@ from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
 from dynamo_lint.rules.raised_limit import RAISED_LIMIT
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
-from dynamo_lint.rules.recompiles import STATE, recompiles
+from dynamo_lint.rules.recompiles import idle_lines, joined, recompiles
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
 from dynamo_lint.rules.reset_site import RESET_SITE
 from dynamo_lint.rules.rng_state_in_region import RNG_STATE_IN_REGION
@@ -159,24 +158,13 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
                 continue  # nobody calls what is compiled there
             place = (found.code, found.span.path, found.span.line, found.span.column)
             best[place] = _one_of(best[place], found) if place in best else found
-    for found in _found(partial(recompiles, _BY_CODE), tables, contexts):
-        if found.region not in unguarded and found.symbol not in eager and found.region not in discarded:
-            _join(best, found)
-    return sorted(_weighed(best.values()), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
-
-
-def _join(best: dict[tuple[str, str, int, int], Finding], found: Finding) -> None:
-    """Add what a run has shown, unless a rule has said so about the same state already."""
-    name = _bare(found.subject)
-    for place, known in best.items():
-        if known.code in STATE and _bare(known.subject) == name and known.span.path == found.span.path:
-            return
-    best[found.code, found.span.path, found.span.line, found.span.column] = found
-
-
-def _bare(subject: str) -> str:
-    """The last name in the subject of a finding."""
-    return re.split(r"[.:( ]+", subject.rstrip(")"))[-1]
+    shown = [
+        found
+        for found in _found(partial(recompiles, _BY_CODE), tables, contexts)
+        if found.region not in unguarded and found.symbol not in eager and found.region not in discarded
+    ]
+    whole = joined(best.values(), shown, idle_lines(tables))
+    return sorted(_weighed(whole), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
 
 
 def _weighed(findings: Iterable[Finding]) -> list[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.interpreter.model import Met
-from dynamo_lint.models.drivers import GRADIENTS, NAMED
+from dynamo_lint.models.drivers import AUTOCAST, GRADIENTS, NAMED
 from dynamo_lint.rules.base import Claim, Context, Rule
 from dynamo_lint.rules.interpreted import stated, turning
 from dynamo_lint.state.provenance import Tables
@@ -31,8 +31,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def _flip(met: Met) -> str:
-    """The state that a call finds changed, but for that of gradients, which DYN110 is about."""
-    return met.what if met.what in NAMED and met.what != GRADIENTS else ""
+    """The state that a call finds changed, but for those that DYN110 is about."""
+    return met.what if met.what in NAMED and met.what not in (GRADIENTS, AUTOCAST) else ""
 
 
 GLOBAL_STATE_FLIP = Rule("DYN509", "global-state-flip", check)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.models.drivers import GRADIENTS
+from dynamo_lint.models.drivers import AUTOCAST, GRADIENTS
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import Driver, Visit, drivers, loops_over, position, root_name, targets
 from dynamo_lint.rules.interpreted import stated, turning
@@ -54,17 +54,18 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def _interpreted(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """A gradient mode that some calls of a program have and others have not: a warm-up under `no_grad`."""
-    for one in turning(tables, lambda met: GRADIENTS if met.what == GRADIENTS else ""):
+    """A mode that some calls of a program have and others have not: a warm-up under `no_grad`."""
+    for one in turning(tables, lambda met: met.what if met.what in (GRADIENTS, AUTOCAST) else ""):
         effect, entries = one.effect(context)
+        what = one.met[-1].what
         claim = Claim(
-            message=f"{GRADIENTS} differs between calls of the compiled code, and Dynamo guards on it",
+            message=f"{what} differs between calls of the compiled code, and Dynamo guards on it",
             cost=one.cost(context, "it"),
             effect=effect,
             entries=entries,
-            subject=f"{one.site.where.id}: {GRADIENTS}",
+            subject=f"{one.site.where.id}: {what}",
             advice="accept the extra compile, or keep the mode the same for all compiled calls",
-            step=f"changes {GRADIENTS}",
+            step=f"changes {what}",
         )
         yield stated(rule, tables, context, one.site, claim, one.met[-1])
 

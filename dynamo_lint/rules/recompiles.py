@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.interpreter.find import Run, runs
@@ -27,8 +28,6 @@ from dynamo_lint.state.provenance import Tables
 
 STATE = frozenset({f"DYN{number}" for number in (*range(101, 111), 203, 305)})
 """The codes of findings about state that Dynamo guards on."""
-_ENOUGH = 3
-"""Compiled calls after which what was not seen to change does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +82,8 @@ def _code(group: list[Recompile]) -> str:
         return "DYN108" if _kind(last.now) != _kind(last.guard.expected) else "DYN107"
     if source.root == "argument" and not source.static and not hot:
         return "DYN109"
+    if what == "presence" and source.steps[-1][0] == "own" and not hot:
+        return "DYN102"
     if what in {"length", "keys"}:
         return "DYN105"
     if source.root == "closure" and not hot:
@@ -137,7 +138,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         message=_MESSAGES[rule.code].format(name=name, region=region),
         cost=cost,
         effect=effect,
-        entries=entries,
+        entries=entries if last.guard.source not in last.cache.unknown else None,
         subject=subject(last),
         advice=_ADVICE[rule.code].format(name=name),
         step=f"changes `{name}`",
@@ -234,3 +235,73 @@ def subject(one: Recompile) -> str:
     if one.key != LENGTH and isinstance(owner, ClassRef):
         return f"{owner.name}.{one.key}"
     return f"{name_of(one.target)}: {names[-1] if names else spelled(source)}"
+
+
+def idle_lines(tables: Tables) -> frozenset[tuple[str, int]]:
+    """The lines of compiled code whose assignments never make a run compile again, in any program."""
+    found = runs(tables)
+    failed = {write.site.place for run in found for one in run.recompiles for write in one.writes}
+    return frozenset().union(*(run.idle for run in found)) - failed
+
+
+def joined(
+    findings: Iterable[Finding], shown: Iterable[Finding], idle: frozenset[tuple[str, int]]
+) -> list[Finding]:
+    """The findings of the rules, without those that a run refutes, and what only a run has shown.
+
+    Where both speak of the same state, the rule knows the line and the edit, and the run what it costs.
+    """
+    known = [one for one in findings if one.code != "DYN101" or (one.span.path, one.span.line) not in idle]
+    found: list[Finding] = []
+    for one in shown:
+        same = [n for n, other in enumerate(known) if _is_same(other, one)]
+        for n in same:
+            if one.entries is None and one.effect != "storm":
+                continue  # what it was later is not known
+            if known[n].code in _COSTED and known[n].effect in _COUNTED and one.effect in _COUNTED:
+                known[n] = _with_cost(known[n], one)
+        if not same and not any(_explains(other, one) for other in known):
+            found.append(one)
+    return [*known, *found]
+
+
+_COSTED = frozenset({"DYN101", "DYN102", "DYN109"})
+_COUNTED = frozenset({"storm", "per-value", "once"})
+
+
+def _with_cost(known: Finding, shown: Finding) -> Finding:
+    many = known.effect != "once"
+    if known.effect == shown.effect or (many and shown.effect != "once"):
+        return known
+    if known.effect == "per-value" and known.code != "DYN102":
+        return known  # a flag or a text: a rule knows how many values it has
+    severity = "note" if "note" in (known.severity, shown.severity) else shown.severity
+    return replace(known, effect=shown.effect, entries=shown.entries, cost=shown.cost, severity=severity)
+
+
+def _is_same(known: Finding, shown: Finding) -> bool:
+    """Whether two findings are about the same state."""
+    return (
+        known.code in STATE
+        and known.span.path == shown.span.path
+        and _name(known.subject) == _name(shown.subject)
+        and known.subject.endswith(")") is shown.subject.endswith(")")
+    )
+
+
+def _explains(known: Finding, shown: Finding) -> bool:
+    """Whether a finding leaves nothing to say: of the same line, of the mode, of one compile beside many."""
+    if known.span.path == shown.span.path and known.span.line == shown.span.line:
+        return True
+    if known.unit != shown.unit and known.span.path != shown.span.path:
+        return False
+    if shown.code == "DYN106" and known.code == "DYN111":
+        return True
+    if shown.effect == "once" or shown.code == "DYN110":
+        return (known.code in STATE and known.unit == shown.unit) or known.code == shown.code == "DYN110"
+    return shown.effect == "per-instance" == known.effect and known.unit == shown.unit
+
+
+def _name(subject: str) -> str:
+    """The last name in the subject of a finding."""
+    return re.split(r"[.:( ]+", subject.rstrip(")"))[-1]

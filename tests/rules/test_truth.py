@@ -10,19 +10,11 @@ from dynamo_lint.rules import RULES
 from tests.truths import THEMES, Case, cases, claims
 
 DISAGREEMENTS: dict[str, str] = {
-    "blocks: a number in a copied config": "says nothing",
-    "blocks: a number computed from a name": "says nothing",
     "blocks: a factory of functions with a number each": "says nothing",
-    "containers: a module list that grows between calls": "says nothing",
     "graph_breaks: an error that leaves the region": "says nothing",
     "graph_breaks: a hook that was registered at set-up and prints": "says nothing",
     "lazy: a growing cache of keys": "says DYN103 once",
-    "lazy: a default on a config, which gets the attribute later": "says nothing",
     "lazy: absence by index error": "says nothing",
-    "outside: the rate of a dropout module that a schedule sets": "says nothing",
-    "outside: a dtype that alternates": "says nothing",
-    "outside: a lambda that closes over the step": "says nothing",
-    "outside: a method replaced after the first calls": "says nothing",
     "scalars: a step copied from an argument": "says DYN109 once",
 }
 """Programs about which the linter is still wrong, and how; about everything else it must be right."""
