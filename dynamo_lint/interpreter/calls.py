@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import math
 from collections.abc import Iterator, Mapping
 from itertools import chain, cycle, islice, repeat
@@ -25,6 +26,7 @@ from dynamo_lint.interpreter.model import (
     Frame,
     Hook,
     Manager,
+    Measured,
     Member,
     Method,
     Object,
@@ -39,7 +41,7 @@ from dynamo_lint.interpreter.model import (
 from dynamo_lint.interpreter.sizes import made
 from dynamo_lint.interpreter.stage import DEEPEST
 from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
-from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, STANCE
+from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 _ITSELF = frozenset(
@@ -140,8 +142,7 @@ class Calls(Compiled):
         """Run a function of the project; a generator runs while it is asked."""
         if closure.body is not None:
             frame = Frame(closure.where, outer=closure.outer, traced=self.trace is not None)
-            names = [one.arg for one in closure.body.args.args]
-            frame.names |= dict(zip(names, arguments, strict=False)) | keywords
+            frame.names |= self._defaults(closure) | _of_lambda(closure.body, arguments, keywords)
             self.entering(closure, frame)
             return self.value(closure.body.body, frame)
         body = self.bodies.of(closure.where)
@@ -153,7 +154,7 @@ class Calls(Compiled):
         function = self.project.function(closure.where)
         frame = Frame(closure.where, outer=closure.outer, owner=self.project.owner(closure.where))
         given = [closure.receiver, *arguments] if closure.receiver is not None else arguments
-        frame.names |= _bound(function, given, keywords)
+        frame.names |= _bound(function, given, keywords, self._defaults(closure))
         frame.traced = self.trace is not None
         self.entering(closure, frame)
         running = self.function(body, frame)
@@ -170,6 +171,10 @@ class Calls(Compiled):
             self.depth -= 1
             self.trace, self.current = trace, current
         return frame.result
+
+    def _defaults(self, closure: Closure) -> dict[str, object]:
+        """The defaults of a function: Dynamo takes the integers among them for constants."""
+        return {name: self.read(closure, "default", name, value) for name, value in closure.defaults.items()}
 
     def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run the body of a function; what it yields."""
@@ -270,16 +275,20 @@ class Calls(Compiled):
         if isinstance(target, Object):
             names["self"] = target
             function = self.forward_of(target)
+        elif isinstance(target, Method):
+            names["self"] = target.receiver
         while isinstance(function, Wrapper | Decorated | Unwrapped | Partial):
             if isinstance(function, Partial):
                 arguments, keywords = [*function.arguments, *arguments], {**function.keywords, **keywords}
             function = function.function if isinstance(function, Decorated | Partial) else function.target
         if isinstance(function, Closure):
+            if function.receiver is not None:
+                names["self"] = function.receiver
             given = [function.receiver, *arguments] if function.receiver is not None else arguments
             if function.body is None:
-                names |= _bound(self.project.function(function.where), given, keywords)
+                names |= _bound(self.project.function(function.where), given, keywords, function.defaults)
             else:
-                names |= dict(zip([one.arg for one in function.body.args.args], given, strict=False))
+                names |= function.defaults | _of_lambda(function.body, given, keywords)
         return function, names
 
     def forward_of(self, target: Object) -> object:
@@ -374,11 +383,26 @@ class Calls(Compiled):
                 if not isinstance(key, str):
                     return UNKNOWN
                 return inner.attributes.get(key, arguments[1] if len(arguments) > 1 else None)
+            case Object(kind=str() as kind) if kind.startswith(OPTIMIZERS):
+                return self._of_optimizer(receiver, name)
             case Object() if name in _ITSELF:
                 return receiver
             case Object() if name in {"children", "modules", "named_children", "named_modules"}:
-                parts = receiver.tree() if "modules" in name else [*receiver.parts()]
-                return [("", one) for one in parts] if name.startswith("named") else parts
+                if name.startswith("named"):
+                    return [*_named(receiver, deep="modules" in name)]
+                return receiver.tree() if "modules" in name else [*receiver.parts()]
+            case Object() if name in {"register_buffer", "register_parameter"} and len(arguments) > 1:
+                if isinstance(key := self.use(arguments[0]), str):
+                    self.assign(receiver, key, arguments[1], site)
+                return None
+            case Object() if name in {"get_submodule", "get_parameter", "get_buffer"} and arguments:
+                found: object = receiver
+                for part in str(self.use(arguments[0])).split("."):
+                    if isinstance(found, Object) and part.isdecimal() and int(part) < len(found.items):
+                        found = self.read(found, "item", int(part), found.items[int(part)])
+                    else:
+                        found = self.attribute(found, part, site)
+                return found
             case Object() if name in {"values", "items"}:
                 held = receiver.attributes
                 return [*(held.values() if name == "values" else held.items())]
@@ -408,11 +432,20 @@ class Calls(Compiled):
         if name == "requires_grad_":
             self.assign(tensor, "requires_grad", given[0] if given else True, self.current)
             return tensor
+        if name in {"item", "tolist"}:
+            if self.trace is not None:
+                self.trace.compiles = False  # Dynamo breaks the graph
+            return self.measured()
         result = sizes.method(tensor, name, given)
         if name in {"detach", "detach_"} and isinstance(result, Tensor):
             result.grad = False
             return result
         return self.tracked(result, [tensor, *given, *named.values()])
+
+    def measured(self) -> Measured:
+        """A number that tensors decide."""
+        self.draws += 1
+        return Measured(1 + self.draws / 64)
 
     def _operands(
         self, name: str, arguments: list[object], keywords: dict[str, object]
@@ -558,6 +591,13 @@ class Calls(Compiled):
             one in NAMES["containers"] for one in self.project.external_bases(receiver.kind)
         ):
             self.hold(receiver, arguments)
+        elif name == "__init__" and any(
+            one.startswith(OPTIMIZERS) for one in self.project.external_bases(receiver.kind)
+        ):
+            options = arguments[1] if len(arguments) > 1 else keywords.get("defaults", {})
+            self._grouped(
+                receiver, arguments[0] if arguments else UNKNOWN, options if isinstance(options, dict) else {}
+            )
         elif name == "compile" and self.is_module(receiver):
             return None
         elif name in _ITSELF:
@@ -578,7 +618,7 @@ class Calls(Compiled):
             if given is None:
                 return Partial(External(dotted), [], keywords)
             if isinstance(given, Closure) and given.disabled and given.receiver is None:
-                given = Closure(given.where, given.outer, None, given.body)
+                given = Closure(given.where, given.outer, None, given.body, False, given.defaults)
             return Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
         if dotted in NAMES["disable"]:
             return Partial(External(dotted), [], keywords) if first is None else _disabled(first)
@@ -605,6 +645,12 @@ class Calls(Compiled):
             given |= first if isinstance(first, dict) else {}
             given |= {first: arguments[1]} if isinstance(first, str) and len(arguments) > 1 else {}
             return Manager({f"{CONFIGURATION}.{name}": value for name, value in given.items()}, site)
+        if dotted.startswith(OPTIMIZERS):
+            return self._optimizer(dotted, arguments, keywords)
+        if dotted in NAMES["parameter"]:
+            wanted = arguments[1] if len(arguments) > 1 else keywords.get("requires_grad", True)
+            shape = first.shape if isinstance(first, Tensor) else None
+            return Tensor(shape, grad=wanted if isinstance(wanted, bool) else None)
         if dotted.startswith(MODULES) and dotted.rpartition(".")[2][:1].isupper():
             held = Object(dotted)
             if dotted.rpartition(".")[2] in NAMES["training"]:
@@ -614,6 +660,49 @@ class Calls(Compiled):
         if dotted.startswith("torch."):
             return self._operation(dotted, arguments, keywords)
         return self._python(dotted, arguments, keywords, site)
+
+    def _optimizer(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
+        """An optimizer of torch with the options of its one group, or a schedule with its optimizer."""
+        made = Object(dotted)
+        first = arguments[0] if arguments else UNKNOWN
+        if isinstance(first, Object) and "param_groups" in first.attributes:
+            made.attributes |= {"optimizer": first, "lambda": arguments[1] if len(arguments) > 1 else UNKNOWN}
+            return made
+        self._grouped(made, first, {"lr": arguments[1] if len(arguments) > 1 else 0.001} | keywords)
+        return made
+
+    def _grouped(self, optimizer: Object, parameters: object, options: dict[str, object]) -> None:
+        """Give an optimizer its groups of parameters."""
+        given = [*islice(self.each(parameters), _LONGEST)]
+        groups = [one for one in given if isinstance(one, dict)] or [{"params": given}]
+        optimizer.attributes |= {
+            "param_groups": [options | group for group in groups],
+            "defaults": options,
+            "state": {},
+        }
+
+    def _of_optimizer(self, optimizer: Object, name: str) -> object:
+        """Call a method of an optimizer or a schedule of torch: a step reads the options, a schedule sets rates."""
+        owner = optimizer.attributes.get("optimizer")
+        if name == "step" and isinstance(owner, Object):
+            groups = owner.attributes.get("param_groups")
+            count = optimizer.attributes["last_epoch"] = self.binary(
+                optimizer.attributes.get("last_epoch", 0), ast.Add(), 1
+            )
+            for group in groups if isinstance(groups, list) else ():
+                if isinstance(group, dict) and isinstance(group.get("lr"), float | int):
+                    base = group.setdefault("initial_lr", group["lr"])
+                    rate = self.invoke(optimizer.attributes["lambda"], [count], {}, self.current)
+                    self.put(
+                        group,
+                        "lr",
+                        self.binary(base, ast.Mult(), rate if is_known(rate) else self.measured()),
+                    )
+        elif name == "step":
+            for group in self.each(self.attribute(optimizer, "param_groups", self.current)):
+                for option in [*group] if isinstance(group, dict) else ():
+                    self.use(self.item(group, option))
+        return None
 
     def _operation(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
         """Call a function of torch."""
@@ -679,11 +768,7 @@ class Calls(Compiled):
                 return Object("types.SimpleNamespace", dict(keywords))
             case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):
                 held = arguments[1]
-                return (
-                    Closure(first.where, first.outer, held, first.body)
-                    if isinstance(held, Object)
-                    else UNKNOWN
-                )
+                return first.bound(held) if isinstance(held, Object) else UNKNOWN
             case "collections", "OrderedDict" if not arguments:
                 return dict(keywords)
             case "collections", "deque":
@@ -701,6 +786,21 @@ class Calls(Compiled):
             case "builtins", "min" | "max" | "sum":
                 values = arguments if len(arguments) > 1 else [*islice(self.each(first), _LONGEST)]
                 return _reduced(name, values)
+            case "builtins", "float" | "int" if isinstance(first, Tensor):
+                return self.measured()
+            case "builtins", "id" if isinstance(first, Object | Closure | list | dict | Tensor):
+                return id(first)
+            case "builtins", "any" | "all":
+                answers = [self.truth(one) for one in islice(self.each(first), _LONGEST)]
+                ends = name == "any"
+                return ends if ends in answers else UNKNOWN if None in answers else not ends
+            case "builtins", "round" | "divmod" | "pow" if all(
+                isinstance(one, int | float) for one in arguments
+            ):
+                return _of_builtin(name, arguments)
+            case "builtins.object", "__setattr__" if len(arguments) == 3 and isinstance(arguments[1], str):
+                self._shadow(first, arguments[1], arguments[2], site)
+                return None
             case "builtins", "int" | "float" | "str" | "bool" | "abs":
                 return _cast(name, first)
             case "builtins", "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
@@ -731,6 +831,16 @@ class Calls(Compiled):
             case "os" | "os.environ", _:
                 return self._environment(name, arguments, site)
         return UNKNOWN
+
+    def _shadow(self, owner: object, name: str, value: object, site: Site) -> None:
+        """Assign an attribute past `Module.__setattr__`: Dynamo goes on with the module of that name."""
+        if (
+            isinstance(owner, Object)
+            and self.is_module(owner)
+            and isinstance(owner.attributes.get(name), Object)
+        ):
+            owner.shadowed.add(name)
+        self.assign(owner, name, value, site)
 
     def _replaced(self, value: Object, changes: dict[str, object]) -> Object:
         """A copy of a plain object with other values of some attributes."""
@@ -786,7 +896,7 @@ class Calls(Compiled):
             case "range":
                 known = [one for one in arguments if isinstance(one, int) and abs(one) < _LARGEST]
                 whole = len(known) == len(arguments) and 0 < len(known) < 4 and (len(known) < 3 or known[2])
-                return range(*known) if whole else (number for number in range(3))
+                return range(*known) if whole else self.rounds(range(ROUNDS))
             case "enumerate":
                 start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
                 return enumerate(self.each(first), start if isinstance(start, int) else 0)
@@ -842,6 +952,20 @@ class Calls(Compiled):
         raise NotImplementedError
 
 
+def _named(module: Object, deep: bool, above: str = "") -> Iterator[tuple[str, Object]]:
+    """The modules in a module with the ways to them, itself first if that is asked for."""
+    if deep:
+        yield above, module
+    parts = [*module.attributes.items(), *enumerate(module.items)]
+    for name, part in parts:
+        if isinstance(part, Object) and (deep or not above):
+            way = f"{above}.{name}" if above else str(name)
+            if deep:
+                yield from _named(part, deep, way)
+            else:
+                yield way, part
+
+
 def _ordered(name: str, values: list[object]) -> object:
     """A list of what was iterated over, sorted or reversed if that is asked for and can be told."""
     numbers = [one for one in values if isinstance(one, int | float)]
@@ -864,6 +988,14 @@ def _of_math(name: str, values: list[object]) -> object:
     except (AttributeError, ArithmeticError, ValueError, TypeError):
         return UNKNOWN
     return found if isinstance(found, int | float) and abs(found) < _LARGEST else UNKNOWN
+
+
+def _of_builtin(name: str, values: list[object]) -> object:
+    try:
+        found = getattr(builtins, name)(*values)
+    except (ArithmeticError, ValueError, TypeError):
+        return UNKNOWN
+    return found if is_known(found) else UNKNOWN
 
 
 def _of_text(text: str, name: str, arguments: list[object]) -> object:
@@ -889,6 +1021,10 @@ def _cast(name: str, value: object) -> object:
         if name == "int":
             return int(value) if value.isascii() and value.isdecimal() and len(value) < 9 else UNKNOWN
         return value if name == "str" else bool(value) if name == "bool" else UNKNOWN
+    if isinstance(value, Member):
+        return f"{value.kind.name}.{value.name}" if name == "str" else UNKNOWN
+    if isinstance(value, Measured):
+        return value if name in {"float", "abs", "int"} else UNKNOWN
     if not isinstance(value, int | float) or not abs(value) < _LARGEST:
         return UNKNOWN
     match name:
@@ -925,25 +1061,39 @@ def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def _bound(function: Function, given: list[object], keywords: Mapping[str, object]) -> dict[str, object]:
+def _bound(
+    function: Function, given: list[object], keywords: Mapping[str, object], defaults: Mapping[str, object]
+) -> dict[str, object]:
     """The parameters of a function with the values that a call gives them."""
     names: dict[str, object] = {}
     positional = [one.name for one in function.parameters if one.kind == "positional"]
+    named = {one.name for one in function.parameters if one.kind in {"positional", "keyword"}}
     for one in function.parameters:
-        known = isinstance(one.default, ir.Constant)
-        names[one.name] = one.default.value if known and isinstance(one.default, ir.Constant) else UNKNOWN
+        constant = one.default.value if isinstance(one.default, ir.Constant) else UNKNOWN
+        names[one.name] = defaults.get(one.name, constant)
         if one.kind == "vararg":
             names[one.name] = tuple(given[len(positional) :])
         elif one.kind == "kwarg":
-            names[one.name] = {key: value for key, value in keywords.items() if key not in positional}
+            names[one.name] = {key: value for key, value in keywords.items() if key not in named}
     names |= dict(zip(positional, given, strict=False))
-    names |= {key: value for key, value in keywords.items() if key in names}
+    names |= {key: value for key, value in keywords.items() if key in named}
     return names
+
+
+def _of_lambda(body: ast.Lambda, given: list[object], keywords: Mapping[str, object]) -> dict[str, object]:
+    """The parameters of a lambda with the values that a call gives them."""
+    names: dict[str, object] = dict(zip([one.arg for one in body.args.args], given, strict=False))
+    if body.args.vararg is not None:
+        names[body.args.vararg.arg] = tuple(given[len(body.args.args) :])
+    if body.args.kwarg is not None:
+        names[body.args.kwarg.arg] = dict(keywords)
+        return names
+    return names | dict(keywords)
 
 
 def _disabled(given: object) -> object:
     if isinstance(given, Closure):
-        return Closure(given.where, given.outer, given.receiver, given.body, disabled=True)
+        return Closure(given.where, given.outer, given.receiver, given.body, True, given.defaults)
     return given
 
 

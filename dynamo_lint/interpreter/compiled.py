@@ -120,8 +120,9 @@ class Compiled(Expressions):
             if why is None or telling:
                 self.recompiles.append(self._recompile(one, target, function, call, site, resolve))
         trace = Trace(cache, entry is None, function, names, static, dynamic)
-        if isinstance(target, Object):
-            trace.sources[id(target)] = (target, Source("argument", "self", static=self.is_module(target)))
+        owner = names.get("self")
+        if isinstance(owner, Object):
+            trace.sources[id(owner)] = (owner, Source("argument", "self", static=self.is_module(owner)))
         before, self.trace = (self.trace, self.current), trace
         try:
             result = self.run_eagerly(target, arguments, keywords, site)
@@ -131,11 +132,9 @@ class Compiled(Expressions):
                 guards = tuple(trace.guards.values())
                 cache.add(tensors, modes, guards, trace.burned, static=static, dynamic=dynamic)
         if entry is not None:
-            for fact, found in trace.burned.items():
-                if entry.burned.get(fact, found) != found:
-                    self.stale.append(
-                        Stale(str(fact), site, site, self.unit_of(target), self.doubt > 0, call)
-                    )
+            for fact, (what, found, use) in trace.burned.items():
+                if fact in entry.burned and entry.burned[fact][1] != found:
+                    self.stale.append(Stale(what, use, site, self.unit_of(target), self.doubt > 0, call))
         return result.value if isinstance(result, Sourced) else result
 
     def _recompile(
@@ -162,7 +161,7 @@ class Compiled(Expressions):
             self.unit_of(target),
             site,
             tuple(since),
-            sum(write.traced for write in self.writes.get((id(holder), key), ())),
+            self.writes.setdefault((id(holder), key), []),
             isinstance(function, Closure) and function is not guard.entry,
             other and not since,
             guard.doubt or self.doubt > 0,

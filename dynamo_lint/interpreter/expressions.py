@@ -21,6 +21,7 @@ from dynamo_lint.interpreter.model import (
     FileValue,
     Frame,
     Manager,
+    Measured,
     Member,
     Method,
     Object,
@@ -120,7 +121,24 @@ class Expressions(Tracing):
         return frame.names[node.target.id]
 
     def _Lambda(self, node: ast.Lambda, frame: Frame) -> object:
-        return Closure(frame.where, frame, body=node)
+        return Closure(frame.where, frame, body=node, defaults=self.defaults(node.args, frame))
+
+    def defaults(self, arguments: ast.arguments, frame: Frame) -> dict[str, object]:
+        """The values of the defaults of a function."""
+        positional = [*arguments.posonlyargs, *arguments.args]
+        given = zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)
+        named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        return {one.arg: self.value(value, frame) for one, value in (*given, *named) if value is not None}
+
+    def _DictComp(self, node: ast.DictComp, frame: Frame) -> object:
+        inner = Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced)
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        found: dict[object, object] = {}
+        for one in self._comprehended(node.generators, pair, inner):
+            if isinstance(one, tuple):
+                key = self.use(one[0])
+                found[key if is_key(key) else id(one)] = one[1]
+        return found
 
     def _Await(self, node: ast.Await, frame: Frame) -> object:
         return self.value(node.value, frame)
@@ -179,7 +197,17 @@ class Expressions(Tracing):
         if compute is not None and isinstance(left, int | float) and isinstance(right, int | float):
             defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
             small = max(abs(left), abs(right)) < _LARGEST
-            return compute(left, right) if defined and small else UNKNOWN  # type: ignore[arg-type]
+            result = compute(left, right) if defined and small else UNKNOWN  # type: ignore[arg-type]
+            measured = isinstance(left, Measured) or isinstance(right, Measured)
+            return Measured(result) if measured and isinstance(result, int | float) else result
+        if isinstance(op, ast.Mod) and isinstance(left, str):
+            return f"{left}{right}" if is_known(right) else UNKNOWN
+        if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
+            return (left + right)[:_LONGEST]
+        if isinstance(op, ast.Pow) and isinstance(left, float) and isinstance(right, int | float):
+            return left**right if 0 < left < 64 and abs(right) < 64 else UNKNOWN
+        if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
+            return left | right
         if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int):
             return left**right if abs(left) < 64 and 0 <= right < 8 else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, list | tuple) and type(left) is type(right):
@@ -278,6 +306,8 @@ class Expressions(Tracing):
             return answer if isinstance(answer, bool) else None
         if isinstance(value, list | dict):
             self.length(value)
+        if isinstance(value, Measured):
+            return None
         if isinstance(value, (*PLAIN, list, tuple, dict)):
             return bool(value)
         return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
@@ -289,7 +319,7 @@ class Expressions(Tracing):
 
     def item(self, value: object, index: object) -> object:
         """The value of `value[index]`."""
-        value = self.use(value)
+        value = self.use(value) if isinstance(value, Sourced) else value
         index = self.sized(index) if isinstance(value, Tensor) else self.use(index)
         found = self._item(value, index)
         if self.trace is None or found is UNKNOWN or not isinstance(value, Object | list | dict):
@@ -302,6 +332,10 @@ class Expressions(Tracing):
         match value:
             case Tensor():
                 return self.tracked(indexed(value, index), [value])
+            case Object(kind=ClassRef() as kind) if (
+                method := self.project.method(kind, "__getitem__")
+            ) is not None:
+                return self.invoke(Closure(method, self.file(method.path), value), [index], {}, self.current)
             case Object(attributes=attributes) if isinstance(index, str):
                 return attributes.get(index, UNKNOWN)
             case Object(items=items):
@@ -352,7 +386,16 @@ class Expressions(Tracing):
             case Tensor(shape=(int() as length, *rest)):
                 yield from (self.tracked(Tensor(tuple(rest)), [value]) for _ in range(min(length, ROUNDS)))
             case _:
-                yield from (UNKNOWN for _ in range(_UNSEEN))
+                yield from self.rounds(UNKNOWN for _ in range(ROUNDS))
+
+    def rounds(self, values: Iterable[object]) -> Iterator[object]:
+        """The first of values whose number is not known: more as long as each round compiles something."""
+        compiled = len(self.recompiles)
+        for number, one in enumerate(values):
+            if number >= _UNSEEN and len(self.recompiles) == compiled:
+                return
+            compiled = len(self.recompiles)
+            yield one
 
     def held_in(self, container: Object) -> Iterator[object]:
         """The keys of a dict of modules."""
@@ -370,14 +413,18 @@ class Expressions(Tracing):
 
     def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> object:
         return list(
-            self._comprehended(node.generators, node.elt, Frame(frame.where, outer=frame, owner=frame.owner))
+            self._comprehended(
+                node.generators,
+                node.elt,
+                Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced),
+            )
         )
 
     _SetComp = _ListComp
 
     def _GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> object:
         return self._comprehended(
-            node.generators, node.elt, Frame(frame.where, outer=frame, owner=frame.owner)
+            node.generators, node.elt, Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced)
         )
 
     def _comprehended(
@@ -435,6 +482,12 @@ class Expressions(Tracing):
                     "args": tuple(owner.arguments),
                     "keywords": owner.keywords,
                 }.get(name, UNKNOWN)
+            case Closure() if name in owner.attributes:
+                return self.read(owner, "attribute", name, owner.attributes[name])
+            case Closure() if name == "__name__":
+                return owner.where.key.rpartition(".")[2]
+            case Closure() if name == "__self__" and owner.receiver is not None:
+                return owner.receiver
             case Tensor() if name == "shape" and owner.shape is not None:
                 return tuple(UNKNOWN if size is None else size for size in owner.shape)
             case Tensor() if name == "requires_grad" and owner.grad is not None:
@@ -445,6 +498,8 @@ class Expressions(Tracing):
 
     def _of_object(self, owner: Object, name: str, site: Site) -> object:
         if name in owner.attributes:
+            if isinstance(owner.attributes[name], Object):
+                self.burn(owner, name, name in owner.shadowed)
             return self.read(owner, "attribute", name, owner.attributes[name])
         if name == "__class__":
             if not isinstance(owner.kind, ClassRef):
@@ -460,6 +515,10 @@ class Expressions(Tracing):
         if replaced is MISSING and method is not None and self.project.method_kind(method) == "property":
             return self.invoke(Closure(method, self.file(method.path), owner), [], {}, site)
         found = self._of_class(owner.kind, name, owner)
+        if found is UNKNOWN and self.peek(owner, name) is MISSING:
+            asked = self.project.method(owner.kind, "__getattr__")
+            if asked is not None and not name.startswith("__"):
+                return self.invoke(Closure(asked, self.file(asked.path), owner), [name], {}, site)
         if found is UNKNOWN:
             known = self.peek(owner, name)
             return Method(owner, name) if known is MISSING else self.read(owner, "attribute", name, known)
@@ -525,7 +584,7 @@ class Expressions(Tracing):
                 receiver = owner
             return self.method(method, None if kind == "staticmethod" else receiver)
         if isinstance(found, Closure) and isinstance(owner, Object) and found.receiver is None:
-            return Closure(found.where, found.outer, owner, found.body)
+            return found.bound(owner)
         if found is MISSING:
             return UNKNOWN
         return found if isinstance(owner, Object) else self.read(owner, "attribute", name, found)
@@ -535,7 +594,7 @@ class Expressions(Tracing):
         source = self.source_of(owner)
         if source is not None:
             self.guard(source.then("own", name), "presence", MISSING)
-            self.burn((owner.kind, name), found.where if isinstance(found, Closure) else found)
+            self.burn(owner, name, found.where if isinstance(found, Closure) else found)
 
 
 _IDENTICAL = (Object, ClassObject, Closure, Member, External, bool)
@@ -561,7 +620,7 @@ def _compared(op: ast.cmpop, left: object, right: object) -> object:
         return (left == right) is isinstance(op, ast.Eq)
     if isinstance(right, dict) and isinstance(op, ast.In | ast.NotIn):
         right = [*right]
-    if not is_known(left) or not is_known(right):
+    if not is_known(left) or not is_known(right) or isinstance(left, Measured) or isinstance(right, Measured):
         return UNKNOWN
     try:
         return bool(_COMPARISONS[type(op)](left, right))

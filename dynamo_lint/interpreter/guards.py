@@ -22,6 +22,8 @@ LENGTH = "[]"
 """The key under which a change of what a container holds is filed."""
 _Pattern = tuple[tuple[int | str | None, ...] | None, ...]
 """For each tensor the sizes that an entry expects: a number, the name of a symbol, None for one not known."""
+Burned = Mapping[tuple[int, str], tuple[str, object, Site]]
+"""By the identity of an object and the name of an attribute: what people call it, what was found, and where."""
 Resolve = Callable[[Source], object]
 """The value that a source leads to at the start of a call; MISSING if it leads nowhere."""
 
@@ -98,7 +100,7 @@ class Entry:
     sizes: _Pattern
     modes: Mapping[str, object]
     guards: tuple[Guard, ...] = ()
-    burned: Mapping[object, object] = field(default_factory=dict)
+    burned: Burned = field(default_factory=dict)
     """What the code was specialised for without a guard."""
 
 
@@ -164,7 +166,7 @@ class Cache:
         tensors: Sequence[Tensor],
         modes: Mapping[str, object],
         guards: tuple[Guard, ...],
-        burned: Mapping[object, object],
+        burned: Burned,
         *,
         static: bool,
         dynamic: bool,
@@ -248,7 +250,7 @@ class Trace:
     written: dict[tuple[int, object], object] = field(default_factory=dict)
     """The values of places that the call has assigned."""
     symbols: dict[Source, bool] = field(default_factory=dict)
-    burned: dict[object, object] = field(default_factory=dict)
+    burned: dict[tuple[int, str], tuple[str, object, Site]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +263,8 @@ class Recompile:
     called: Site
     writes: tuple[Write, ...]
     """The assignments to it, or to what holds it, since the guard was made."""
-    written: int
-    """How many assignments compiled code has made to it in all."""
+    history: Sequence[Write]
+    """All assignments to it, up to the end of the run."""
     fresh: bool
     """The compiled function has been made anew since."""
     instance: bool
@@ -276,6 +278,11 @@ class Recompile:
     """Its name or index in there."""
     cache: Cache
     compile: CompileCall
+
+    @property
+    def written(self) -> int:
+        """How many assignments compiled code has made to it."""
+        return sum(write.traced for write in self.history)
 
     @property
     def tested(self) -> bool:

@@ -72,6 +72,12 @@ class Member:
     value: object = field(default=None, compare=False)
 
 
+class Measured(float):
+    """A number that tensors decide: other in every call, and no test of it is decided here."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True, eq=False)
 class Sourced:
     """A constant that compiled code has read and not used yet: Dynamo guards at the use."""
@@ -150,6 +156,8 @@ class Object:
     complete: bool = True
     """All that it holds is known."""
     hooks: list[Hook] = field(default_factory=list)
+    shadowed: set[str] = field(default_factory=set)
+    """Its modules that an attribute hides which was set past `Module.__setattr__`."""
 
     def parts(self) -> Iterator[Object]:
         """The objects that it holds directly."""
@@ -194,6 +202,15 @@ class Closure:
     receiver: Object | ClassObject | None = None
     body: ast.Lambda | None = None
     disabled: bool = False
+    defaults: dict[str, object] = field(default_factory=dict)
+    """The values of defaults, from where the function is defined."""
+    attributes: dict[str, object] = field(default_factory=dict)
+
+    def bound(self, receiver: Object | ClassObject | None) -> Closure:
+        """The function as a method of an object."""
+        return Closure(
+            self.where, self.outer, receiver, self.body, self.disabled, self.defaults, self.attributes
+        )
 
 
 @dataclass(slots=True, eq=False)

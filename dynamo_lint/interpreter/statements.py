@@ -13,12 +13,14 @@ from dynamo_lint.interpreter.calls import Calls, is_setting, spelled
 from dynamo_lint.interpreter.expressions import ROUNDS, is_key
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.model import (
+    MISSING,
     UNKNOWN,
     Catcher,
     ClassObject,
     Closure,
     External,
     Failed,
+    FileValue,
     Frame,
     Manager,
     Member,
@@ -116,7 +118,13 @@ class Runner(Calls):
 
     def _AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
         before = self.value(node.target, frame)
-        self.bind(node.target, self.binary(before, node.op, self.value(node.value, frame)), frame)
+        added = self.value(node.value, frame)
+        if isinstance(before, list) and isinstance(node.op, ast.Add):
+            self.length(before)
+            before += islice(self.each(added), ROUNDS)
+            self.wrote(before, LENGTH, UNKNOWN)
+            return
+        self.bind(node.target, self.binary(before, node.op, added), frame)
 
     def bind(self, target: ast.expr, value: object, frame: Frame) -> None:
         """Assign a value to a target."""
@@ -179,12 +187,28 @@ class Runner(Calls):
                     self.set(key, value, site)
                 elif is_setting(value):
                     self.set(key, spelled(value), site)
+            case Object(kind=ClassRef() as kind) if (setter := self._setter(kind, name)) is not None:
+                self.invoke(Closure(setter, self.file(setter.path), owner), [value], {}, site)
             case Object() | ClassObject() | Tensor():
                 self.assign(owner, name, value, site)
+            case FileValue(path):
+                self.file(path).names[name] = self.use_raw(value)
+                self.wrote(self.file(path), name, value, site)
+            case Closure():
+                owner.attributes[name] = self.use_raw(value)
+                self.wrote(owner, name, value, site)
             case Unwrapped() if name == "forward":
                 owner.changed = True
             case Wrapper(target=Object() as target) | Unwrapped(target=Object() as target):
                 self.assign(target, name, value, site)
+
+    def _setter(self, kind: ClassRef, name: str) -> FunctionRef | None:
+        """The setter of a property."""
+        getter = self.project.method(kind, name)
+        if getter is None or "property" not in self.project.method_kind(getter):
+            return None
+        setter = FunctionRef(getter.path, f"{getter.key}@setter")
+        return setter if setter.key in self.project.files[getter.path].functions else None
 
     def _Return(self, node: ast.Return, frame: Frame) -> None:
         value = self.value(node.value, frame) if node.value is not None else None
@@ -209,10 +233,17 @@ class Runner(Calls):
         for target in node.targets:
             if isinstance(target, ast.Name):
                 frame.names.pop(target.id, None)
-            elif isinstance(target, ast.Subscript) and self.value(target.value, frame) == External(
-                "os.environ"
-            ):
-                self.settings.pop(f"os.environ.{self.value(target.slice, frame)}", None)
+            elif isinstance(target, ast.Attribute):
+                owner = self.value(target.value, frame)
+                if isinstance(owner, Object) and target.attr in owner.attributes:
+                    del owner.attributes[target.attr]
+                    self.wrote(owner, target.attr, MISSING)
+            elif isinstance(target, ast.Subscript):
+                owner, key = self.value(target.value, frame), self.use(self.value(target.slice, frame))
+                if owner == External("os.environ"):
+                    self.settings.pop(f"os.environ.{key}", None)
+                elif isinstance(owner, dict | list):
+                    self.invoke(Method(owner, "pop"), [key], {}, self.current)
 
     def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
         functions = self.project.files[frame.where.path].functions
@@ -220,7 +251,9 @@ class Runner(Calls):
         if key is None:
             return
         where = FunctionRef(frame.where.path, key)
-        value: object = Closure(where, frame, disabled=where in self.disabled)
+        value: object = Closure(
+            where, frame, disabled=where in self.disabled, defaults=self.defaults(node.args, frame)
+        )
         for decorator in reversed(node.decorator_list):
             made = self.value(decorator, frame)
             site = Site(frame.where, decorator)
@@ -280,10 +313,13 @@ class Runner(Calls):
     _AsyncFor = _For
 
     def _While(self, node: ast.While, frame: Frame) -> Iterator[object]:
+        compiled = len(self.recompiles)
         for number in range(ROUNDS):
+            before = len(self.recompiles)
             truth = self.truth(self.value(node.test, frame))
-            if truth is False or (truth is None and number > 2):
+            if truth is False or (truth is None and number > 2 and before == compiled):
                 return
+            compiled = before
             try:
                 yield from self.block(node.body, frame)
             except _Break:
@@ -295,12 +331,15 @@ class Runner(Calls):
         entered: list[object] = []
         closed = False
         for item in node.items:
-            value = self.value(item.context_expr, frame)
-            if isinstance(value, Manager) and not value.before:
-                self.enter(value)
-            elif isinstance(value, Iterator):  # what a `contextmanager` of the project yields
-                next(value, None)
-            entered.append(value)
+            manager = value = self.value(item.context_expr, frame)
+            entered.append(manager)
+            if isinstance(manager, Manager) and not manager.before:
+                self.enter(manager)
+            elif isinstance(manager, Iterator):  # what a `contextmanager` of the project yields
+                value = next(manager, None)
+            elif isinstance(manager, Object):
+                enter = self.attribute(manager, "__enter__", self.current)
+                value = self.invoke(enter, [], {}, self.current) if isinstance(enter, Closure) else manager
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, frame)
         try:
@@ -320,6 +359,10 @@ class Runner(Calls):
                     self.leave(one)
                 elif isinstance(one, Iterator) and not closed:
                     next(one, None)
+                elif isinstance(one, Object) and not closed:
+                    leave = self.attribute(one, "__exit__", self.current)
+                    if isinstance(leave, Closure):
+                        self.invoke(leave, [None, None, None], {}, self.current)
 
     _AsyncWith = _With
 

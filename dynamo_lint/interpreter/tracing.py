@@ -184,10 +184,11 @@ class Tracing(Stage):
         if source is not None and self.trace is not None and (id(owner), key) not in self.trace.written:
             self.guard(source.then(step, key), "presence", UNKNOWN if present else MISSING)
 
-    def burn(self, fact: object, value: object) -> None:
+    def burn(self, owner: Object, name: str, value: object) -> None:
         """Note what code is specialised for without a guard."""
         if self.trace is not None:
-            self.trace.burned.setdefault(fact, value)
+            kind = owner.kind if isinstance(owner.kind, str) else owner.kind.name
+            self.trace.burned.setdefault((id(owner), name), (f"{kind}.{name}", value, self.current))
 
     def use(self, value: object, symbolic: bool = False) -> object:
         """The plain value of what compiled code uses, which Dynamo guards on; `symbolic`: a number may vary."""
@@ -218,7 +219,7 @@ class Tracing(Stage):
     def is_symbol(self, value: Sourced) -> bool:
         """Whether a number is a symbol in the graph, since it has varied before."""
         trace, raw = self.trace, value.raw
-        if trace is None or type(raw) not in (int, float):
+        if trace is None or not isinstance(raw, int | float) or isinstance(raw, bool):
             return False
         if (
             type(raw) is int
@@ -292,6 +293,10 @@ class Tracing(Stage):
                 return attributes.get(str(key), MISSING)
             case "attribute", Object() | ClassObject():
                 return self.peek(value, str(key))
+            case "attribute", Closure(attributes=attributes):
+                return attributes.get(str(key), MISSING)
+            case "default", Closure(defaults=defaults):
+                return defaults.get(str(key), MISSING)
             case "item", list() | tuple() if isinstance(key, int):
                 return value[key] if -len(value) <= key < len(value) else MISSING
             case "item", dict():

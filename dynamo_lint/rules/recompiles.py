@@ -76,11 +76,11 @@ def _code(group: list[Recompile]) -> str:
     last = group[-1]
     source, what = last.guard.source, last.guard.what
     hot = any(write.traced for one in group for write in one.writes)
-    if what == "gradient" or last.key == "training":
+    if (what == "gradient" and isinstance(last.now, Tensor)) or last.key == "training":
         return "DYN110"
     if last.instance:
         return "DYN108" if _kind(last.now) != _kind(last.guard.expected) else "DYN107"
-    if source.root == "argument" and not source.static and not hot:
+    if source.root == "argument" and source.name != "self" and not source.static and not hot:
         return "DYN109"
     if what == "presence" and source.steps[-1][0] == "own" and not hot:
         return "DYN102"
@@ -229,6 +229,12 @@ def subject(one: Recompile) -> str:
     if one.holder is None or one.holder is MISSING:
         region = name_of(one.target)
         return f"{region}({source.name})" if source.root == "argument" else source.name.rpartition("::")[2]
+    if (
+        source.root == "argument"
+        and source.name != "self"
+        and all(step == "item" for step, _ in source.steps)
+    ):
+        return f"{name_of(one.target)}({source.name})"
     names = [key for step, key in source.steps if step in {"attribute", "own"}]
     holder = one.holder
     owner = holder.ref if isinstance(holder, ClassObject) else getattr(holder, "kind", None)
@@ -298,7 +304,8 @@ def _explains(known: Finding, shown: Finding) -> bool:
     if shown.code == "DYN106" and known.code == "DYN111":
         return True
     if shown.effect == "once" or shown.code == "DYN110":
-        return (known.code in STATE and known.unit == shown.unit) or known.code == shown.code == "DYN110"
+        near = known.unit == shown.unit or (known.region is not None and known.region == shown.region)
+        return (known.code in STATE and near) or known.code == shown.code == "DYN110"
     return shown.effect == "per-instance" == known.effect and known.unit == shown.unit
 
 
