@@ -31,6 +31,8 @@ from dynamo_lint.interpreter.model import (
     Tensor,
     Unwrapped,
     Wrapper,
+    is_key,
+    is_known,
 )
 from dynamo_lint.interpreter.sizes import combined, indexed
 from dynamo_lint.interpreter.tracing import Tracing
@@ -63,18 +65,6 @@ _COMPARISONS: dict[type, Callable[[object, object], bool]] = {
     ast.In: lambda one, others: one in others,  # type: ignore[operator]
     ast.NotIn: lambda one, others: one not in others,  # type: ignore[operator]
 }
-
-
-def is_known(value: object) -> bool:
-    """Whether a value is a number, a text, None, or a container of such."""
-    if isinstance(value, list | tuple):
-        return len(value) <= _LONGEST and all(map(is_known, value))
-    return isinstance(value, PLAIN)
-
-
-def is_key(value: object) -> bool:
-    """Whether a value is a number, a text, None, or a tuple of such: it can be looked up."""
-    return isinstance(value, PLAIN) or (isinstance(value, tuple) and all(map(is_key, value)))
 
 
 class Expressions(Tracing):

@@ -1,4 +1,4 @@
-"""Dynamo's guards, and its cache of one compiled function: which calls fit an entry, and why others do not."""
+"""Dynamo's guards, and its cache of a compiled function: which calls an entry serves, and why no others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LENGTH = "[]"
 _Pattern = tuple[tuple[int | str | None, ...] | None, ...]
 """For each tensor the sizes that an entry expects: a number, the name of a symbol, None for one not known."""
 Burned = Mapping[tuple[int, str], tuple[str, object, Site]]
-"""By the identity of an object and the name of an attribute: what people call it, what was found, and where."""
+"""By an object's identity and the name of an attribute: its full name, what was found, and where."""
 Resolve = Callable[[Source], object]
 """The value that a source leads to at the start of a call; MISSING if it leads nowhere."""
 
@@ -34,7 +34,7 @@ class Guard:
 
     source: Source
     what: str
-    """`value`, `length`, `keys`, `presence`, `gradient`, `test` for the outcome of a comparison, or `size`."""
+    """`value`, `length`, `keys`, `presence`, `gradient`, `size`, or `test` for a comparison's outcome."""
     expected: object
     measure: Callable[[object], object]
     """What is compared, from the value that the source leads to."""
@@ -140,7 +140,7 @@ class Cache:
     def failures(
         self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
     ) -> list[str | Guard]:
-        """What does not hold of the entry that is nearest: a mode, the sizes, guards; none for the first call."""
+        """What does not hold of the nearest entry: a mode, the sizes, guards; nothing for the first call."""
         shapes = [tensor.shape for tensor in tensors]
         differences: list[list[str | Guard]] = []
         for entry in reversed(self.entries):

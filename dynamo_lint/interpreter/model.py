@@ -346,3 +346,19 @@ def guarded_part(value: object) -> object:
         case Sourced():
             return guarded_part(value.value)
     return ("type", type(value).__name__)
+
+
+_LONGEST = 512
+"""Elements of a container that are looked at."""
+
+
+def is_known(value: object) -> bool:
+    """Whether a value is a number, a text, None, or a container of such."""
+    if isinstance(value, list | tuple):
+        return len(value) <= _LONGEST and all(map(is_known, value))
+    return isinstance(value, PLAIN)
+
+
+def is_key(value: object) -> bool:
+    """Whether a value is a number, a text, None, or a tuple of such: it can be looked up."""
+    return isinstance(value, PLAIN) or (isinstance(value, tuple) and all(map(is_key, value)))

@@ -9,9 +9,10 @@ from dataclasses import replace
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.interpreter.calls import Calls, is_setting, spelled
-from dynamo_lint.interpreter.expressions import ROUNDS, is_key
+from dynamo_lint.interpreter.calls import Calls
+from dynamo_lint.interpreter.expressions import ROUNDS
 from dynamo_lint.interpreter.guards import LENGTH
+from dynamo_lint.interpreter.library import is_setting, spelled
 from dynamo_lint.interpreter.model import (
     MISSING,
     UNKNOWN,
@@ -28,7 +29,6 @@ from dynamo_lint.interpreter.model import (
     Method,
     Object,
     Site,
-    Sourced,
     Tensor,
     Unwrapped,
     Wrapper,
@@ -155,28 +155,6 @@ class Runner(Calls):
             self.wrote(home, name, value)
             value = self.use_raw(value)
         home.names[name] = value
-
-    def put(self, container: object, key: object, value: object) -> None:
-        """Assign an item of a list, a dict or a container of modules."""
-        held = self.use_raw(value) if isinstance(value, Sourced) and self.source_of(container) else value
-        match container:
-            case Object(attributes=attributes) if isinstance(key, str):
-                attributes[key] = held
-                self.wrote(container, key, value)
-            case Object(items=items) if isinstance(key, int) and -len(items) <= key < len(items):
-                items[key] = held
-                self.wrote(container, key, value)
-            case list() if isinstance(key, int) and -len(container) <= key < len(container):
-                container[key] = held
-                self.wrote(container, key, value)
-            case dict() if is_key(key):
-                if key not in container:
-                    self.length(container)
-                    self.wrote(container, LENGTH, UNKNOWN)
-                container[key] = held
-                self.wrote(container, key, value)
-            case Method(Object() as owner, "__dict__") if isinstance(key, str):
-                self.assign(owner, key, value, self.current)
 
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute: of an object, or a setting of torch."""

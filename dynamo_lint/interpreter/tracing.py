@@ -1,4 +1,4 @@
-"""What Dynamo does while it traces a compiled call: guards at uses of values, and writes kept for later calls."""
+"""What Dynamo does while it traces a compiled call: guards at the uses of values, and writes that last."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from dynamo_lint.interpreter.model import (
     Sourced,
     Tensor,
     Wrapper,
+    is_key,
 )
 from dynamo_lint.interpreter.stage import UNSPEC_INT, Stage
 from dynamo_lint.program.refs import ClassRef
@@ -191,7 +192,7 @@ class Tracing(Stage):
             self.trace.burned.setdefault((id(owner), name), (f"{kind}.{name}", value, self.current))
 
     def use(self, value: object, symbolic: bool = False) -> object:
-        """The plain value of what compiled code uses, which Dynamo guards on; `symbolic`: a number may vary."""
+        """The plain value of what compiled code uses, guarded; with `symbolic`, a number may vary."""
         match value:
             case Sourced():
                 return self._used(value, symbolic)
@@ -261,8 +262,58 @@ class Tracing(Stage):
         if trace is not None:
             trace.written[id(owner), key] = value
 
+    def assign(self, owner: object, name: str, value: object, site: Site) -> None:
+        """Assign an attribute of an object, a class or a tensor."""
+        plain = self.use(
+            value, symbolic=not isinstance(value, Sourced) or value.compute is None or type(value.raw) is int
+        )
+        held = self.use_raw(value)
+        match owner:
+            case Object():
+                if owner.attributes.get(name, MISSING) is not held or self.trace is not None:
+                    self.wrote(owner, name, plain if not isinstance(value, Sourced) else value, site)
+                owner.attributes[name] = held
+            case ClassObject(ref):
+                self.class_attributes.setdefault(ref, {})[name] = held
+                self.wrote(owner, name, plain if not isinstance(value, Sourced) else value, site)
+            case Tensor() if name == "requires_grad":
+                if self.trace is not None:
+                    self.trace.compiles = False  # Dynamo breaks the graph
+                owner.grad = held if isinstance(held, bool) else None
+                self.wrote(owner, name, held, site)
+
+    def use_raw(self, value: object) -> object:
+        """A value without its source, on which nothing is guarded."""
+        if isinstance(value, Sourced):
+            return value.value
+        if isinstance(value, tuple) and self.trace is not None:
+            return tuple(map(self.use_raw, value))
+        return value
+
+    def put(self, container: object, key: object, value: object) -> None:
+        """Assign an item of a list, a dict or a container of modules."""
+        held = self.use_raw(value) if isinstance(value, Sourced) and self.source_of(container) else value
+        match container:
+            case Object(attributes=attributes) if isinstance(key, str):
+                attributes[key] = held
+                self.wrote(container, key, value)
+            case Object(items=items) if isinstance(key, int) and -len(items) <= key < len(items):
+                items[key] = held
+                self.wrote(container, key, value)
+            case list() if isinstance(key, int) and -len(container) <= key < len(container):
+                container[key] = held
+                self.wrote(container, key, value)
+            case dict() if is_key(key):
+                if key not in container:
+                    self.length(container)
+                    self.wrote(container, LENGTH, UNKNOWN)
+                container[key] = held
+                self.wrote(container, key, value)
+            case Method(Object() as owner, "__dict__") if isinstance(key, str):
+                self.assign(owner, key, value, self.current)
+
     def places(self, owner: object, key: object) -> list[tuple[int, object]]:
-        """Where the value of an attribute or item may have been assigned: there, or in a class of the object."""
+        """Where the value of an attribute or item may have been assigned: there, or in its class."""
         found = [(id(owner), key)]
         if isinstance(owner, Object) and isinstance(owner.kind, ClassRef) and key not in owner.attributes:
             found += [(id(self.class_object(part)), key) for part in self.project.mro(owner.kind)]

@@ -1,4 +1,4 @@
-"""Findings about the compiles that interpreted programs ask for: which state each guard failed on, and who changed it."""
+"""Findings about the compiles that interpreted programs ask for: on which state, and who changed it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 
 
 def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding for each piece of state that makes an interpreted program compile again, or use what is gone."""
+    """One finding for each piece of state that makes a program compile again, or use what is gone."""
     for run in runs(tables):
         for cause in _causes(run):
             yield _found(rules[cause.code], tables, context, cause)
@@ -169,7 +169,7 @@ _MESSAGES = {
     "DYN102": f"`{{name}}` is rebound between calls of the compiled `{{region}}`, {_GUARDED}",
     "DYN103": f"`{{name}}` is None at first and a tensor later in the compiled `{{region}}`, {_GUARDED}",
     "DYN104": f"the compiled `{{region}}` sets `{{name}}` on its first call, {_GUARDED}",
-    "DYN105": f"`{{name}}` outlives the calls of the compiled `{{region}}` and changes its length or keys, {_GUARDED}",
+    "DYN105": f"`{{name}}` changes its length or keys between calls of the compiled `{{region}}`, {_GUARDED}",
     "DYN106": f"`{{name}}` around the compiled `{{region}}` changes between its calls, {_GUARDED}",
     "DYN107": f"`{{name}}` differs between instances that share the compiled `{{region}}`, {_GUARDED}",
     "DYN108": f"instances that share the compiled `{{region}}` hold something else in `{{name}}`, {_GUARDED}",

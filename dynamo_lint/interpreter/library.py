@@ -1,0 +1,768 @@
+"""What torch and Python do: functions, methods of tensors and containers, modules, optimizers."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from collections.abc import Iterator, Mapping
+from itertools import chain, cycle, islice, repeat
+
+from dynamo_lint.interpreter import sizes
+from dynamo_lint.interpreter.compiled import Compiled
+from dynamo_lint.interpreter.expressions import ROUNDS
+from dynamo_lint.interpreter.guards import LENGTH
+from dynamo_lint.interpreter.model import (
+    MISSING,
+    UNKNOWN,
+    Catcher,
+    ClassObject,
+    Closure,
+    CompileCall,
+    Decorated,
+    External,
+    Hook,
+    Manager,
+    Measured,
+    Member,
+    Method,
+    Object,
+    Parent,
+    Partial,
+    Site,
+    Sourced,
+    Tensor,
+    Unwrapped,
+    Wrapper,
+    is_key,
+    is_known,
+)
+from dynamo_lint.interpreter.sizes import made
+from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
+from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
+from dynamo_lint.program.refs import ClassRef
+
+_ITSELF = frozenset(
+    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
+)
+_LONGEST = 64
+"""Values of an iterable that are looked at."""
+_LARGEST = 2**31
+_TAKING_SOURCES = frozenset(
+    {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
+)
+"""Functions of Python that hand on what they are given."""
+_SPECIAL = frozenset({"forward", "_call_impl"})
+"""Methods that run a module around its compiled call."""
+
+
+class Library(Compiled):
+    """A stage that knows libraries."""
+
+    __slots__ = ()
+
+    def inherited(
+        self,
+        owner: ClassRef,
+        receiver: Object,
+        name: str,
+        arguments: list[object],
+        keywords: dict[str, object],
+    ) -> object:
+        """Call `super().name(…)`."""
+        raise NotImplementedError
+
+    def store(self, owner: object, name: str, value: object, site: Site) -> None:
+        """Assign an attribute, or a setting of torch."""
+        raise NotImplementedError
+
+    def hold(self, container: Object, arguments: list[object]) -> None:
+        """Put modules into a container of torch."""
+        for one in arguments:
+            if isinstance(one, Object | Wrapper | Closure):
+                container.items.append(one)
+            elif isinstance(one, dict):
+                container.attributes |= {str(name): value for name, value in one.items()}
+            elif one is UNKNOWN:
+                container.complete = False
+            else:
+                container.items += islice(self.each(one), ROUNDS)
+        container.complete = container.complete and all(isinstance(one, Object) for one in container.items)
+
+    def _library_module(
+        self, target: Object, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Run a module of a library: those that it holds, one after the other, and guard on what it reads."""
+        kind = target.kind.rpartition(".")[2] if isinstance(target.kind, str) else ""
+        for name in ("p", "training") if kind in NAMES["training"] else ():
+            self.use(self.attribute(target, name, site))
+        tensors = [*arguments, *self.parameters(target)]
+        for name in ("weight", "bias") if self.trace is not None else ():
+            if name in target.attributes:
+                self.read(target, "attribute", name, target.attributes[name])
+        parts = [*self.each(target)] if target.items else [*target.parts()]
+        if not parts:
+            return self.tracked(Tensor(), tensors)
+        result: object = arguments[0] if arguments else UNKNOWN
+        for part in parts:
+            result = self.invoke(part, [result, *arguments[1:]], keywords, site)
+        return result
+
+    def parameters(self, module: Object) -> list[Tensor]:
+        """The parameters of a module of torch, without those of the modules in it."""
+        kind = module.kind.rpartition(".")[2] if isinstance(module.kind, str) else ""
+        if "weight" not in module.attributes and kind.startswith(tuple(NAMES["learning"])):
+            module.attributes["weight"], module.attributes["bias"] = Tensor(grad=True), Tensor(grad=True)
+        return [one for one in module.attributes.values() if isinstance(one, Tensor)]
+
+    def _method(
+        self, receiver: object, name: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call a method of something that has no code in the project."""
+        match receiver:
+            case Sourced():
+                return self._method(self.use(receiver), name, arguments, keywords, site)
+            case Tensor():
+                return self._of_tensor(receiver, name, arguments, keywords)
+            case Parent(owner, instance):
+                return self.inherited(owner, instance, name, arguments, keywords)
+            case Object() if name == "compile" and self.is_module(receiver):
+                receiver.compiled, receiver.lost = CompileCall(site, _known(keywords)), None
+                return None
+            case Object() if name == "_replace":
+                return self._replaced(receiver, keywords)
+            case Object() if name in {"train", "eval"} and self.is_module(receiver):
+                mode = name == "train" and (self.use(arguments[0]) if arguments else True)
+                for one in receiver.tree():
+                    self.assign(one, "training", mode, site)
+                return receiver
+            case Object() if name in {"requires_grad_", "parameters", "named_parameters"}:
+                tensors = [one for part in receiver.tree() for one in self.parameters(part)]
+                if name == "requires_grad_":
+                    for tensor in tensors:
+                        self.assign(tensor, "requires_grad", arguments[0] if arguments else True, site)
+                    return receiver
+                return tensors if name == "parameters" else [("", tensor) for tensor in tensors]
+            case Object() if name == "apply" and self.is_module(receiver) and arguments:
+                for one in reversed(receiver.tree()):
+                    self.invoke(arguments[0], [one], {}, site)
+                return receiver
+            case Object() if name in {"register_forward_hook", "register_forward_pre_hook"} and arguments:
+                with_keywords = keywords.get("with_kwargs") is True
+                receiver.hooks.append(Hook(arguments[0], "pre" in name, with_keywords))
+                return UNKNOWN
+            case Method(Object() as inner, "__dict__") if name == "get" and arguments:
+                key = self.use(arguments[0])
+                if not isinstance(key, str):
+                    return UNKNOWN
+                return inner.attributes.get(key, arguments[1] if len(arguments) > 1 else None)
+            case Object(kind=str() as kind) if kind.startswith(OPTIMIZERS):
+                return self._of_optimizer(receiver, name)
+            case Object() if name in _ITSELF:
+                return receiver
+            case Object() if name in {"children", "modules", "named_children", "named_modules"}:
+                if name.startswith("named"):
+                    return [*_named(receiver, deep="modules" in name)]
+                return receiver.tree() if "modules" in name else [*receiver.parts()]
+            case Object() if name in {"register_buffer", "register_parameter"} and len(arguments) > 1:
+                if isinstance(key := self.use(arguments[0]), str):
+                    self.assign(receiver, key, arguments[1], site)
+                return None
+            case Object() if name in {"get_submodule", "get_parameter", "get_buffer"} and arguments:
+                found: object = receiver
+                for part in str(self.use(arguments[0])).split("."):
+                    if isinstance(found, Object) and part.isdecimal() and int(part) < len(found.items):
+                        found = self.read(found, "item", int(part), found.items[int(part)])
+                    else:
+                        found = self.attribute(found, part, site)
+                return found
+            case Object() if name in {"values", "items"}:
+                held = receiver.attributes
+                return [*(held.values() if name == "values" else held.items())]
+            case Object() if name in {"__call__", *_SPECIAL}:
+                if name in _SPECIAL and receiver.compiled is not None:
+                    self.note("forward", site, site, receiver, receiver.compiled)
+                    return self.run_eagerly(receiver, arguments, keywords, site)
+                return self.invoke(receiver, arguments, keywords, site)
+            case Object() if name in {"append", "add_module", "register_module", "extend"}:
+                self.wrote(receiver, LENGTH, UNKNOWN)
+                self.hold(receiver, arguments[-1:])
+                return receiver
+            case list():
+                return self._of_list(receiver, name, arguments)
+            case dict():
+                return self._of_dict(receiver, name, arguments, keywords)
+            case str() if name in {"format", "lower", "upper", "strip", "startswith", "endswith", "split"}:
+                given = [self.use(one) for one in arguments]
+                return _of_text(receiver, name, given)
+        return UNKNOWN
+
+    def _of_tensor(
+        self, tensor: Tensor, name: str, arguments: list[object], keywords: dict[str, object]
+    ) -> object:
+        """Call a method of a tensor."""
+        given, named = self._operands(name, arguments, keywords)
+        if name == "requires_grad_":
+            self.assign(tensor, "requires_grad", given[0] if given else True, self.current)
+            return tensor
+        if name in {"item", "tolist"}:
+            if self.trace is not None:
+                self.trace.compiles = False  # Dynamo breaks the graph
+            return self.measured()
+        result = sizes.method(tensor, name, given)
+        if name in {"detach", "detach_"} and isinstance(result, Tensor):
+            result.grad = False
+            return result
+        return self.tracked(result, [tensor, *given, *named.values()])
+
+    def measured(self) -> Measured:
+        """A number that tensors decide."""
+        self.draws += 1
+        return Measured(1 + self.draws / 64)
+
+    def _operands(
+        self, name: str, arguments: list[object], keywords: dict[str, object]
+    ) -> tuple[list[object], dict[str, object]]:
+        """The operands of a function of torch: integers may be symbols, floats only in plain arithmetic."""
+        return (
+            [self._operand(name, one) for one in arguments],
+            {key: self._operand(key, one) for key, one in keywords.items()},
+        )
+
+    def _operand(self, name: str, value: object) -> object:
+        if isinstance(value, list | tuple) and self.trace is not None:
+            self.length(value)
+            return type(value)(self._operand(name, one) for one in self.each(value))
+        if name in NAMES["arithmetic"]:
+            return self.use(value, symbolic=True)
+        whole = isinstance(value, Sourced) and type(value.raw) is int
+        return self.sized(value) if whole else self.use(value)
+
+    def _of_list(self, items: list[object], name: str, arguments: list[object]) -> object:
+        """Call a method of a list."""
+        if name in {"append", "extend", "insert", "pop", "clear", "popleft", "appendleft", "remove"}:
+            self.length(items)
+        first = arguments[0] if arguments else None
+        match name:
+            case "append" if arguments:
+                items.append(self.use(first, symbolic=True))
+            case "extend" if arguments:
+                items += islice(self.each(first), ROUNDS)
+            case "insert" if len(arguments) == 2 and isinstance(first, int):
+                items.insert(first, arguments[1])
+            case "clear":
+                items.clear()
+            case "copy":
+                return [*self.each(items)]
+            case "index" if arguments and is_key(self.use(first)):
+                found = self.use(first)
+                return items.index(found) if found in items else UNKNOWN
+            case "pop" | "popleft":
+                position = self.use(first) if arguments else -1
+                if not items or not isinstance(position, int) or not -len(items) <= position < len(items):
+                    return UNKNOWN
+                gone = self.item(items, 0 if name == "popleft" else position)
+                del items[0 if name == "popleft" else position]
+                self.wrote(items, LENGTH, UNKNOWN)
+                return gone
+            case _:
+                return UNKNOWN
+        self.wrote(items, LENGTH, UNKNOWN)
+        return None
+
+    def _of_dict(
+        self,
+        items: dict[object, object],
+        name: str,
+        arguments: list[object],
+        keywords: dict[str, object],
+    ) -> object:
+        """Call a method of a dict."""
+        key = self.use(arguments[0]) if arguments else None
+        default = arguments[1] if len(arguments) > 1 else None
+        match name:
+            case "keys" | "values" | "items":
+                self.length(items)
+                held = {one: self.read(items, "item", one, items[one]) for one in items}
+                return [*(held if name == "keys" else held.values() if name == "values" else held.items())]
+            case "get" | "setdefault" | "pop" if arguments and is_key(key):
+                self.absent(items, "item", key, present=key in items)
+                if key in items:
+                    found = self.item(items, key)
+                    if name == "pop":
+                        del items[key]
+                        self.wrote(items, LENGTH, UNKNOWN)
+                    return found
+                if name == "setdefault":
+                    self.put(items, key, default)
+                return default
+            case "update":
+                given = arguments[0] if arguments else {}
+                for one, value in (given | keywords if isinstance(given, dict) else keywords).items():
+                    self.put(items, one, value)
+                return None
+            case "clear":
+                self.length(items)
+                items.clear()
+                self.wrote(items, LENGTH, UNKNOWN)
+                return None
+            case "copy":
+                return dict(items)
+        return UNKNOWN
+
+    def _external(
+        self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        first = arguments[0] if arguments else None
+        if dotted in NAMES["compiling"]:
+            return self.trace is not None
+        if dotted in NAMES["compile"]:
+            given = first if arguments else keywords.get("model")
+            call = CompileCall(site, _known(keywords))
+            if given is None:
+                return Partial(External(dotted), [], keywords)
+            if isinstance(given, Closure) and given.disabled and given.receiver is None:
+                given = Closure(given.where, given.outer, None, given.body, False, given.defaults)
+            return Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
+        if dotted in NAMES["disable"]:
+            return Partial(External(dotted), [], keywords) if first is None else _disabled(first)
+        if dotted in NAMES["copy"] and isinstance(first, Object | Wrapper):
+            return self.copied(first, site, {})
+        if dotted in NAMES["holding_copy"] and isinstance(first, Object):
+            return Object(dotted, {"module": self.copied(first, site, {})})
+        if dotted in NAMES["reset"]:
+            self.resets.append(site)
+            self.caches.clear()
+            return None
+        if dotted in NAMES["mark"] or dotted in NAMES["keep"]:
+            _mark(arguments, keywords, static=dotted in NAMES["keep"])
+            return None
+        if dotted in MODES:
+            return self._mode(dotted, arguments, keywords, site)
+        if dotted in STANCE:
+            stance = first if arguments else keywords.get("stance")
+            manager = Manager({STANCE_SETTING: stance}, site)
+            self.enter(manager)
+            return manager
+        if dotted in NAMES["patch"]:
+            given = {str(key): value for key, value in keywords.items()}
+            given |= first if isinstance(first, dict) else {}
+            given |= {first: arguments[1]} if isinstance(first, str) and len(arguments) > 1 else {}
+            return Manager({f"{CONFIGURATION}.{name}": value for name, value in given.items()}, site)
+        if dotted.startswith(OPTIMIZERS):
+            return self._optimizer(dotted, arguments, keywords)
+        if dotted in NAMES["parameter"]:
+            wanted = arguments[1] if len(arguments) > 1 else keywords.get("requires_grad", True)
+            shape = first.shape if isinstance(first, Tensor) else None
+            return Tensor(shape, grad=wanted if isinstance(wanted, bool) else None)
+        if dotted.startswith(MODULES) and dotted.rpartition(".")[2][:1].isupper():
+            held = Object(dotted)
+            if dotted.rpartition(".")[2] in NAMES["training"]:
+                held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
+            self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
+            return held
+        if dotted.startswith("torch."):
+            return self._operation(dotted, arguments, keywords)
+        return self._python(dotted, arguments, keywords, site)
+
+    def _optimizer(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
+        """An optimizer of torch with the options of its one group, or a schedule with its optimizer."""
+        made = Object(dotted)
+        first = arguments[0] if arguments else UNKNOWN
+        if isinstance(first, Object) and "param_groups" in first.attributes:
+            made.attributes |= {"optimizer": first, "lambda": arguments[1] if len(arguments) > 1 else UNKNOWN}
+            return made
+        self._grouped(made, first, {"lr": arguments[1] if len(arguments) > 1 else 0.001} | keywords)
+        return made
+
+    def _grouped(self, optimizer: Object, parameters: object, options: dict[str, object]) -> None:
+        """Give an optimizer its groups of parameters."""
+        given = [*islice(self.each(parameters), _LONGEST)]
+        groups = [one for one in given if isinstance(one, dict)] or [{"params": given}]
+        optimizer.attributes |= {
+            "param_groups": [options | group for group in groups],
+            "defaults": options,
+            "state": {},
+        }
+
+    def _of_optimizer(self, optimizer: Object, name: str) -> object:
+        """Call a method of an optimizer, whose step reads its options, or of a schedule, which sets rates."""
+        owner = optimizer.attributes.get("optimizer")
+        if name == "step" and isinstance(owner, Object):
+            groups = owner.attributes.get("param_groups")
+            count = optimizer.attributes["last_epoch"] = self.binary(
+                optimizer.attributes.get("last_epoch", 0), ast.Add(), 1
+            )
+            for group in groups if isinstance(groups, list) else ():
+                if isinstance(group, dict) and isinstance(group.get("lr"), float | int):
+                    base = group.setdefault("initial_lr", group["lr"])
+                    rate = self.invoke(optimizer.attributes["lambda"], [count], {}, self.current)
+                    self.put(
+                        group,
+                        "lr",
+                        self.binary(base, ast.Mult(), rate if is_known(rate) else self.measured()),
+                    )
+        elif name == "step":
+            for group in self.each(self.attribute(optimizer, "param_groups", self.current)):
+                for option in [*group] if isinstance(group, dict) else ():
+                    self.use(self.item(group, option))
+        return None
+
+    def _operation(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
+        """Call a function of torch."""
+        given, named = self._operands(dotted.rpartition(".")[2], arguments, keywords)
+        tensor = made(dotted, given, named)
+        parts = [*given, *named.values()]
+        parts += [one for part in given if isinstance(part, list | tuple) for one in part]
+        inputs = [one for one in parts if isinstance(one, Tensor)]
+        if tensor is None:
+            return self.tracked(Tensor(), inputs) if inputs else UNKNOWN
+        if inputs:
+            return self.tracked(tensor, inputs)
+        tensor.grad = named.get("requires_grad", False) is True
+        return tensor
+
+    def _mode(self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site) -> object:
+        mode = MODES[dotted]
+        given = [*arguments, *keywords.values()]
+        if mode.manager and mode.value is not None and len(given) == 1 and isinstance(given[0], Closure):
+            return Decorated(Manager({mode.name: mode.value}, site), given[0])
+        if mode.value is None and not all(map(is_setting, given)):
+            return Manager({}, site) if mode.manager else None  # to what, nothing shows
+        value = mode.value if mode.value is not None else ", ".join(map(spelled, given))
+        if keywords.get("enabled") is False:
+            value = mode.default or value
+        if mode.manager:
+            value = {"True": "grad", "False": "no_grad"}.get(value, value)
+        manager = Manager({mode.name: value}, site)
+        if mode.value is None:
+            self.enter(manager)
+        return manager if mode.manager else None
+
+    def _python(
+        self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call a function of Python."""
+        module, _, name = dotted.rpartition(".")
+        if name not in _TAKING_SOURCES:
+            arguments = [self.use(one) for one in arguments]
+            keywords = {key: self.use(one) for key, one in keywords.items()}
+        first = arguments[0] if arguments else UNKNOWN
+        match module, name:
+            case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
+                return self._iterator(name, arguments, keywords, site)
+            case "builtins", "list" | "tuple" | "sorted" | "reversed" | "set":
+                return _ordered(name, [*islice(self.each(first), _LONGEST)] if arguments else [])
+            case "builtins", "len":
+                self.length(first)
+                return _length(first)
+            case "builtins", "isinstance" if len(arguments) == 2:
+                return self._is_instance(first, arguments[1])
+            case "builtins", "callable":
+                return True if isinstance(first, Closure | ClassObject | Wrapper | Partial) else UNKNOWN
+            case "builtins", "type" if len(arguments) == 1 and isinstance(first, Object):
+                return self.attribute(first, "__class__", site)
+            case "builtins", "hasattr" if len(arguments) == 2 and isinstance(arguments[1], str):
+                return self._has(first, arguments[1])
+            case "builtins", "vars" if isinstance(first, Object):
+                return Method(first, "__dict__")
+            case "dataclasses", "replace" if isinstance(first, Object):
+                return self._replaced(first, keywords)
+            case "types", "SimpleNamespace":
+                return Object("types.SimpleNamespace", dict(keywords))
+            case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):
+                held = arguments[1]
+                return first.bound(held) if isinstance(held, Object) else UNKNOWN
+            case "collections", "OrderedDict" if not arguments:
+                return dict(keywords)
+            case "collections", "deque":
+                return [*islice(self.each(first), _LONGEST)] if arguments and not keywords else UNKNOWN
+            case "builtins", "dict":
+                return (
+                    dict(keywords)
+                    if not arguments
+                    else first | keywords
+                    if isinstance(first, dict)
+                    else UNKNOWN
+                )
+            case "math", _ if all(isinstance(one, int | float) for one in arguments):
+                return _of_math(name, arguments)
+            case "builtins", "min" | "max" | "sum":
+                values = arguments if len(arguments) > 1 else [*islice(self.each(first), _LONGEST)]
+                return _reduced(name, values)
+            case "builtins", "float" | "int" if isinstance(first, Tensor):
+                return self.measured()
+            case "builtins", "id" if isinstance(first, Object | Closure | list | dict | Tensor):
+                return id(first)
+            case "builtins", "any" | "all":
+                answers = [self.truth(one) for one in islice(self.each(first), _LONGEST)]
+                ends = name == "any"
+                return ends if ends in answers else UNKNOWN if None in answers else not ends
+            case "builtins", "round" | "divmod" | "pow" if all(
+                isinstance(one, int | float) for one in arguments
+            ):
+                return _of_builtin(name, arguments)
+            case "builtins.object", "__setattr__" if len(arguments) == 3 and isinstance(arguments[1], str):
+                self._shadow(first, arguments[1], arguments[2], site)
+                return None
+            case "builtins", "int" | "float" | "str" | "bool" | "abs":
+                return _cast(name, first)
+            case "builtins", "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
+                self.store(first, arguments[1], arguments[2], site)
+                return None
+            case "builtins", "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
+                if (
+                    len(arguments) > 2
+                    and isinstance(first, Object)
+                    and self._has(first, arguments[1]) is False
+                ):
+                    return arguments[2]
+                found = self.attribute(first, arguments[1], site)
+                return arguments[2] if isinstance(found, Method) and len(arguments) > 2 else found
+            case "contextlib", "suppress":
+                names = (one.dotted.rpartition(".")[2] for one in arguments if isinstance(one, External))
+                return Catcher(frozenset(names), site)
+            case "functools", "partial":
+                return Partial(first, arguments[1:], keywords)
+            case "itertools", _:
+                return self._endless(name, first, arguments)
+            case "random" | "numpy.random", "randint" | "randrange":
+                known = [one for one in arguments if isinstance(one, int)]
+                return self._drawn(known) if len(known) == len(arguments) else UNKNOWN
+            case "random" | "numpy.random", "choice" if isinstance(first, list | tuple) and first:
+                self.draws += 1
+                return first[self.draws % len(first)]
+            case "os" | "os.environ", _:
+                return self._environment(name, arguments, site)
+        return UNKNOWN
+
+    def _shadow(self, owner: object, name: str, value: object, site: Site) -> None:
+        """Assign an attribute past `Module.__setattr__`: Dynamo goes on with the module of that name."""
+        if (
+            isinstance(owner, Object)
+            and self.is_module(owner)
+            and isinstance(owner.attributes.get(name), Object)
+        ):
+            owner.shadowed.add(name)
+        self.assign(owner, name, value, site)
+
+    def _replaced(self, value: Object, changes: dict[str, object]) -> Object:
+        """A copy of a plain object with other values of some attributes."""
+        held = {name: self.read(value, "attribute", name, one) for name, one in value.attributes.items()}
+        return Object(value.kind, {name: self.use_raw(one) for name, one in (held | changes).items()})
+
+    def _is_instance(self, value: object, kinds: object) -> object:
+        """Whether a value is of a class, or of one of several."""
+        answers = [self._is_a(value, kind) for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
+        return True if True in answers else UNKNOWN if None in answers else False
+
+    def _is_a(self, value: object, kind: object) -> bool | None:
+        match value, kind:
+            case Object(ClassRef() as own), ClassObject(ref):
+                return ref in self.project.mro(own)
+            case Object(ClassRef() as own), External(dotted):
+                bases = self.project.external_bases(own)
+                if dotted == "torch.nn.Module":
+                    return self.project.is_module(own)
+                return True if dotted in bases else False if dotted.startswith(MODULES) else None
+            case Object(str() as own), External(dotted):
+                if dotted == "torch.nn.Module":
+                    return own.startswith(MODULES)
+                return own == dotted if own.startswith(MODULES) and dotted.startswith(MODULES) else None
+            case Object(str() as own), ClassObject():
+                return False if own.startswith(MODULES) else None
+            case Tensor(), _:
+                return kind == External("torch.Tensor")
+            case _, External(dotted) if dotted.startswith("builtins.") and is_known(value):
+                return type(value).__name__ == dotted.rpartition(".")[2]
+        return None
+
+    def _has(self, owner: object, name: str) -> object:
+        """Whether an object has an attribute."""
+        if not isinstance(owner, Object) or not isinstance(owner.kind, ClassRef):
+            return UNKNOWN if not isinstance(owner, Object) or name not in owner.attributes else True
+        there = self.peek(owner, name) is not MISSING or self.project.method(owner.kind, name) is not None
+        if not there and self.project.external_bases(owner.kind) not in (
+            (),
+            ("torch.nn.Module",),
+            ("builtins.object",),
+        ):
+            return UNKNOWN
+        self.absent(owner, "attribute", name, present=there)
+        return there
+
+    def _iterator(
+        self, name: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call a function of Python that iterates."""
+        first = arguments[0] if arguments else UNKNOWN
+        match name:
+            case "range":
+                known = [one for one in arguments if isinstance(one, int) and abs(one) < _LARGEST]
+                whole = len(known) == len(arguments) and 0 < len(known) < 4 and (len(known) < 3 or known[2])
+                return range(*known) if whole else self.rounds(range(ROUNDS))
+            case "enumerate":
+                start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
+                return enumerate(self.each(first), start if isinstance(start, int) else 0)
+            case "zip":
+                return zip(*(self.each(one) for one in arguments), strict=False)
+            case "map" if len(arguments) == 2:
+                return (self.invoke(first, [one], {}, site) for one in self.each(arguments[1]))
+            case "iter":
+                return self.each(first)
+            case "next" if isinstance(first, Iterator):
+                return next(first, UNKNOWN)
+        return UNKNOWN
+
+    def _endless(self, name: str, first: object, arguments: list[object]) -> object:
+        """Call a function of `itertools`."""
+        second = arguments[1] if len(arguments) > 1 else None
+        match name:
+            case "chain":
+                return chain(*(self.each(one) for one in arguments))
+            case "cycle":
+                return cycle([*islice(self.each(first), _LONGEST)])
+            case "repeat":
+                return repeat(first, second) if isinstance(second, int) else repeat(first)
+            case "islice" if len(arguments) == 2 and isinstance(second, int):
+                return islice(self.each(first), max(second, 0))
+            case "count":
+                return iter(range(first if isinstance(first, int) else 0, _LARGEST))
+        return UNKNOWN
+
+    def _drawn(self, bounds: list[int]) -> object:
+        low, high = (0, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1]) if bounds else (0, 0)
+        self.draws += 1
+        return low + self.draws % (high - low) if high > low else UNKNOWN
+
+    def _environment(self, name: str, arguments: list[object], site: Site) -> object:
+        """Read or set a variable; one that nobody has set is missing."""
+        first, second = (*arguments, None, None)[:2]
+        key = f"os.environ.{first}"
+        match name:
+            case "pop" | "unsetenv":
+                self.settings.pop(key, None)
+            case "update" if isinstance(first, dict):
+                for variable, value in first.items():
+                    self.set(f"os.environ.{variable}", value, site)
+            case "putenv" | "setdefault" if key not in self.settings:
+                self.set(key, second, site)
+            case "get" | "getenv" | "setdefault":
+                return self.settings.get(key, (second, None))[0]
+        return UNKNOWN
+
+
+def _named(module: Object, deep: bool, above: str = "") -> Iterator[tuple[str, Object]]:
+    """The modules in a module with the ways to them, itself first if that is asked for."""
+    if deep:
+        yield above, module
+    parts = [*module.attributes.items(), *enumerate(module.items)]
+    for name, part in parts:
+        if isinstance(part, Object) and (deep or not above):
+            way = f"{above}.{name}" if above else str(name)
+            if deep:
+                yield from _named(part, deep, way)
+            else:
+                yield way, part
+
+
+def _ordered(name: str, values: list[object]) -> object:
+    """A list of what was iterated over, sorted or reversed if that is asked for and can be told."""
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if name == "sorted" and len(numbers) == len(values):
+        return sorted(numbers)
+    return values[::-1] if name == "reversed" else values
+
+
+def _length(value: object) -> object:
+    if isinstance(value, Tensor):
+        size = value.shape[0] if value.shape else None
+        return UNKNOWN if size is None else size
+    items = value.items if isinstance(value, Object) else value
+    return len(items) if isinstance(items, list | tuple | dict | str | range) else UNKNOWN
+
+
+def _of_math(name: str, values: list[object]) -> object:
+    try:
+        found = getattr(math, name)(*values)
+    except (AttributeError, ArithmeticError, ValueError, TypeError):
+        return UNKNOWN
+    return found if isinstance(found, int | float) and abs(found) < _LARGEST else UNKNOWN
+
+
+def _of_builtin(name: str, values: list[object]) -> object:
+    try:
+        found = getattr(builtins, name)(*values)
+    except (ArithmeticError, ValueError, TypeError):
+        return UNKNOWN
+    return found if is_known(found) else UNKNOWN
+
+
+def _of_text(text: str, name: str, arguments: list[object]) -> object:
+    if not all(map(is_known, arguments)):
+        return UNKNOWN
+    try:
+        found = getattr(text, name)(*arguments)
+    except (IndexError, KeyError, ValueError, TypeError):
+        return UNKNOWN
+    return found if is_known(found) else UNKNOWN
+
+
+def _reduced(name: str, values: list[object]) -> object:
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if not numbers or len(numbers) != len(values):
+        return UNKNOWN
+    return sum(numbers) if name == "sum" else min(numbers) if name == "min" else max(numbers)
+
+
+def _cast(name: str, value: object) -> object:
+    """The value of `int(…)`, `str(…)` and the like."""
+    if isinstance(value, str):
+        if name == "int":
+            return int(value) if value.isascii() and value.isdecimal() and len(value) < 9 else UNKNOWN
+        return value if name == "str" else bool(value) if name == "bool" else UNKNOWN
+    if isinstance(value, Member):
+        return f"{value.kind.name}.{value.name}" if name == "str" else UNKNOWN
+    if isinstance(value, Measured):
+        return value if name in {"float", "abs", "int"} else UNKNOWN
+    if not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        return UNKNOWN
+    match name:
+        case "int":
+            return int(value)
+        case "float":
+            return float(value)
+        case "str":
+            return str(value)
+    return abs(value) if name == "abs" else bool(value)
+
+
+def is_setting(value: object) -> bool:
+    """Whether it is known what is passed: a number, a text, a dtype."""
+    return is_known(value) or isinstance(value, External)
+
+
+def spelled(value: object) -> str:
+    """The text of what is passed."""
+    return value.dotted if isinstance(value, External) else repr(value)
+
+
+def _known(keywords: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
+    return tuple((name, value) for name, value in keywords.items() if is_known(value))
+
+
+def _disabled(given: object) -> object:
+    if isinstance(given, Closure):
+        return Closure(given.where, given.outer, given.receiver, given.body, True, given.defaults)
+    return given
+
+
+def _mark(arguments: list[object], keywords: Mapping[str, object], *, static: bool) -> None:
+    tensor = arguments[0] if arguments else UNKNOWN
+    axes = arguments[1] if len(arguments) > 1 else keywords.get("index", keywords.get("dim"))
+    if isinstance(tensor, Tensor):
+        tensor.static = tensor.static or static
+        if not static:
+            tensor.marked.update(
+                one for one in (axes if isinstance(axes, list | tuple) else (axes,)) if isinstance(one, int)
+            )
