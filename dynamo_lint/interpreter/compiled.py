@@ -164,7 +164,7 @@ class Compiled(Expressions):
             self.writes.setdefault((id(holder), key), []),
             isinstance(function, Closure) and function is not guard.entry,
             other and not since,
-            guard.doubt or self.doubt > 0,
+            guard.doubt or self.doubt > 0 or any(write.doubt for write in since),
             resolve(guard.source),
             holder,
             key,

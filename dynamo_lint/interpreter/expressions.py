@@ -587,6 +587,11 @@ class Expressions(Tracing):
             self.burn(owner, name, found.where if isinstance(found, Closure) else found)
 
 
+def _of_torch(*values: object) -> bool:
+    """Whether names outside of the project stand for things of torch: of others the values are not known."""
+    return all(one.dotted.startswith("torch.") for one in values if isinstance(one, External))
+
+
 _IDENTICAL = (Object, ClassObject, Closure, Member, External, bool)
 
 
@@ -598,13 +603,14 @@ def _compared(op: ast.cmpop, left: object, right: object) -> object:
             return UNKNOWN
         return (other is None) is isinstance(op, ast.Is)
     if isinstance(op, ast.Is | ast.IsNot):
-        if isinstance(left, _IDENTICAL) and isinstance(right, _IDENTICAL):
+        if isinstance(left, _IDENTICAL) and isinstance(right, _IDENTICAL) and _of_torch(left, right):
             same = left == right if isinstance(left, Member | External) else left is right
             return same is isinstance(op, ast.Is)
         return UNKNOWN
     if (
         isinstance(left, Member | External)
         and type(left) is type(right)
+        and _of_torch(left, right)
         and isinstance(op, ast.Eq | ast.NotEq)
     ):
         return (left == right) is isinstance(op, ast.Eq)

@@ -518,7 +518,9 @@ class Library(Compiled):
                 ):
                     return arguments[2]
                 found = self.attribute(first, arguments[1], site)
-                return arguments[2] if isinstance(found, Method) and len(arguments) > 2 else found
+                if isinstance(found, Method) and len(arguments) > 2:
+                    return arguments[2] if isinstance(first, Object) else UNKNOWN
+                return found
             case "contextlib", "suppress":
                 names = (one.dotted.rpartition(".")[2] for one in arguments if isinstance(one, External))
                 return Catcher(frozenset(names), site)

@@ -172,6 +172,7 @@ class Stage:
                 self.settings[name] = before
             else:
                 self.settings.pop(name, None)
+        manager.before.clear()
 
     def on(self, name: str) -> bool:
         """Whether a setting was made true."""

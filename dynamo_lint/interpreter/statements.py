@@ -15,6 +15,7 @@ from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.library import is_setting, spelled
 from dynamo_lint.interpreter.model import (
     MISSING,
+    PLAIN,
     UNKNOWN,
     Catcher,
     ClassObject,
@@ -30,8 +31,10 @@ from dynamo_lint.interpreter.model import (
     Object,
     Site,
     Tensor,
+    Unknown,
     Unwrapped,
     Wrapper,
+    is_known,
 )
 from dynamo_lint.models.drivers import NAMED
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -274,8 +277,17 @@ class Runner(Calls):
         if truth is not None:
             yield from self.block(node.body if truth else node.orelse, frame)
             return
+        before = dict(frame.names)
         yield from self._doubted(node.body, frame)
+        first = dict(frame.names)
+        frame.names |= {name: value for name, value in before.items() if isinstance(value, PLAIN)}
         yield from self._doubted(node.orelse, frame)
+        for name, value in first.items():
+            other = frame.names.get(name, MISSING)
+            if other is MISSING or isinstance(other, Unknown):
+                frame.names[name] = value
+            elif is_known(other) and value is not other and (not is_known(value) or value != other):
+                frame.names[name] = UNKNOWN if is_known(value) or isinstance(value, Unknown) else value
 
     def _For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[object]:
         for value in islice(self.each(self.value(node.iter, frame)), ROUNDS):

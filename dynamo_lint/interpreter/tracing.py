@@ -264,23 +264,28 @@ class Tracing(Stage):
 
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute of an object, a class or a tensor."""
-        plain = self.use(
-            value, symbolic=not isinstance(value, Sourced) or value.compute is None or type(value.raw) is int
-        )
-        held = self.use_raw(value)
+        if isinstance(value, Sourced):  # what is made of a float that varies is a constant once it is stored
+            self.use(value, symbolic=value.compute is None or type(value.raw) is int)
+        before = owner.attributes.get(name) if isinstance(owner, Object) else None
+        held = self.doubted(self.use_raw(value), before)
         match owner:
             case Object():
-                if owner.attributes.get(name, MISSING) is not held or self.trace is not None:
-                    self.wrote(owner, name, plain if not isinstance(value, Sourced) else value, site)
+                if before is not held or name not in owner.attributes or self.trace is not None:
+                    self.wrote(owner, name, value, site)
                 owner.attributes[name] = held
             case ClassObject(ref):
                 self.class_attributes.setdefault(ref, {})[name] = held
-                self.wrote(owner, name, plain if not isinstance(value, Sourced) else value, site)
+                self.wrote(owner, name, value, site)
             case Tensor() if name == "requires_grad":
                 if self.trace is not None:
                     self.trace.compiles = False  # Dynamo breaks the graph
                 owner.grad = held if isinstance(held, bool) else None
                 self.wrote(owner, name, held, site)
+
+    def doubted(self, value: object, before: object) -> object:
+        """A constant that is assigned in doubt: it is not known whether it replaces another."""
+        known = isinstance(value, PLAIN) and isinstance(before, PLAIN)
+        return UNKNOWN if self.doubt and known and value != before else value
 
     def use_raw(self, value: object) -> object:
         """A value without its source, on which nothing is guarded."""
@@ -293,6 +298,8 @@ class Tracing(Stage):
     def put(self, container: object, key: object, value: object) -> None:
         """Assign an item of a list, a dict or a container of modules."""
         held = self.use_raw(value) if isinstance(value, Sourced) and self.source_of(container) else value
+        if self.doubt and isinstance(container, dict) and is_key(key):
+            held = self.doubted(held, container.get(key))
         match container:
             case Object(attributes=attributes) if isinstance(key, str):
                 attributes[key] = held

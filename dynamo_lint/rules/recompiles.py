@@ -123,13 +123,15 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
 def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:
     effect, entries = _effect(cause, context)
     last = cause.last
-    region, name = name_of(last.target), spelled(last.guard.source)
+    region, name = name_of(last.target), title(last)
+    library = isinstance(last.holder, Object) and isinstance(last.holder.kind, str)
     cost = (
         storm(context.recompile_limit)
         if effect == "storm"
         else "one extra compile, at the first change"
         if effect == "once"
         else bounded(entries, "instance" if effect == "per-instance" else "value")
+        + ("" if entries <= context.recompile_limit else f"; the limit is {context.recompile_limit}")
         if entries is not None
         else f"one compiled version per value; beyond the recompile limit ({context.recompile_limit}) "
         "it runs eagerly"
@@ -140,7 +142,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         effect=effect,
         entries=entries if last.guard.source not in last.cache.unknown else None,
         subject=subject(last),
-        advice=_ADVICE[rule.code].format(name=name),
+        advice=_OF_LIBRARIES if library else _ADVICE[rule.code].format(name=name),
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )
@@ -177,6 +179,7 @@ _MESSAGES = {
     "DYN110": f"`{{name}}` changes between calls of the compiled `{{region}}`, {_GUARDED}",
     "DYN203": f"`{{name}}` appears or goes between calls of the compiled `{{region}}`, {_GUARDED}",
 }
+_OF_LIBRARIES = "use few distinct values, or write the operation out with the value in a tensor"
 _ADVICE = {
     "DYN101": "keep `{name}` in a buffer and change it in place, or count outside the compiled code",
     "DYN102": "keep `{name}` in a buffer and fill it in place (`.fill_(value)`), or pass a tensor",
@@ -204,8 +207,12 @@ def _related(cause: _Cause) -> Iterable[Related]:
     write = _last_write(cause.last)
     if write is not None:
         found.insert(0, (write.site, "changed here"))
+    elif cause.last.history:
+        found.insert(0, (cause.last.history[-1].site, "set here"))
+    told = {here}
     for site, message in found:
-        if site.place != here:
+        if site.place not in told:
+            told.add(site.place)
             yield Related(*site.place, site.node.col_offset + 1, message)
 
 
@@ -223,6 +230,11 @@ def spelled(source: Source) -> str:
     return text
 
 
+def title(one: Recompile) -> str:
+    """The state as a person would name it: by its class if a module of a library holds it."""
+    return subject(one) if isinstance(getattr(one.holder, "kind", None), str) else spelled(one.guard.source)
+
+
 def subject(one: Recompile) -> str:
     """The state by the class that holds it, or by the function whose argument it is."""
     source = one.guard.source
@@ -238,8 +250,9 @@ def subject(one: Recompile) -> str:
     names = [key for step, key in source.steps if step in {"attribute", "own"}]
     holder = one.holder
     owner = holder.ref if isinstance(holder, ClassObject) else getattr(holder, "kind", None)
-    if one.key != LENGTH and isinstance(owner, ClassRef):
-        return f"{owner.name}.{one.key}"
+    if one.key != LENGTH and isinstance(owner, ClassRef | str):
+        name = owner.name if isinstance(owner, ClassRef) else owner.rpartition(".")[2]
+        return f"{name}.{one.key}"
     return f"{name_of(one.target)}: {names[-1] if names else spelled(source)}"
 
 
