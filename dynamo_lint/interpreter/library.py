@@ -52,6 +52,12 @@ _TAKING_SOURCES = frozenset(
     {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
 )
 """Functions of Python that hand on what they are given."""
+_REFLECTION = frozenset(
+    {"isinstance", "callable", "type", "hasattr", "vars", "id", "__setattr__", "setattr", "getattr"}
+)
+_NUMBERS = frozenset(
+    {"min", "max", "sum", "float", "int", "str", "bool", "abs", "any", "all", "round", "divmod", "pow"}
+)
 _SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
@@ -126,68 +132,13 @@ class Library(Compiled):
                 return self._of_tensor(receiver, name, arguments, keywords)
             case Parent(owner, instance):
                 return self.inherited(owner, instance, name, arguments, keywords)
-            case Object() if name == "compile" and self.is_module(receiver):
-                receiver.compiled, receiver.lost = CompileCall(site, _known(keywords)), None
-                return None
-            case Object() if name == "_replace":
-                return self._replaced(receiver, keywords)
-            case Object() if name in {"train", "eval"} and self.is_module(receiver):
-                mode = name == "train" and (self.use(arguments[0]) if arguments else True)
-                for one in receiver.tree():
-                    self.assign(one, "training", mode, site)
-                return receiver
-            case Object() if name in {"requires_grad_", "parameters", "named_parameters"}:
-                tensors = [one for part in receiver.tree() for one in self.parameters(part)]
-                if name == "requires_grad_":
-                    for tensor in tensors:
-                        self.assign(tensor, "requires_grad", arguments[0] if arguments else True, site)
-                    return receiver
-                return tensors if name == "parameters" else [("", tensor) for tensor in tensors]
-            case Object() if name == "apply" and self.is_module(receiver) and arguments:
-                for one in reversed(receiver.tree()):
-                    self.invoke(arguments[0], [one], {}, site)
-                return receiver
-            case Object() if name in {"register_forward_hook", "register_forward_pre_hook"} and arguments:
-                with_keywords = keywords.get("with_kwargs") is True
-                receiver.hooks.append(Hook(arguments[0], "pre" in name, with_keywords))
-                return UNKNOWN
+            case Object():
+                return self._of_module(receiver, name, arguments, keywords, site)
             case Method(Object() as inner, "__dict__") if name == "get" and arguments:
                 key = self.use(arguments[0])
                 if not isinstance(key, str):
                     return UNKNOWN
                 return inner.attributes.get(key, arguments[1] if len(arguments) > 1 else None)
-            case Object(kind=str() as kind) if kind.startswith(OPTIMIZERS):
-                return self._of_optimizer(receiver, name)
-            case Object() if name in _ITSELF:
-                return receiver
-            case Object() if name in {"children", "modules", "named_children", "named_modules"}:
-                if name.startswith("named"):
-                    return [*_named(receiver, deep="modules" in name)]
-                return receiver.tree() if "modules" in name else [*receiver.parts()]
-            case Object() if name in {"register_buffer", "register_parameter"} and len(arguments) > 1:
-                if isinstance(key := self.use(arguments[0]), str):
-                    self.assign(receiver, key, arguments[1], site)
-                return None
-            case Object() if name in {"get_submodule", "get_parameter", "get_buffer"} and arguments:
-                found: object = receiver
-                for part in str(self.use(arguments[0])).split("."):
-                    if isinstance(found, Object) and part.isdecimal() and int(part) < len(found.items):
-                        found = self.read(found, "item", int(part), found.items[int(part)])
-                    else:
-                        found = self.attribute(found, part, site)
-                return found
-            case Object() if name in {"values", "items"}:
-                held = receiver.attributes
-                return [*(held.values() if name == "values" else held.items())]
-            case Object() if name in {"__call__", *_SPECIAL}:
-                if name in _SPECIAL and receiver.compiled is not None:
-                    self.note("forward", site, site, receiver, receiver.compiled)
-                    return self.run_eagerly(receiver, arguments, keywords, site)
-                return self.invoke(receiver, arguments, keywords, site)
-            case Object() if name in {"append", "add_module", "register_module", "extend"}:
-                self.wrote(receiver, LENGTH, UNKNOWN)
-                self.hold(receiver, arguments[-1:])
-                return receiver
             case list():
                 return self._of_list(receiver, name, arguments)
             case dict():
@@ -195,6 +146,77 @@ class Library(Compiled):
             case str() if name in {"format", "lower", "upper", "strip", "startswith", "endswith", "split"}:
                 given = [self.use(one) for one in arguments]
                 return _of_text(receiver, name, given)
+        return UNKNOWN
+
+    def _of_module(
+        self, module: Object, name: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call a method that all modules, plain objects or optimizers have."""
+        match name:
+            case "compile" if self.is_module(module):
+                module.compiled, module.lost = CompileCall(site, _known(keywords)), None
+                return None
+            case "_replace":
+                return self._replaced(module, keywords)
+            case "train" | "eval" if self.is_module(module):
+                mode = name == "train" and (self.use(arguments[0]) if arguments else True)
+                for one in module.tree():
+                    self.assign(one, "training", mode, site)
+                return module
+            case "requires_grad_" | "parameters" | "named_parameters":
+                tensors = [one for part in module.tree() for one in self.parameters(part)]
+                if name == "requires_grad_":
+                    for tensor in tensors:
+                        self.assign(tensor, "requires_grad", arguments[0] if arguments else True, site)
+                    return module
+                return tensors if name == "parameters" else [("", tensor) for tensor in tensors]
+            case "apply" if self.is_module(module) and arguments:
+                for one in reversed(module.tree()):
+                    self.invoke(arguments[0], [one], {}, site)
+                return module
+            case "register_forward_hook" | "register_forward_pre_hook" if arguments:
+                with_keywords = keywords.get("with_kwargs") is True
+                module.hooks.append(Hook(arguments[0], "pre" in name, with_keywords))
+                return UNKNOWN
+            case _ if isinstance(module.kind, str) and module.kind.startswith(OPTIMIZERS):
+                return self._of_optimizer(module, name)
+            case _ if name in _ITSELF:
+                return module
+        return self._of_container(module, name, arguments, keywords, site)
+
+    def _of_container(
+        self, module: Object, name: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call a method about what a module holds."""
+        match name:
+            case "children" | "modules" | "named_children" | "named_modules":
+                if name.startswith("named"):
+                    return [*_named(module, deep="modules" in name)]
+                return module.tree() if "modules" in name else [*module.parts()]
+            case "register_buffer" | "register_parameter" if len(arguments) > 1:
+                if isinstance(key := self.use(arguments[0]), str):
+                    self.assign(module, key, arguments[1], site)
+                return None
+            case "get_submodule" | "get_parameter" | "get_buffer" if arguments:
+                found: object = module
+                for part in str(self.use(arguments[0])).split("."):
+                    if isinstance(found, Object) and part.isdecimal() and int(part) < len(found.items):
+                        found = self.read(found, "item", int(part), found.items[int(part)])
+                    else:
+                        found = self.attribute(found, part, site)
+                return found
+            case "values" | "items":
+                held = module.attributes
+                return [*(held.values() if name == "values" else held.items())]
+            case "__call__" | "forward" | "_call_impl":
+                if name in _SPECIAL and module.compiled is not None:
+                    self.note("forward", site, site, module, module.compiled)
+                    return self.run_eagerly(module, arguments, keywords, site)
+                return self.invoke(module, arguments, keywords, site)
+            case "append" | "add_module" | "register_module" | "extend":
+                self.wrote(module, LENGTH, UNKNOWN)
+                self.hold(module, arguments[-1:])
+                return module
         return UNKNOWN
 
     def _of_tensor(
@@ -449,6 +471,12 @@ class Library(Compiled):
             keywords = {key: self.use(one) for key, one in keywords.items()}
         first = arguments[0] if arguments else UNKNOWN
         match module, name:
+            case "builtins" | "builtins.object", _ if name in _REFLECTION:
+                return self._reflection(name, arguments, site)
+            case "builtins", _ if name in _NUMBERS:
+                return self._number(name, arguments)
+            case "math", _ if all(isinstance(one, int | float) for one in arguments):
+                return _of_math(name, arguments)
             case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
                 return self._iterator(name, arguments, keywords, site)
             case "builtins", "list" | "tuple" | "sorted" | "reversed" | "set":
@@ -456,16 +484,6 @@ class Library(Compiled):
             case "builtins", "len":
                 self.length(first)
                 return _length(first)
-            case "builtins", "isinstance" if len(arguments) == 2:
-                return self._is_instance(first, arguments[1])
-            case "builtins", "callable":
-                return True if isinstance(first, Closure | ClassObject | Wrapper | Partial) else UNKNOWN
-            case "builtins", "type" if len(arguments) == 1 and isinstance(first, Object):
-                return self.attribute(first, "__class__", site)
-            case "builtins", "hasattr" if len(arguments) == 2 and isinstance(arguments[1], str):
-                return self._has(first, arguments[1])
-            case "builtins", "vars" if isinstance(first, Object):
-                return Method(first, "__dict__")
             case "dataclasses", "replace" if isinstance(first, Object):
                 return self._replaced(first, keywords)
             case "types", "SimpleNamespace":
@@ -485,42 +503,6 @@ class Library(Compiled):
                     if isinstance(first, dict)
                     else UNKNOWN
                 )
-            case "math", _ if all(isinstance(one, int | float) for one in arguments):
-                return _of_math(name, arguments)
-            case "builtins", "min" | "max" | "sum":
-                values = arguments if len(arguments) > 1 else [*islice(self.each(first), _LONGEST)]
-                return _reduced(name, values)
-            case "builtins", "float" | "int" if isinstance(first, Tensor):
-                return self.measured()
-            case "builtins", "id" if isinstance(first, Object | Closure | list | dict | Tensor):
-                return id(first)
-            case "builtins", "any" | "all":
-                answers = [self.truth(one) for one in islice(self.each(first), _LONGEST)]
-                ends = name == "any"
-                return ends if ends in answers else UNKNOWN if None in answers else not ends
-            case "builtins", "round" | "divmod" | "pow" if all(
-                isinstance(one, int | float) for one in arguments
-            ):
-                return _of_builtin(name, arguments)
-            case "builtins.object", "__setattr__" if len(arguments) == 3 and isinstance(arguments[1], str):
-                self._shadow(first, arguments[1], arguments[2], site)
-                return None
-            case "builtins", "int" | "float" | "str" | "bool" | "abs":
-                return _cast(name, first)
-            case "builtins", "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
-                self.store(first, arguments[1], arguments[2], site)
-                return None
-            case "builtins", "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
-                if (
-                    len(arguments) > 2
-                    and isinstance(first, Object)
-                    and self._has(first, arguments[1]) is False
-                ):
-                    return arguments[2]
-                found = self.attribute(first, arguments[1], site)
-                if isinstance(found, Method) and len(arguments) > 2:
-                    return arguments[2] if isinstance(first, Object) else UNKNOWN
-                return found
             case "contextlib", "suppress":
                 names = (one.dotted.rpartition(".")[2] for one in arguments if isinstance(one, External))
                 return Catcher(frozenset(names), site)
@@ -536,6 +518,60 @@ class Library(Compiled):
                 return first[self.draws % len(first)]
             case "os" | "os.environ", _:
                 return self._environment(name, arguments, site)
+        return UNKNOWN
+
+    def _reflection(self, name: str, arguments: list[object], site: Site) -> object:
+        """Ask about an object, or for an attribute by its name."""
+        first = arguments[0] if arguments else UNKNOWN
+        match name:
+            case "isinstance" if len(arguments) == 2:
+                return self._is_instance(first, arguments[1])
+            case "callable":
+                return True if isinstance(first, Closure | ClassObject | Wrapper | Partial) else UNKNOWN
+            case "type" if len(arguments) == 1 and isinstance(first, Object):
+                return self.attribute(first, "__class__", site)
+            case "hasattr" if len(arguments) == 2 and isinstance(arguments[1], str):
+                return self._has(first, arguments[1])
+            case "vars" if isinstance(first, Object):
+                return Method(first, "__dict__")
+            case "id" if isinstance(first, Object | Closure | list | dict | Tensor):
+                return id(first)
+            case "__setattr__" if len(arguments) == 3 and isinstance(arguments[1], str):
+                self._shadow(first, arguments[1], arguments[2], site)
+                return None
+            case "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
+                self.store(first, arguments[1], arguments[2], site)
+                return None
+            case "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
+                if (
+                    len(arguments) > 2
+                    and isinstance(first, Object)
+                    and self._has(first, arguments[1]) is False
+                ):
+                    return arguments[2]
+                found = self.attribute(first, arguments[1], site)
+                if isinstance(found, Method) and len(arguments) > 2:
+                    return arguments[2] if isinstance(first, Object) else UNKNOWN
+                return found
+        return UNKNOWN
+
+    def _number(self, name: str, arguments: list[object]) -> object:
+        """Call a function of Python that gives a number, a text or a truth value."""
+        first = arguments[0] if arguments else UNKNOWN
+        match name:
+            case "min" | "max" | "sum":
+                values = arguments if len(arguments) > 1 else [*islice(self.each(first), _LONGEST)]
+                return _reduced(name, values)
+            case "float" | "int" if isinstance(first, Tensor):
+                return self.measured()
+            case "any" | "all":
+                answers = [self.truth(one) for one in islice(self.each(first), _LONGEST)]
+                ends = name == "any"
+                return ends if ends in answers else UNKNOWN if None in answers else not ends
+            case "round" | "divmod" | "pow" if all(isinstance(one, int | float) for one in arguments):
+                return _of_builtin(name, arguments)
+            case "int" | "float" | "str" | "bool" | "abs":
+                return _cast(name, first)
         return UNKNOWN
 
     def _shadow(self, owner: object, name: str, value: object, site: Site) -> None:
