@@ -172,7 +172,7 @@ class Calls(Library):
         init = self.project.method(ref, "__init__")
         bases = self.project.external_bases(ref)
         if init is not None:
-            self.run(Closure(init, self.file(init.path), made), arguments, keywords)
+            self.run(self.code(init, made), arguments, keywords)
         elif any(base in NAMES["containers"] for base in bases):
             self.hold(made, arguments)
         elif any(base.startswith("enum.") for base in bases) and arguments:
@@ -305,7 +305,7 @@ class Calls(Library):
                 if binding.name == name and isinstance(binding.value, ir.Definition):
                     where = FunctionRef(part.path, binding.value.key)
                     if where.key in self.project.files[part.path].functions:
-                        return self.run(Closure(where, self.file(part.path), receiver), arguments, keywords)
+                        return self.run(self.code(where, receiver), arguments, keywords)
         if name == "__init__" and any(
             one in NAMES["containers"] for one in self.project.external_bases(receiver.kind)
         ):

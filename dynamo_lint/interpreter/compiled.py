@@ -76,6 +76,8 @@ class Compiled(Expressions):
         if in_place and isinstance(target, Object) and self.is_builtin(target):
             self.note("builtin", call.site, site, target, call)
             return Tensor()
+        if in_place and isinstance(target, Object) and isinstance(target.kind, str) and target.items:
+            return self._skipped(target, call, arguments, keywords, site)
         place = call.site.place
         suppressing = self.settings.get(SUPPRESS, (None, None))[1] if self.on(SUPPRESS) else None
         if place in self.failing.fakes and suppressing is not None:
@@ -86,6 +88,25 @@ class Compiled(Expressions):
         if suppressing is not None:
             self.note("suppressing", suppressing, site, target, call)
         return self._guarded(target, call, arguments, keywords, site)
+
+    def _skipped(
+        self,
+        container: Object,
+        call: CompileCall,
+        arguments: list[object],
+        keywords: dict[str, object],
+        site: Site,
+    ) -> object:
+        """Call a container of torch that is compiled in place: Dynamo skips its own frame alone."""
+        result = arguments[0] if arguments else None
+        for part in container.items:
+            if isinstance(part, Object) and not self.is_builtin(part):
+                result = self.run_compiled(
+                    part, call, [result, *arguments[1:]], keywords, site, in_place=True
+                )
+            else:
+                result = self.invoke(part, [result, *arguments[1:]], keywords, site)
+        return result
 
     def _guarded(
         self,

@@ -27,7 +27,9 @@ from dynamo_lint.interpreter.model import (
     Object,
     Partial,
     Site,
+    Size,
     Sourced,
+    Static,
     Tensor,
     Unwrapped,
     Wrapper,
@@ -45,6 +47,8 @@ _UNSEEN = 3
 """Rounds of a loop over what is not known."""
 _LARGEST = 2**40
 _LONGEST = 512
+_SIZE = 7
+"""What stands for a size that is not known."""
 _ARITHMETIC: dict[type, Callable[[int, int], int | float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -159,7 +163,7 @@ class Expressions(Tracing):
         found: list[object] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                found += islice(self.each(self.value(node.value, frame)), ROUNDS)
+                found += self.elements(self.value(node.value, frame))
             else:
                 found.append(self.value(node, frame))
         return found
@@ -188,8 +192,9 @@ class Expressions(Tracing):
             defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
             small = max(abs(left), abs(right)) < _LARGEST
             result = compute(left, right) if defined and small else UNKNOWN  # type: ignore[arg-type]
-            measured = isinstance(left, Measured) or isinstance(right, Measured)
-            return Measured(result) if measured and isinstance(result, int | float) else result
+            if isinstance(result, int | float) and (_is_stand_in(left) or _is_stand_in(right)):
+                return Size(result) if isinstance(result, int) else Measured(result)
+            return result
         if isinstance(op, ast.Mod) and isinstance(left, str):
             return f"{left}{right}" if is_known(right) else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
@@ -296,7 +301,7 @@ class Expressions(Tracing):
             return answer if isinstance(answer, bool) else None
         if isinstance(value, list | dict):
             self.length(value)
-        if isinstance(value, Measured):
+        if _is_stand_in(value):
             return None
         if isinstance(value, (*PLAIN, list, tuple, dict)):
             return bool(value)
@@ -325,11 +330,13 @@ class Expressions(Tracing):
             case Object(kind=ClassRef() as kind) if (
                 method := self.project.method(kind, "__getitem__")
             ) is not None:
-                return self.invoke(Closure(method, self.file(method.path), value), [index], {}, self.current)
+                return self.invoke(self.code(method, value), [index], {}, self.current)
             case Object(attributes=attributes) if isinstance(index, str):
                 return attributes.get(index, UNKNOWN)
             case Object(items=items):
                 value = items
+            case Method(Tensor(), "shape") if isinstance(index, int):
+                return Size(_SIZE)
             case External("os.environ"):
                 return self.settings.get(f"os.environ.{index}", (UNKNOWN, None))[0]
             case dict():
@@ -361,9 +368,7 @@ class Expressions(Tracing):
             case Object(kind, items=items):
                 iterate = self.project.method(kind, "__iter__") if isinstance(kind, ClassRef) else None
                 if iterate is not None:
-                    found = self.invoke(
-                        Closure(iterate, self.file(iterate.path), value), [], {}, self.here(iterate)
-                    )
+                    found = self.invoke(self.code(iterate, value), [], {}, self.here(iterate))
                     yield from self.each(found) if not isinstance(found, Object) else ()
                 elif self.trace is not None:
                     for number, one in enumerate(items):
@@ -373,10 +378,27 @@ class Expressions(Tracing):
             case Iterator():
                 if not getattr(value, "gi_running", False):  # one that asks itself gives nothing
                     yield from value
+            case ClassObject(ref) if any(
+                base.startswith("enum.") for base in self.project.external_bases(ref)
+            ):
+                self.file(ref.path)
+                held = self.class_attributes.get(ref, {}).values()
+                yield from (one for one in held if isinstance(one, Member))
+            case Tensor(shape=None):
+                yield from self.rounds(self.tracked(Tensor(), [value]) for _ in range(ROUNDS))
             case Tensor(shape=(int() as length, *rest)):
                 yield from (self.tracked(Tensor(tuple(rest)), [value]) for _ in range(min(length, ROUNDS)))
             case _:
                 yield from self.rounds(UNKNOWN for _ in range(ROUNDS))
+
+    def elements(self, value: object) -> Iterator[object]:
+        """The values that a loop runs over: of an iterator only some, if compiled code is called for each."""
+        whole = isinstance(value, list | tuple | dict | str | Object)
+        met = len(self.met)
+        for number, one in enumerate(islice(self.each(value), _LONGEST)):
+            if not whole and number >= ROUNDS and len(self.met) > met:
+                return
+            yield one
 
     def rounds(self, values: Iterable[object]) -> Iterator[object]:
         """The first of values whose number is not known: more as long as each round compiles something."""
@@ -424,7 +446,7 @@ class Expressions(Tracing):
             yield self.value(element, frame)
             return
         first, *others = generators
-        for value in islice(self.each(self.value(first.iter, frame)), ROUNDS):
+        for value in self.elements(self.value(first.iter, frame)):
             self.bind(first.target, value, frame)
             if all(self.truth(self.value(test, frame)) is not False for test in first.ifs):
                 yield from self._comprehended(others, element, frame)
@@ -479,7 +501,7 @@ class Expressions(Tracing):
             case Closure() if name == "__self__" and owner.receiver is not None:
                 return owner.receiver
             case Tensor() if name == "shape" and owner.shape is not None:
-                return tuple(UNKNOWN if size is None else size for size in owner.shape)
+                return tuple(Size(_SIZE) if size is None else size for size in owner.shape)
             case Tensor() if name == "requires_grad" and owner.grad is not None:
                 return owner.grad
             case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
@@ -503,12 +525,12 @@ class Expressions(Tracing):
         method = self.project.method(owner.kind, name)
         replaced = self.assigned(owner.kind, name)
         if replaced is MISSING and method is not None and self.project.method_kind(method) == "property":
-            return self.invoke(Closure(method, self.file(method.path), owner), [], {}, site)
+            return self.invoke(self.code(method, owner), [], {}, site)
         found = self._of_class(owner.kind, name, owner)
         if found is UNKNOWN and self.peek(owner, name) is MISSING:
             asked = self.project.method(owner.kind, "__getattr__")
             if asked is not None and not name.startswith("__"):
-                return self.invoke(Closure(asked, self.file(asked.path), owner), [name], {}, site)
+                return self.invoke(self.code(asked, owner), [name], {}, site)
         if found is UNKNOWN:
             known = self.peek(owner, name)
             return Method(owner, name) if known is MISSING else self.read(owner, "attribute", name, known)
@@ -542,9 +564,15 @@ class Expressions(Tracing):
             return True
         return found
 
+    def code(self, where: FunctionRef, receiver: Object | ClassObject | None) -> Closure:
+        """A method as it is written, without its decorators."""
+        home = self.file(where.path)
+        defaults = self.defaults_of.get(where, {})
+        return Closure(where, home, receiver, disabled=where in self.disabled, defaults=defaults)
+
     def method(self, where: FunctionRef, receiver: Object | ClassObject | None) -> object:
         """A method as its decorators leave it: compiled, or inside a context manager."""
-        value: object = Closure(where, self.file(where.path), receiver, disabled=where in self.disabled)
+        value: object = self.code(where, receiver)
         function = self.project.function(where)
         for decorator in reversed(function.decorators):
             call = decorator if isinstance(decorator, ir.Call) else ir.Call(decorator)
@@ -573,6 +601,8 @@ class Expressions(Tracing):
             elif kind == "classmethod":
                 receiver = owner
             return self.method(method, None if kind == "staticmethod" else receiver)
+        if isinstance(found, Static):
+            return self.read(owner, "attribute", name, found.function)
         if isinstance(found, Closure) and isinstance(owner, Object) and found.receiver is None:
             return found.bound(owner)
         if found is MISSING:
@@ -585,6 +615,11 @@ class Expressions(Tracing):
         if source is not None:
             self.guard(source.then("own", name), "presence", MISSING)
             self.burn(owner, name, found.where if isinstance(found, Closure) else found)
+
+
+def _is_stand_in(value: object) -> bool:
+    """Whether a number stands for one that is not known."""
+    return isinstance(value, Measured | Size)
 
 
 def _of_torch(*values: object) -> bool:
@@ -616,7 +651,9 @@ def _compared(op: ast.cmpop, left: object, right: object) -> object:
         return (left == right) is isinstance(op, ast.Eq)
     if isinstance(right, dict) and isinstance(op, ast.In | ast.NotIn):
         right = [*right]
-    if not is_known(left) or not is_known(right) or isinstance(left, Measured) or isinstance(right, Measured):
+    if isinstance(left, Measured) and isinstance(op, ast.Eq | ast.NotEq) and isinstance(right, int | float):
+        return (left == right) is isinstance(op, ast.Eq)
+    if not is_known(left) or not is_known(right) or _is_stand_in(left) or _is_stand_in(right):
         return UNKNOWN
     try:
         return bool(_COMPARISONS[type(op)](left, right))

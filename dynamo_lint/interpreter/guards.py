@@ -34,7 +34,7 @@ class Guard:
 
     source: Source
     what: str
-    """`value`, `length`, `keys`, `presence`, `gradient`, `size`, or `test` for a comparison's outcome."""
+    """`value`, `length`, `keys`, `presence`, `gradient`, `size`, `alias` or `test` (of an outcome)."""
     expected: object
     measure: Callable[[object], object]
     """What is compared, from the value that the source leads to."""
@@ -133,6 +133,8 @@ class Cache:
 
     def _holds(self, guard: Guard, resolve: Resolve) -> bool:
         value = resolve(guard.source)
+        if guard.what == "alias" and isinstance(guard.expected, Source):
+            return value is resolve(guard.expected)
         if isinstance(value, Unknown):
             self.unknown.add(guard.source)
         return guard.holds(value)
@@ -149,7 +151,7 @@ class Cache:
             ]
             if not _sizes_fit(entry.sizes, shapes):
                 changed.append(SIZES)
-            changed += [guard for guard in entry.guards if not guard.holds(resolve(guard.source))]
+            changed += [guard for guard in entry.guards if not self._holds(guard, resolve)]
             differences.append(changed)
         return min(differences, key=len) if differences else []
 

@@ -30,7 +30,9 @@ from dynamo_lint.interpreter.model import (
     Parent,
     Partial,
     Site,
+    Size,
     Sourced,
+    Static,
     Tensor,
     Unwrapped,
     Wrapper,
@@ -48,6 +50,8 @@ _ITSELF = frozenset(
 _LONGEST = 64
 """Values of an iterable that are looked at."""
 _LARGEST = 2**31
+_SIZE = 7
+"""What stands for a size that is not known."""
 _TAKING_SOURCES = frozenset(
     {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
 )
@@ -92,7 +96,7 @@ class Library(Compiled):
             elif one is UNKNOWN:
                 container.complete = False
             else:
-                container.items += islice(self.each(one), ROUNDS)
+                container.items += self.elements(one)
         container.complete = container.complete and all(isinstance(one, Object) for one in container.items)
 
     def _library_module(
@@ -230,8 +234,13 @@ class Library(Compiled):
         if name in {"item", "tolist"}:
             if self.trace is not None:
                 self.trace.compiles = False  # Dynamo breaks the graph
+            if name == "tolist":
+                count = tensor.shape[0] if tensor.shape is not None and len(tensor.shape) == 1 else None
+                return UNKNOWN if count is None else [self.measured() for _ in range(min(count, _LONGEST))]
             return self.measured()
         result = sizes.method(tensor, name, given)
+        if name == "size" and result is UNKNOWN and given:
+            return Size(_SIZE)
         if name in {"detach", "detach_"} and isinstance(result, Tensor):
             result.grad = False
             return result
@@ -257,7 +266,7 @@ class Library(Compiled):
             return type(value)(self._operand(name, one) for one in self.each(value))
         if name in NAMES["arithmetic"]:
             return self.use(value, symbolic=True)
-        whole = isinstance(value, Sourced) and type(value.raw) is int
+        whole = isinstance(value, Sourced) and isinstance(value.raw, int)
         return self.sized(value) if whole else self.use(value)
 
     def _of_list(self, items: list[object], name: str, arguments: list[object]) -> object:
@@ -269,7 +278,7 @@ class Library(Compiled):
             case "append" if arguments:
                 items.append(self.use(first, symbolic=True))
             case "extend" if arguments:
-                items += islice(self.each(first), ROUNDS)
+                items += self.elements(first)
             case "insert" if len(arguments) == 2 and isinstance(first, int):
                 items.insert(first, arguments[1])
             case "clear":
@@ -503,6 +512,16 @@ class Library(Compiled):
                     if isinstance(first, dict)
                     else UNKNOWN
                 )
+            case "builtins", "staticmethod":
+                return Static(first)
+            case "functools", "wraps" | "lru_cache" | "cache" | "singledispatch":
+                return first if name == "cache" and isinstance(first, Closure) else UNKNOWN
+            case "functools", "reduce" if len(arguments) > 1:
+                values = [*islice(self.each(arguments[1]), _LONGEST)]
+                result = arguments[2] if len(arguments) > 2 else values.pop(0) if values else UNKNOWN
+                for one in values:
+                    result = self.invoke(first, [result, one], {}, site)
+                return result
             case "contextlib", "suppress":
                 names = (one.dotted.rpartition(".")[2] for one in arguments if isinstance(one, External))
                 return Catcher(frozenset(names), site)
@@ -750,7 +769,10 @@ def _reduced(name: str, values: list[object]) -> object:
     numbers = [one for one in values if isinstance(one, int | float)]
     if not numbers or len(numbers) != len(values):
         return UNKNOWN
-    return sum(numbers) if name == "sum" else min(numbers) if name == "min" else max(numbers)
+    found = sum(numbers) if name == "sum" else min(numbers) if name == "min" else max(numbers)
+    if any(isinstance(one, Measured | Size) for one in numbers):
+        return Size(found) if isinstance(found, int) else Measured(found)
+    return found
 
 
 def _cast(name: str, value: object) -> object:

@@ -73,9 +73,22 @@ class Member:
 
 
 class Measured(float):
-    """A number that tensors decide: other in every call, and no test of it is decided here."""
+    """A number that tensors decide: another in every call, and no test of it is decided here."""
 
     __slots__ = ()
+
+
+class Size(int):
+    """A size of a tensor that is not known: at least 1, the same in every call."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """`staticmethod(function)` on a class."""
+
+    function: object
 
 
 @dataclass(slots=True, eq=False)

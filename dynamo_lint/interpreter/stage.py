@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from dynamo_lint.index.ir import MODULE_KEY, Name
+from dynamo_lint.index.ir import MODULE_KEY, Import, Name
 from dynamo_lint.interpreter.guards import Cache, Recompile, Stale, Trace, Write
 from dynamo_lint.interpreter.model import (
     UNKNOWN,
@@ -81,6 +81,8 @@ class Stage:
     """The statement, or the header of the one, that is being run."""
     writes: dict[tuple[int, object], list[Write]] = field(default_factory=dict)
     """By the identity of what holds it and the name or index in there."""
+    defaults_of: dict[FunctionRef, dict[str, object]] = field(default_factory=dict)
+    """The values of defaults of methods."""
     looked_at: set[tuple[int, object]] = field(default_factory=set)
     """The places whose value compiled code has read at the start of a call, filed like `writes`."""
     classes: dict[ClassRef, ClassObject] = field(default_factory=dict)
@@ -109,7 +111,22 @@ class Stage:
             self.of_symbol(symbol)
             for symbol in self.project.symbols(Name(name), frame.where.path, frame.where.key)
         ]
-        return values[0] if len(values) == 1 else UNKNOWN
+        return values[0] if len(values) == 1 else self._imported(name, frame)
+
+    def _imported(self, name: str, frame: Frame) -> object:
+        """A variable of another file that is imported by name."""
+        path = frame.where.path
+        for function in dict.fromkeys((frame.where.key, MODULE_KEY)):
+            for binding in self.project.function(FunctionRef(path, function)).bindings:
+                target = binding.value
+                if binding.name != name or not isinstance(target, Import) or target.name is None:
+                    continue
+                for source in self.project.imported_modules(target, path):
+                    if isinstance(source, File) and source.path != path:
+                        held = self.file(source.path).names.get(target.name, UNKNOWN)
+                        self.file(path).names[name] = held
+                        return held if self.trace is None else self.free(name, held, self.file(path), frame)
+        return UNKNOWN
 
     def free(self, name: str, value: object, around: Frame, frame: Frame) -> object:
         """The value of a name outside of the compiled code that reads it."""

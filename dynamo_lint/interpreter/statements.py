@@ -113,7 +113,7 @@ class Runner(Calls):
         if isinstance(node, ast.Yield):
             yield self.value(node.value, frame) if node.value is not None else None
         elif isinstance(node, ast.YieldFrom):
-            yield from islice(self.each(self.value(node.value, frame)), ROUNDS)
+            yield from self.elements(self.value(node.value, frame))
         else:
             value = self.value(node, frame)
         for target in targets or ():
@@ -124,7 +124,7 @@ class Runner(Calls):
         added = self.value(node.value, frame)
         if isinstance(before, list) and isinstance(node.op, ast.Add):
             self.length(before)
-            before += islice(self.each(added), ROUNDS)
+            before += self.elements(added)
             self.wrote(before, LENGTH, UNKNOWN)
             return
         self.bind(node.target, self.binary(before, node.op, added), frame)
@@ -142,7 +142,8 @@ class Runner(Calls):
             case ast.Attribute(value=inner, attr=name):
                 self.store(self.value(inner, frame), name, value, Site(frame.where, target))
             case ast.Subscript(value=inner, slice=index):
-                owner, key = self.value(inner, frame), self.use(self.value(index, frame))
+                owner, key = self.value(inner, frame), self.value(index, frame)
+                key = self.sized(key) if isinstance(owner, Tensor) else self.use(key)
                 if owner == External("os.environ"):
                     self.set(f"os.environ.{key}", value, Site(frame.where, target))
                 self.put(owner, key, value)
@@ -169,7 +170,7 @@ class Runner(Calls):
                 elif is_setting(value):
                     self.set(key, spelled(value), site)
             case Object(kind=ClassRef() as kind) if (setter := self._setter(kind, name)) is not None:
-                self.invoke(Closure(setter, self.file(setter.path), owner), [value], {}, site)
+                self.invoke(self.code(setter, owner), [value], {}, site)
             case Object() | ClassObject() | Tensor():
                 self.assign(owner, name, value, site)
             case FileValue(path):
@@ -227,11 +228,9 @@ class Runner(Calls):
                     self.invoke(Method(owner, "pop"), [key], {}, self.current)
 
     def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
-        functions = self.project.files[frame.where.path].functions
-        key = next((key for key, one in functions.items() if one.line == node.lineno), None)
-        if key is None:
+        where = self._defined(node, frame)
+        if where is None:
             return
-        where = FunctionRef(frame.where.path, key)
         value: object = Closure(
             where, frame, disabled=where in self.disabled, defaults=self.defaults(node.args, frame)
         )
@@ -243,6 +242,12 @@ class Runner(Calls):
         frame.names[node.name] = value
 
     _AsyncFunctionDef = _FunctionDef
+
+    def _defined(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> FunctionRef | None:
+        """The function that a `def` makes."""
+        functions = self.project.files[frame.where.path].functions
+        key = next((key for key, one in functions.items() if one.line == node.lineno), None)
+        return FunctionRef(frame.where.path, key) if key is not None else None
 
     def _ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
         classes = self.project.files[frame.where.path].classes
@@ -258,10 +263,16 @@ class Runner(Calls):
                 case ast.Call(args=[_, fields]) if self.value(base.func, frame) == External(
                     "collections.namedtuple"
                 ):
-                    self.class_attributes.setdefault(ref, {})["_fields"] = self.value(fields, frame)
+                    self.class_attributes.setdefault(ref, {})["_fields"] = _fields(self.value(fields, frame))
         members = any(base.startswith("enum.") for base in self.project.external_bases(ref))
         for statement in node.body:
             match statement:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() if (
+                    statement.args.defaults or statement.args.kw_defaults
+                ):
+                    method = self._defined(statement, frame)
+                    if method is not None:
+                        self.defaults_of[method] = self.defaults(statement.args, body)
                 case (
                     ast.Assign(targets=[ast.Name(id=name)], value=value)
                     | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
@@ -290,7 +301,7 @@ class Runner(Calls):
                 frame.names[name] = UNKNOWN if is_known(value) or isinstance(value, Unknown) else value
 
     def _For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[object]:
-        for value in islice(self.each(self.value(node.iter, frame)), ROUNDS):
+        for value in self.elements(self.value(node.iter, frame)):
             self.bind(node.target, value, frame)
             try:
                 yield from self.block(node.body, frame)
@@ -398,6 +409,11 @@ class Runner(Calls):
                 if called is not None and any(isinstance(one, ast.Call) for one in ast.walk(handler)):
                     site = Site(frame.where, handler)
                     self.meet(Met("hiding", site, called.called, called.unit, True, called.compile))
+
+
+def _fields(given: object) -> object:
+    """The names of the fields of a named tuple."""
+    return given.replace(",", " ").split() if isinstance(given, str) else given
 
 
 def _gives_up(handler: ast.ExceptHandler) -> bool:

@@ -31,6 +31,7 @@ from dynamo_lint.interpreter.model import (
     Site,
     Source,
     Sourced,
+    Static,
     Tensor,
     Wrapper,
     is_key,
@@ -87,7 +88,9 @@ class Tracing(Stage):
             trace.sources[id(parts)] = (parts, source)
             return parts
         if isinstance(value, Object | Closure | Partial | list | dict | Tensor | ClassObject | Wrapper):
-            trace.sources.setdefault(id(value), (value, source))
+            first = trace.sources.setdefault(id(value), (value, source))[1]
+            if first != source:
+                self.guard(source, "alias", first, measure=lambda _: first)
             if isinstance(value, Tensor):
                 self.guard(source, "gradient", value)
             elif not isinstance(value, ClassObject):
@@ -265,10 +268,12 @@ class Tracing(Stage):
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute of an object, a class or a tensor."""
         if isinstance(value, Sourced):  # what is made of a float that varies is a constant once it is stored
-            self.use(value, symbolic=value.compute is None or type(value.raw) is int)
+            self.use(value, symbolic=value.compute is None or isinstance(value.raw, int))
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
         held = self.doubted(self.use_raw(value), before)
         match owner:
+            case Object(items=items) if name.isdecimal() and int(name) < len(items):
+                self.put(owner, int(name), value)
             case Object():
                 if before is not held or name not in owner.attributes or self.trace is not None:
                     self.wrote(owner, name, value, site)
@@ -350,7 +355,8 @@ class Tracing(Stage):
             case "own", Object(attributes=attributes):
                 return attributes.get(str(key), MISSING)
             case "attribute", Object() | ClassObject():
-                return self.peek(value, str(key))
+                found = self.peek(value, str(key))
+                return found.function if isinstance(found, Static) else found
             case "attribute", Closure(attributes=attributes):
                 return attributes.get(str(key), MISSING)
             case "default", Closure(defaults=defaults):

@@ -12,7 +12,6 @@ from dynamo_lint.interpreter.guards import LENGTH, Recompile, Stale, Write
 from dynamo_lint.interpreter.model import (
     MISSING,
     ClassObject,
-    External,
     Member,
     Met,
     Object,
@@ -49,6 +48,7 @@ class _Cause:
         return self.last.guard.site if write is None or self.code in _AT_THE_USE else write.site
 
 
+_DTYPE = re.compile(r"torch\.(b?float\d*|half|double|u?int\d+|long|short|bool|complex\d+)")
 _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 
 
@@ -114,7 +114,8 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     if entries > context.recompile_limit:
         return "storm", None
     expected = cause.recompiles[0].guard.expected
-    chosen = isinstance(expected, str | Member | External) and not isinstance(cause.last.now, Tensor)
+    dtype = isinstance(expected, External) and _DTYPE.fullmatch(expected.dotted) is not None
+    chosen = (dtype or isinstance(expected, str | Member)) and not isinstance(cause.last.now, Tensor)
     if entries == 2 and not (cause.last.tested or chosen):
         return "once", 2
     return "per-value", entries if not cause.last.tested else None
