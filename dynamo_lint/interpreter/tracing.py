@@ -226,7 +226,7 @@ class Tracing(Stage):
         if trace is None or not isinstance(raw, int | float) or isinstance(raw, bool):
             return False
         if (
-            type(raw) is int
+            isinstance(raw, int)
             and value.source.static
             and not (value.source.root != "global" and self.on(UNSPEC_INT))
         ):

@@ -12,6 +12,7 @@ from dynamo_lint.interpreter.guards import LENGTH, Recompile, Stale, Write
 from dynamo_lint.interpreter.model import (
     MISSING,
     ClassObject,
+    External,
     Member,
     Met,
     Object,
