@@ -226,7 +226,7 @@ class Calls(Library):
         result: object,
         site: Site,
     ) -> object:
-        """What a hook of a module gives."""
+        """Run a hook of a module; its result."""
         source = self.source_of(module)
         function = hook.function
         if source is not None:

@@ -167,7 +167,7 @@ class Compiled(Expressions):
         site: Site,
         resolve: Callable[[Source], object],
     ) -> Recompile:
-        """What one guard that does not hold says about the state behind it."""
+        """Describe the state behind a guard that does not hold."""
         holder, key = self._holder(guard, resolve)
         since = [
             write
@@ -194,7 +194,7 @@ class Compiled(Expressions):
         )
 
     def _holder(self, guard: Guard, resolve: Callable[[Source], object]) -> tuple[object, object]:
-        """What holds the value of a guard, and under which name: the elements of a tuple are part of it."""
+        """The holder of a guarded value, and its name in there: the elements of a tuple are part of it."""
         source = guard.source
         if guard.what in {"length", "keys"}:
             return resolve(source), LENGTH

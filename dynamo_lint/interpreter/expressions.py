@@ -47,8 +47,8 @@ _UNSEEN = 3
 """Rounds of a loop over what is not known."""
 _LARGEST = 2**40
 _LONGEST = 512
-_SIZE = 7
-"""What stands for a size that is not known."""
+SOME = 7
+"""It stands for a size that is not known."""
 _ARITHMETIC: dict[type, Callable[[int, int], int | float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -336,7 +336,7 @@ class Expressions(Tracing):
             case Object(items=items):
                 value = items
             case Method(Tensor(), "shape") if isinstance(index, int):
-                return Size(_SIZE)
+                return Size(SOME)
             case External("os.environ"):
                 return self.settings.get(f"os.environ.{index}", (UNKNOWN, None))[0]
             case dict():
@@ -501,7 +501,7 @@ class Expressions(Tracing):
             case Closure() if name == "__self__" and owner.receiver is not None:
                 return owner.receiver
             case Tensor() if name == "shape" and owner.shape is not None:
-                return tuple(Size(_SIZE) if size is None else size for size in owner.shape)
+                return tuple(Size(SOME) if size is None else size for size in owner.shape)
             case Tensor() if name == "requires_grad" and owner.grad is not None:
                 return owner.grad
             case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
@@ -537,7 +537,7 @@ class Expressions(Tracing):
         return found if isinstance(found, Closure | Wrapper) else self.read(owner, "attribute", name, found)
 
     def assigned(self, ref: ClassRef, name: str) -> object:
-        """What was assigned to a class or a base of it, or stands in its body; MISSING for nothing."""
+        """The value that was assigned to a class or a base of it, or stands in its body; else MISSING."""
         self.file(ref.path)
         for part in self.project.mro(ref):
             held = self.class_attributes.get(part)

@@ -35,7 +35,7 @@ _CALLS = 12
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one program did, from a function that nothing else calls."""
+    """The events of one program, from a function that nothing else calls."""
 
     met: tuple[Met, ...]
     """The compiled calls in order."""

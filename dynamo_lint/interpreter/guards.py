@@ -142,7 +142,7 @@ class Cache:
     def failures(
         self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
     ) -> list[str | Guard]:
-        """What does not hold of the nearest entry: a mode, the sizes, guards; nothing for the first call."""
+        """The checks of the nearest entry that fail: a mode, the sizes, guards; none for the first call."""
         shapes = [tensor.shape for tensor in tensors]
         differences: list[list[str | Guard]] = []
         for entry in reversed(self.entries):

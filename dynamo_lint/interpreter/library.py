@@ -1,4 +1,4 @@
-"""What torch and Python do: functions, methods of tensors and containers, modules, optimizers."""
+"""The effects of torch and Python: functions, methods of tensors and containers, modules, optimizers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.compiled import Compiled
-from dynamo_lint.interpreter.expressions import ROUNDS
+from dynamo_lint.interpreter.expressions import ROUNDS, SOME
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.model import (
     MISSING,
@@ -50,8 +50,6 @@ _ITSELF = frozenset(
 _LONGEST = 64
 """Values of an iterable that are looked at."""
 _LARGEST = 2**31
-_SIZE = 7
-"""What stands for a size that is not known."""
 _TAKING_SOURCES = frozenset(
     {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
 )
@@ -240,7 +238,7 @@ class Library(Compiled):
             return self.measured()
         result = sizes.method(tensor, name, given)
         if name == "size" and result is UNKNOWN and given:
-            return Size(_SIZE)
+            return Size(SOME)
         if name in {"detach", "detach_"} and isinstance(result, Tensor):
             result.grad = False
             return result
@@ -493,6 +491,24 @@ class Library(Compiled):
             case "builtins", "len":
                 self.length(first)
                 return _length(first)
+            case "itertools", _:
+                return self._endless(name, first, arguments)
+            case "random" | "numpy.random", "randint" | "randrange":
+                known = [one for one in arguments if isinstance(one, int)]
+                return self._drawn(known) if len(known) == len(arguments) else UNKNOWN
+            case "random" | "numpy.random", "choice" if isinstance(first, list | tuple) and first:
+                self.draws += 1
+                return first[self.draws % len(first)]
+            case "os" | "os.environ", _:
+                return self._environment(name, arguments, site)
+        return self._standard(module, name, arguments, keywords, site)
+
+    def _standard(
+        self, module: str, name: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Make a value of a class of Python, or wrap a function in one."""
+        first = arguments[0] if arguments else UNKNOWN
+        match module, name:
             case "dataclasses", "replace" if isinstance(first, Object):
                 return self._replaced(first, keywords)
             case "types", "SimpleNamespace":
@@ -527,16 +543,6 @@ class Library(Compiled):
                 return Catcher(frozenset(names), site)
             case "functools", "partial":
                 return Partial(first, arguments[1:], keywords)
-            case "itertools", _:
-                return self._endless(name, first, arguments)
-            case "random" | "numpy.random", "randint" | "randrange":
-                known = [one for one in arguments if isinstance(one, int)]
-                return self._drawn(known) if len(known) == len(arguments) else UNKNOWN
-            case "random" | "numpy.random", "choice" if isinstance(first, list | tuple) and first:
-                self.draws += 1
-                return first[self.draws % len(first)]
-            case "os" | "os.environ", _:
-                return self._environment(name, arguments, site)
         return UNKNOWN
 
     def _reflection(self, name: str, arguments: list[object], site: Site) -> object:

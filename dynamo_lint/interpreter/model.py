@@ -342,7 +342,7 @@ PLAIN = (int, float, str, bool, type(None))
 
 
 def guarded_part(value: object) -> object:
-    """What a guard compares of a value: a constant itself, the type of anything else."""
+    """The part of a value that a guard compares: a constant itself, the type of anything else."""
     match value:
         case Unknown():
             return value

@@ -1,4 +1,4 @@
-"""What Dynamo does while it traces a compiled call: guards at the uses of values, and writes that last."""
+"""A compiled call as Dynamo traces it: guards at the uses of values, and writes that last."""
 
 from __future__ import annotations
 
@@ -334,7 +334,7 @@ class Tracing(Stage):
     # --- resolving --------------------------------------------------------------------------------------
 
     def resolve(self, source: Source, target: object, names: Mapping[str, object]) -> object:
-        """What a source leads to, before a call of `target` with these arguments; MISSING for nothing."""
+        """The value at a source, before a call of `target` with these arguments; MISSING if there is none."""
         match source.root:
             case "argument":
                 value = names.get(source.name, MISSING)
@@ -348,7 +348,7 @@ class Tracing(Stage):
         return value
 
     def stepped(self, value: object, step: str, key: object) -> object:
-        """What one step of a source leads to."""
+        """The value one step further along a source."""
         match step, value:
             case "hook", Object(hooks=hooks) if isinstance(key, int):
                 return hooks[key].function if key < len(hooks) else MISSING

@@ -110,7 +110,7 @@ def _kind(value: object) -> str:
 
 def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     entries = len(cause.recompiles) + 1
-    if cause.code in {"DYN107", "DYN108"}:
+    if cause.last.instance:
         return "per-instance", entries
     if entries > context.recompile_limit:
         return "storm", None
