@@ -120,7 +120,8 @@ class Compiled(Expressions):
         static = call.keyword("dynamic") is False or self.settings.get(AUTOMATIC, (None, None))[0] is False
         dynamic = call.keyword("dynamic") is True
         tensors = [one for one in (*arguments, *keywords.values()) if isinstance(one, Tensor)]
-        cache = self.caches.setdefault(self.code_of(target, call), Cache())
+        cache = self.caches.setdefault(self.code_of(target, call), Cache(unit=self.unit_of(target)))
+        cache.instances.add(id(target))
         function, names = self.arguments_of(target, arguments, keywords)
         modes = self.modes()
 
@@ -136,7 +137,12 @@ class Compiled(Expressions):
         changed = self.settings.get(why, (None, None))[1] if why is not None else None
         self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES)
         failed = [one for one in failures if isinstance(one, Guard)]
-        telling = [one for one in failed if one.what != "gradient"]
+        changed_in = [one.source for one in failed if one.what in {"length", "keys"}]
+        telling = [
+            one
+            for one in failed
+            if one.what != "gradient" and not any(one.source.is_within(source) for source in changed_in)
+        ]
         for one in telling or failed:
             if why is None or telling:
                 self.recompiles.append(self._recompile(one, target, function, call, site, resolve))

@@ -17,6 +17,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
     Decorated,
+    Elements,
     External,
     FileValue,
     Frame,
@@ -47,6 +48,8 @@ _UNSEEN = 3
 """Rounds of a loop over what is not known."""
 _LARGEST = 2**40
 _LONGEST = 512
+LATE = (129, 1025, 10_001, 100_001)
+"""Rounds of a long loop that are looked at behind the first: a schedule may change something there."""
 SOME = 7
 """It stands for a size that is not known."""
 _ARITHMETIC: dict[type, Callable[[int, int], int | float]] = {
@@ -144,7 +147,12 @@ class Expressions(Tracing):
         return self.items(node.elts, frame)
 
     def _Set(self, node: ast.Set, frame: Frame) -> object:
-        return self.items(node.elts, frame)
+        return self.elements_of(self.items(node.elts, frame))
+
+    def elements_of(self, values: Iterable[object]) -> object:
+        """A set of values; not known if some of them can't be looked up."""
+        found = [self.use(one) for one in values]
+        return Elements.fromkeys(found) if all(map(is_key, found)) else UNKNOWN
 
     def _Dict(self, node: ast.Dict, frame: Frame) -> object:
         found: dict[object, object] = {}
@@ -183,6 +191,7 @@ class Expressions(Tracing):
 
     def binary(self, left: object, op: ast.operator, right: object) -> object:
         """The result of an operator."""
+        left, right = self.number(left), self.number(right)
         if isinstance(left, Sourced) or isinstance(right, Sourced):
             return self._of_sourced(left, op, right)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
@@ -210,6 +219,16 @@ class Expressions(Tracing):
         if isinstance(op, ast.Mult) and isinstance(left, list | tuple | str) and isinstance(right, int):
             return left * right if 0 <= right * len(left) <= _LONGEST else UNKNOWN
         return UNKNOWN
+
+    def number(self, value: object) -> object:
+        """The number that a member of an `IntEnum` is."""
+        if isinstance(value, Sourced) and isinstance(value.raw, Member) and self._counts(value.raw):
+            value = self.use(value)
+        return value.value if isinstance(value, Member) and self._counts(value) else value
+
+    def _counts(self, member: Member) -> bool:
+        bases = self.project.external_bases(member.kind)
+        return any(base in ("enum.IntEnum", "enum.IntFlag") for base in bases)
 
     def _of_sourced(self, left: object, op: ast.operator, right: object) -> object:
         """The result of an operator on what compiled code has read: with a symbol it stays one."""
@@ -251,9 +270,9 @@ class Expressions(Tracing):
         return -value if isinstance(node.op, ast.USub) and isinstance(value, int | float) else UNKNOWN
 
     def _Compare(self, node: ast.Compare, frame: Frame) -> object:
-        left = self.value(node.left, frame)
+        left = self.number(self.value(node.left, frame))
         for op, other in zip(node.ops, node.comparators, strict=True):
-            right = self.value(other, frame)
+            right = self.number(self.value(other, frame))
             if isinstance(op, ast.In | ast.NotIn):
                 left, right = self.use(left), self._searched(left, right)
             answer = self.compared(left, right, partial(_compared, op))
@@ -318,6 +337,13 @@ class Expressions(Tracing):
         index = self.sized(index) if isinstance(value, Tensor) else self.use(index)
         found = self._item(value, index)
         if self.trace is None or found is UNKNOWN or not isinstance(value, Object | list | dict):
+            return found
+        if isinstance(index, slice) and isinstance(found, list):
+            self.length(value)
+            items = value.items if isinstance(value, Object) else value
+            places = range(*index.indices(len(items)))
+            return [self.read(value, "item", place, one) for place, one in zip(places, found, strict=False)]
+        if not is_key(index):
             return found
         if isinstance(value, dict):
             self.absent(value, "item", index, present=True)
@@ -397,6 +423,8 @@ class Expressions(Tracing):
         met = len(self.met)
         for number, one in enumerate(islice(self.each(value), _LONGEST)):
             if not whole and number >= ROUNDS and len(self.met) > met:
+                if isinstance(value, range):
+                    yield from (value[place] for place in LATE if ROUNDS < place < len(value))
                 return
             yield one
 
@@ -423,7 +451,7 @@ class Expressions(Tracing):
             self.lines[place] = Site(where, node)
         return self.lines[place]
 
-    def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> object:
+    def _ListComp(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame) -> object:
         return list(
             self._comprehended(
                 node.generators,
@@ -432,7 +460,9 @@ class Expressions(Tracing):
             )
         )
 
-    _SetComp = _ListComp
+    def _SetComp(self, node: ast.SetComp, frame: Frame) -> object:
+        inner = Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced)
+        return self.elements_of(self._comprehended(node.generators, node.elt, inner))
 
     def _GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> object:
         return self._comprehended(

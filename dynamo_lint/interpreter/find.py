@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -24,7 +24,7 @@ from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
 """Functions interpreted in one project."""
-_STEPS = 150_000
+_STEPS = 400_000
 """Steps that all of them may take."""
 _PROBE = "probe_"
 _ENOUGH = 3
@@ -43,6 +43,10 @@ class Run:
     stale: tuple[Stale, ...]
     idle: frozenset[tuple[str, int]]
     """The lines of compiled code that assign known values on which no guard ever fails."""
+    calls: Mapping[str, int]
+    """How often each compiled function was called."""
+    alike: frozenset[tuple[str, str]]
+    """By compiled function, the attributes that are the same in all instances that were called."""
     tried: bool
     """It is a test."""
 
@@ -69,7 +73,17 @@ def _runs(tables: Tables) -> Iterator[Run]:
         steps += stage.steps
         tried = in_tests(root.path)
         met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
-        yield Run(met, tuple(stage.recompiles), tuple(stage.stale), _idle(stage), tried)
+        calls = Counter(one.unit for one in stage.met)
+        changes = tuple(stage.recompiles), tuple(stage.stale)
+        yield Run(met, *changes, _idle(stage), calls, _alike(stage), tried)
+            met,
+            tuple(stage.recompiles),
+            tuple(stage.stale),
+            _idle(stage),
+            Counter(one.unit for one in stage.met),
+            _alike(stage),
+            tried,
+        )
 
 
 def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
@@ -87,8 +101,25 @@ def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
     return frozenset(place for place in known - unknown - failed if often[place] >= _ENOUGH)
 
 
+def _alike(stage: Runner) -> frozenset[tuple[str, str]]:
+    """By compiled function, the attributes that are the same in all instances that were called."""
+    failed = {(one.target, one.guard.source) for one in stage.recompiles}
+    found = {
+        (cache.unit, guard.source)
+        for cache in stage.caches.values()
+        if len(cache.instances) > 1
+        for entry in cache.entries
+        for guard in entry.guards
+        if guard.what == "value"
+        and isinstance(guard.expected, PLAIN)
+        and not guard.doubt
+        and guard.source not in cache.unknown
+    }
+    return frozenset((unit, str(source.steps[-1][1])) for unit, source in found - failed if source.steps)
+
+
 def _run(stage: Runner, root: FunctionRef) -> None:
-    """Rehearse one function, or a file; call what a probe gives."""
+    """Run one function, or a file; call what a probe gives."""
     frame = stage.file(root.path)
     if root.key == MODULE_KEY:
         return

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dynamo_lint.interpreter.model import (
     MISSING,
     CompileCall,
+    Elements,
     Object,
     Site,
     Source,
@@ -69,7 +70,9 @@ def length_of(value: object) -> object:
 
 
 def keys_of(value: object) -> object:
-    """The keys of a dict, in order."""
+    """The keys of a dict, in order, or the elements of a set."""
+    if isinstance(value, Elements):
+        return frozenset(value)
     return tuple(value) if isinstance(value, dict) else guarded_part(value)
 
 
@@ -114,6 +117,10 @@ class Cache:
     dynamic: set[tuple[int, int]] = field(default_factory=set)
     scalars: dict[Source, object] = field(default_factory=dict)
     """The number that a source gave when code was compiled; MISSING once it has given another."""
+    unit: str = ""
+    """Identity of the function."""
+    instances: set[int] = field(default_factory=set)
+    """Those that were called, by identity."""
     unknown: set[Source] = field(default_factory=set)
     """The sources that led to a value of which nothing is known in some call."""
 

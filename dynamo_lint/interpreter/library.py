@@ -10,7 +10,7 @@ from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.compiled import Compiled
-from dynamo_lint.interpreter.expressions import ROUNDS, SOME
+from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.model import (
     MISSING,
@@ -283,6 +283,11 @@ class Library(Compiled):
                 items.clear()
             case "copy":
                 return [*self.each(items)]
+            case "remove" if arguments:
+                place = next((n for n, one in enumerate(items) if one is first or one == first), None)
+                if place is None:
+                    return UNKNOWN
+                del items[place]
             case "index" if arguments and is_key(self.use(first)):
                 found = self.use(first)
                 return items.index(found) if found in items else UNKNOWN
@@ -310,6 +315,14 @@ class Library(Compiled):
         key = self.use(arguments[0]) if arguments else None
         default = arguments[1] if len(arguments) > 1 else None
         match name:
+            case "add" if is_key(key):
+                self.put(items, key, None)
+                return None
+            case "remove" | "discard" if is_key(key) and key in items:
+                self.length(items)
+                del items[key]
+                self.wrote(items, LENGTH, UNKNOWN)
+                return None
             case "keys" | "values" | "items":
                 self.length(items)
                 held = {one: self.read(items, "item", one, items[one]) for one in items}
@@ -486,7 +499,9 @@ class Library(Compiled):
                 return _of_math(name, arguments)
             case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
                 return self._iterator(name, arguments, keywords, site)
-            case "builtins", "list" | "tuple" | "sorted" | "reversed" | "set":
+            case "builtins", "set" | "frozenset":
+                return self.elements_of(islice(self.each(first), _LONGEST) if arguments else [])
+            case "builtins", "list" | "tuple" | "sorted" | "reversed":
                 return _ordered(name, [*islice(self.each(first), _LONGEST)] if arguments else [])
             case "builtins", "len":
                 self.length(first)
@@ -663,10 +678,13 @@ class Library(Compiled):
             case "range":
                 known = [one for one in arguments if isinstance(one, int) and abs(one) < _LARGEST]
                 whole = len(known) == len(arguments) and 0 < len(known) < 4 and (len(known) < 3 or known[2])
-                return range(*known) if whole else self.rounds(range(ROUNDS))
+                return range(*known) if whole else chain(self.rounds(range(ROUNDS)), LATE)
             case "enumerate":
                 start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
-                return enumerate(self.each(first), start if isinstance(start, int) else 0)
+                first_number = start if isinstance(start, int) else 0
+                finite = isinstance(first, list | tuple | dict | str | range | Object | Iterator | Tensor)
+                late = [] if finite else [(first_number + place, UNKNOWN) for place in LATE]
+                return chain(enumerate(self.each(first), first_number), late)
             case "zip":
                 return zip(*(self.each(one) for one in arguments), strict=False)
             case "map" if len(arguments) == 2:

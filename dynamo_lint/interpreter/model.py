@@ -58,6 +58,12 @@ class Source:
     static: bool = False
     """A module or a global is on the way: Dynamo takes the integers behind it for constants."""
 
+    def is_within(self, other: Source) -> bool:
+        """Whether it leads to a part of what another leads to."""
+        count = len(other.steps)
+        same = (self.root, self.name, self.steps[:count]) == (other.root, other.name, other.steps)
+        return same and len(self.steps) > count
+
     def then(self, step: str, key: object, static: bool = False) -> Source:
         """The way to what is held by the value."""
         return Source(self.root, self.name, (*self.steps, (step, key)), self.static or static)
@@ -80,6 +86,12 @@ class Measured(float):
 
 class Size(int):
     """A size of a tensor that is not known: at least 1, the same in every call."""
+
+    __slots__ = ()
+
+
+class Elements(dict[object, object]):
+    """A set: its elements are the keys."""
 
     __slots__ = ()
 

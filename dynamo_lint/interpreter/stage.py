@@ -39,6 +39,8 @@ STATIC = f"{CONFIGURATION}.assume_static_by_default"
 UNSPEC_INT = f"{CONFIGURATION}.allow_unspec_int_on_nn_module"
 _STEPS = 20_000
 """Statements and calls that one run may take."""
+_WITHOUT = 4000
+"""Those that it may take before it meets a compiled call."""
 DEEPEST = 24
 """Calls within calls."""
 
@@ -167,7 +169,7 @@ class Stage:
     def step(self) -> None:
         """Count one step, and end a run that takes too many."""
         self.steps += 1
-        if self.steps > _STEPS or self.depth > DEEPEST:
+        if self.steps > (_STEPS if self.met else _WITHOUT) or self.depth > DEEPEST:
             raise Exhausted
 
     # --- settings ---------------------------------------------------------------------------------------

@@ -264,6 +264,9 @@ class Runner(Calls):
                     "collections.namedtuple"
                 ):
                     self.class_attributes.setdefault(ref, {})["_fields"] = _fields(self.value(fields, frame))
+        for decorator in reversed(node.decorator_list):
+            given = self.invoke(self.value(decorator, frame), [frame.names[node.name]], {}, self.current)
+            frame.names[node.name] = given if isinstance(given, ClassObject) else frame.names[node.name]
         members = any(base.startswith("enum.") for base in self.project.external_bases(ref))
         for statement in node.body:
             match statement:

@@ -22,6 +22,7 @@ from dynamo_lint.interpreter.model import (
     UNKNOWN,
     ClassObject,
     Closure,
+    Elements,
     External,
     Frame,
     Member,
@@ -184,6 +185,9 @@ class Tracing(Stage):
 
     def absent(self, owner: object, step: str, key: object, *, present: bool) -> None:
         """Guard on whether an object has an attribute, or a dict a key."""
+        if isinstance(owner, Elements):
+            self.length(owner)
+            return
         source = self.source_of(owner)
         if source is not None and self.trace is not None and (id(owner), key) not in self.trace.written:
             self.guard(source.then(step, key), "presence", UNKNOWN if present else MISSING)

@@ -51,7 +51,7 @@ from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
 from dynamo_lint.rules.raised_limit import RAISED_LIMIT
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
-from dynamo_lint.rules.recompiles import idle_lines, joined, recompiles
+from dynamo_lint.rules.recompiles import alike_attributes, idle_lines, joined, recompiles
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
 from dynamo_lint.rules.reset_site import RESET_SITE
 from dynamo_lint.rules.rng_state_in_region import RNG_STATE_IN_REGION
@@ -163,7 +163,7 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
         for found in _found(partial(recompiles, _BY_CODE), tables, contexts)
         if found.region not in unguarded and found.symbol not in eager and found.region not in discarded
     ]
-    whole = joined(best.values(), shown, idle_lines(tables))
+    whole = joined(best.values(), shown, idle_lines(tables), alike_attributes(tables))
     return sorted(_weighed(whole), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
 
 

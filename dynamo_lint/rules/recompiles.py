@@ -36,6 +36,8 @@ class _Cause:
 
     code: str
     recompiles: tuple[Recompile, ...]
+    calls: int
+    """Calls of the compiled function in all."""
     tried: bool
 
     @property
@@ -69,7 +71,7 @@ def _causes(run: Run) -> Iterator[_Cause]:
             key = (one.target, one.guard.source, one.guard.what == "gradient", one.instance)
             groups.setdefault(key, []).append(one)
     for group in groups.values():
-        yield _Cause(_code(group), tuple(group), run.tried)
+        yield _Cause(_code(group), tuple(group), run.calls[group[-1].target], run.tried)
 
 
 def _code(group: list[Recompile]) -> str:
@@ -126,6 +128,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     effect, entries = _effect(cause, context)
     last = cause.last
     region, name = name_of(last.target), title(last)
+    exact = last.guard.source not in last.cache.unknown and cause.calls > context.recompile_limit
     library = isinstance(last.holder, Object) and isinstance(last.holder.kind, str)
     cost = (
         storm(context.recompile_limit)
@@ -142,7 +145,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         message=_MESSAGES[rule.code].format(name=name, region=region),
         cost=cost,
         effect=effect,
-        entries=entries if last.guard.source not in last.cache.unknown else None,
+        entries=entries if exact else None,
         subject=subject(last),
         advice=_OF_LIBRARIES if library else _ADVICE[rule.code].format(name=name),
         step=f"changes `{name}`",
@@ -258,6 +261,13 @@ def subject(one: Recompile) -> str:
     return f"{name_of(one.target)}: {names[-1] if names else spelled(source)}"
 
 
+def alike_attributes(tables: Tables) -> frozenset[tuple[str, str]]:
+    """By compiled function, the attributes that all instances share in every program that calls several."""
+    found = runs(tables)
+    failed = {(one.target, str(one.key)) for run in found for one in run.recompiles}
+    return frozenset().union(*(run.alike for run in found)) - failed
+
+
 def idle_lines(tables: Tables) -> frozenset[tuple[str, int]]:
     """The lines of compiled code whose assignments never make a run compile again, in any program."""
     found = runs(tables)
@@ -266,13 +276,16 @@ def idle_lines(tables: Tables) -> frozenset[tuple[str, int]]:
 
 
 def joined(
-    findings: Iterable[Finding], shown: Iterable[Finding], idle: frozenset[tuple[str, int]]
+    findings: Iterable[Finding],
+    shown: Iterable[Finding],
+    idle: frozenset[tuple[str, int]],
+    alike: frozenset[tuple[str, str]],
 ) -> list[Finding]:
     """The findings of the rules, without those that a run refutes, and what only a run has shown.
 
     Where both speak of the same state, the rule knows the line and the edit, and the run what it costs.
     """
-    known = [one for one in findings if one.code != "DYN101" or (one.span.path, one.span.line) not in idle]
+    known = [one for one in findings if not _is_refuted(one, idle, alike)]
     found: list[Finding] = []
     for one in shown:
         same = [n for n, other in enumerate(known) if _is_same(other, one)]
@@ -300,14 +313,20 @@ def _with_cost(known: Finding, shown: Finding) -> Finding:
     return replace(known, effect=shown.effect, entries=shown.entries, cost=shown.cost, severity=severity)
 
 
+def _is_refuted(known: Finding, idle: frozenset[tuple[str, int]], alike: frozenset[tuple[str, str]]) -> bool:
+    """Whether a run shows that what a rule expects does not happen."""
+    if known.code == "DYN101":
+        return (known.span.path, known.span.line) in idle
+    return known.code == "DYN107" and (known.unit, _name(known.subject)) in alike and not known.also
+
+
 def _is_same(known: Finding, shown: Finding) -> bool:
     """Whether two findings are about the same state."""
-    return (
-        known.code in STATE
-        and known.span.path == shown.span.path
-        and _name(known.subject) == _name(shown.subject)
-        and known.subject.endswith(")") is shown.subject.endswith(")")
-    )
+    if known.code not in STATE or known.span.path != shown.span.path:
+        return False
+    if known.subject == shown.subject or shown.subject.endswith(")"):
+        return known.subject == shown.subject
+    return _name(known.subject) == _name(shown.subject) and not known.subject.endswith(")")
 
 
 def _explains(known: Finding, shown: Finding) -> bool:
@@ -318,9 +337,9 @@ def _explains(known: Finding, shown: Finding) -> bool:
         return False
     if shown.code == "DYN106" and known.code == "DYN111":
         return True
-    if shown.effect == "once" or shown.code == "DYN110":
+    if shown.effect == "once":
         near = known.unit == shown.unit or (known.region is not None and known.region == shown.region)
-        return (known.code in STATE and near) or known.code == shown.code == "DYN110"
+        return known.code in STATE - {"DYN110"} and near
     return shown.effect == "per-instance" == known.effect and known.unit == shown.unit
 
 
