@@ -76,14 +76,6 @@ def _runs(tables: Tables) -> Iterator[Run]:
         calls = Counter(one.unit for one in stage.met)
         changes = tuple(stage.recompiles), tuple(stage.stale)
         yield Run(met, *changes, _idle(stage), calls, _alike(stage), tried)
-            met,
-            tuple(stage.recompiles),
-            tuple(stage.stale),
-            _idle(stage),
-            Counter(one.unit for one in stage.met),
-            _alike(stage),
-            tried,
-        )
 
 
 def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
