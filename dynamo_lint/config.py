@@ -283,7 +283,9 @@ def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
     except Wrong as wrong:
         raise ConfigError(f"{_place(file, content, wrong.keys)}: {wrong}") from None
     if "preset" in values:
-        values.setdefault("pedantic", PRESETS[values["preset"]].pedantic)
+        preset, contract = PRESETS[values["preset"]], values.get("contract", Contract())
+        values.setdefault("pedantic", preset.pedantic)
+        values["contract"] = replace(contract, mutable_state=contract.mutable_state or preset.mutable_state)
     home = file.absolute().parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
@@ -366,7 +368,8 @@ KEYS: Mapping[str, Key] = {
     "preset": Key(
         choice(*PRESETS),
         "a policy to start from: `strict` makes an error of Python state that compiled code writes, of "
-        "attributes that it looks up by text, and of reads of the environment, and turns on `pedantic`",
+        "attributes that it looks up by text, and of reads of the environment, whether or not they cost: it "
+        'turns on `pedantic`, and `mutable-state = "forbid"` in the contract',
         choices=tuple(PRESETS),
     ),
     "select": Key(selectors, 'report only these rules: codes, prefixes, names or `"ALL"`', '["DYN1"]'),

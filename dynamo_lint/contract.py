@@ -78,7 +78,7 @@ class Contract:
     """The functions that may throw compiled code away."""
     eager_islands: tuple[str, ...] = ()
     """The functions that may be kept out of the compiler."""
-    mutable_state: str = "allow"
+    mutable_state: str | None = None
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
     max_autotune_configs: int | None = None
     environment: tuple[tuple[str, Expectation], ...] = ()
@@ -92,12 +92,7 @@ class Contract:
         }
         given["settings"] = dict(self.settings)
         given["environment"] = {name: one.as_value() for name, one in self.environment}
-        default = {"mutable-state": "allow"}
-        return {
-            key: value
-            for key, value in given.items()
-            if value not in (None, (), {}) and value != default.get(key)
-        }
+        return {key: value for key, value in given.items() if value not in (None, (), {})}
 
 
 def read_contract(raw: object) -> Contract:

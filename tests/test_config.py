@@ -88,7 +88,7 @@ def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
         pedantic=True,
         recompile_limit=64,
         output_format="json",
-        contract=Contract(max_breaks=2),
+        contract=Contract(max_breaks=2, mutable_state="forbid"),
         required_version=">=0.1, <9",
         preset="strict",
         extend_select=("DYN902",),
