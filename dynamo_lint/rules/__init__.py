@@ -48,7 +48,7 @@ from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
-from dynamo_lint.rules.raised_limit import RAISED_LIMIT
+from dynamo_lint.rules.raised_limit import RAISED_LIMIT, with_hidden
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
 from dynamo_lint.rules.reset_site import RESET_SITE
@@ -155,7 +155,8 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
                 continue  # nobody calls what is compiled there
             place = (found.code, found.span.path, found.span.line, found.span.column)
             best[place] = _one_of(best[place], found) if place in best else found
-    return sorted(_weighed(best.values()), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
+    told = with_hidden(_weighed(best.values()), tables)
+    return sorted(told, key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
 
 
 def _weighed(findings: Iterable[Finding]) -> list[Finding]:

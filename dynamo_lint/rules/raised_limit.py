@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from dynamo_lint.findings import Finding
+from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import Call, Constant, Expr, Name
 from dynamo_lint.models.settings import DYNAMO, known_settings
+from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule
@@ -22,6 +26,18 @@ _OLDER = {
 }
 
 
+_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: lambda one, other: one // (other or 1),
+    ast.LShift: lambda one, other: one << min(max(other, 0), 64),
+    ast.Pow: lambda one, other: one ** min(max(other, 0), 64),
+}
+_RAISING = (ast.Add, ast.Mult, ast.LShift, ast.Pow)
+_MOST_NAMED = 3
+
+
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per value above what the contract allows, or torch by itself."""
     for where, line, name, value in _given(tables):
@@ -30,10 +46,15 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             continue
         allowed, whose = _allowed(limit, where.path, context)
         number = _number(tables.project, value, where)
-        if number is None or number <= allowed:
+        statement = _statement(tables, where, line, name) if number is None else None
+        if statement is not None:
+            number = _computed(tables, where, _value_of(statement))
+        added = _added(statement) if number is None else ""
+        if not added and (number is None or number <= allowed):
             continue
+        how = f"by `{added}`, beyond" if added else f"to {number}, above"
         claim = Claim(
-            message=f"`{name}` is raised to {number}, above {whose} of {allowed}",
+            message=f"`{name}` is raised {how} {whose} of {allowed}",
             cost="what recompiles is compiled up to so many times before the limit tells of it",
             effect="",
             severity="warning",
@@ -83,6 +104,89 @@ def _number(project: Project, value: Expr, where: FunctionRef) -> int | None:
     if isinstance(known, Constant) and isinstance(known.value, int) and not isinstance(known.value, bool):
         return known.value
     return None
+
+
+def _statement(tables: Tables, where: FunctionRef, line: int, name: str) -> ast.Assign | ast.AugAssign | None:
+    """The assignment to a setting on a line."""
+    for node in (inner for one in tables.bodies.of(where) or () for inner in ast.walk(one)):
+        if isinstance(node, ast.Assign | ast.AugAssign) and node.lineno == line:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(one, ast.Attribute) and one.attr == name for one in targets):
+                return node
+    return None
+
+
+def _value_of(statement: ast.Assign | ast.AugAssign) -> ast.expr:
+    """The value that an assignment leaves: `limit + 8` for `limit += 8`."""
+    if isinstance(statement, ast.Assign):
+        return statement.value
+    return ast.BinOp(statement.target, statement.op, statement.value)
+
+
+def _computed(tables: Tables, where: FunctionRef, node: ast.expr) -> int | None:
+    """The number that an expression gives or may give, where a limit that it reads is that of torch."""
+    match node:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return value
+        case ast.Name(id=name):
+            return _number(tables.project, Name(name), where)
+        case ast.Attribute(attr=name):
+            return DEFAULTS.get(_OLDER.get(name, name))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            numbers = [_computed(tables, where, one) for one in (left, right)]
+            known = [one for one in numbers if one is not None]
+            return _OPERATORS[type(op)](*known) if len(known) == len(numbers) else None
+        case ast.IfExp(body=body, orelse=orelse):
+            return max(filter(None, (_computed(tables, where, one) for one in (body, orelse))), default=None)
+        case ast.Call(func=ast.Name(id="max"), args=args):
+            return max(filter(None, (_computed(tables, where, one) for one in args)), default=None)
+    return None
+
+
+def _added(statement: ast.Assign | ast.AugAssign | None) -> str:
+    """The text of a number that only a run knows, and that is added to a limit; empty for none."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, _RAISING):
+        return ast.unparse(statement.value)
+    return ""
+
+
+def with_hidden(found: Iterable[Finding], tables: Tables) -> Iterator[Finding]:
+    """The findings, each raised limit with those of which it keeps torch from telling."""
+    kept = [*found]
+    behind = [one for one in kept if one.severity != "note" and _hits_the_limit(one)]
+    sites = {(site.where.path, site.line) for site in tables.practice.compiles}
+    for one in kept:
+        place = one.span.path, one.span.line
+        hidden = [
+            other
+            for other in behind
+            if (
+                other.region == place
+                if place in sites
+                else one_program(tables.project, place[0], other.span.path)
+            )
+        ]
+        yield _hiding(one, hidden) if one.code == RAISED_LIMIT.code and hidden else one
+
+
+def _hits_the_limit(one: Finding) -> bool:
+    """Whether a finding compiles so often that torch's own limit would tell of it."""
+    return one.effect == "storm" or (one.entries or 0) > DEFAULTS["recompile_limit"]
+
+
+def _hiding(one: Finding, hidden: list[Finding]) -> Finding:
+    named = [f"{other.code} at {other.span.path}:{other.span.line}" for other in hidden[:_MOST_NAMED]]
+    if len(hidden) > _MOST_NAMED:
+        named.append(f"{len(hidden) - _MOST_NAMED} more")
+    last = named.pop()
+    told = f"{', '.join(named)} and {last}" if named else last
+    related = (
+        Related(
+            other.span.path, other.span.line, other.span.column, f"recompiles: {other.code} {other.subject}"
+        )
+        for other in hidden
+    )
+    return replace(one, message=f"{one.message}, and hides {told}", related=tuple(related))
 
 
 RAISED_LIMIT = Rule("DYN511", "raised-limit", check)
