@@ -207,6 +207,7 @@ class Settings:
             compile_wrappers=self.compile_wrappers,
             compile_decorators=self.compile_decorators,
             disable_decorators=self.disable_decorators,
+            in_contract=self.contract.functions,
             assume=self.assume,
             guesses=self.least_confidence == "possible",
         )

@@ -83,6 +83,13 @@ class Contract:
     max_autotune_configs: int | None = None
     environment: tuple[tuple[str, Expectation], ...] = ()
 
+    @property
+    def functions(self) -> tuple[tuple[str, str], ...]:
+        """The functions that it names, each behind its key."""
+        site = () if self.settings_site is None else (self.settings_site,)
+        rows = {"settings-site": site, "reset-sites": self.reset_sites, "eager-islands": self.eager_islands}
+        return tuple((key, one) for key, named in rows.items() for one in named)
+
     def as_table(self) -> dict[str, object]:
         """The keys that are set, as the configuration file gives them."""
         given = {one.name.replace("_", "-"): getattr(self, one.name) for one in fields(self)}

@@ -9,8 +9,8 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.models.settings import DYNAMO, Made, name_today
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule
+from dynamo_lint.rules.limits import DEFAULTS
 from dynamo_lint.rules.practices import at_line, is_named, is_quiet, together
-from dynamo_lint.rules.raised_limit import DEFAULTS
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
