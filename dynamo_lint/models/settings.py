@@ -60,6 +60,18 @@ class KnownSettings:
     """The environment variables that decide a setting whatever the code says."""
 
 
+_TYPES: dict[str, tuple[type, ...]] = {
+    "bool": (bool, int),
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "None": (type(None),),
+}
+
+
+_WORDS = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a string"}
+
+
 @cache
 def known_settings() -> KnownSettings:
     """The settings of the newest version that the rules know."""
@@ -90,6 +102,19 @@ def _by_name(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 def _version(text: str) -> tuple[int, int]:
     major, minor = text.split(".")
     return int(major), int(minor)
+
+
+def fits(value: object, kind: str) -> bool:
+    """Whether a value is of a type as the table spells it: a number that is 1 may stand for true."""
+    if kind == "any":
+        return True
+    allowed = [kind_of for word in kind.split(" | ") for kind_of in _TYPES.get(word, ())]
+    return isinstance(value, tuple(allowed)) and (not isinstance(value, bool) or bool in allowed)
+
+
+def types_said(kind: str) -> str:
+    """A type as the table spells it, in words: `true or false`, `a whole number or a string`."""
+    return " or ".join(_WORDS[word] for word in kind.split(" | ") if word in _WORDS)
 
 
 def name_today(name: str) -> str:
