@@ -108,8 +108,8 @@ class OptIn:
                 return _Known(value)
             case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
                 return _Known(tuple(self._value(one, where).value for one in parts))
-            case ast.Name(id=name):
-                return self._bound(name, where)
+            case ast.Name() | ast.Attribute(value=ast.Name()):
+                return self._bound(ast.unparse(node), where)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 known = self._value(inner, where)
                 return _Known(not known.value, known.variables)
@@ -173,22 +173,29 @@ class OptIn:
 
     def _values(self, name: str, where: FunctionRef) -> tuple[list[ast.expr], FunctionRef]:
         """The values that are given to a name, and where that is."""
-        file = FunctionRef(where.path, MODULE_KEY)
+        file, (first, _, rest) = FunctionRef(where.path, MODULE_KEY), name.partition(".")
+        if rest and any(self.project.stores_of(rest)):
+            return [], file  # any code may set the attribute
         for place in (where, file):
-            values = [value for body in self.bodies.of(place) or () for value in _assigned(body, name)]
-            if values or any(one.name == name for one in self.project.function(place).parameters):
+            body = self.bodies.of(place) or []
+            values = [value for statement in body for value in _assigned(statement, name)]
+            if values or any(one.name == first for one in self.project.function(place).parameters):
                 return values, place
         for binding in self.project.function(file).bindings:
-            match binding.value:
-                case Import(module, str(origin)) if binding.name == name:
-                    homes = [path for path, one in self.project.files.items() if one.module == module]
-                    if len(homes) == 1:
-                        return [ast.Name(origin)], FunctionRef(homes[0], MODULE_KEY)
+            if binding.name == first and isinstance(binding.value, Import):
+                module, origin = binding.value.module, binding.value.name
+                homes = [path for path, one in self.project.files.items() if one.module == module]
+                meant = f"{origin}.{rest}" if origin and rest else origin or rest
+                if len(homes) == 1 and meant:
+                    return [ast.parse(meant, mode="eval").body], FunctionRef(homes[0], MODULE_KEY)
         return [], file
 
 
 def _assigned(statement: ast.stmt, name: str) -> Iterator[ast.expr]:
-    """The values that a statement gives a name."""
+    """The values that a statement gives a name, or a class an attribute of its own."""
+    outer, _, inner = name.rpartition(".")
+    if isinstance(statement, ast.ClassDef) and statement.name == outer:
+        yield from (value for one in statement.body for value in _assigned(one, inner))
     for node in ast.walk(statement):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if any(isinstance(one, ast.Name) and one.id == name for one in targets):

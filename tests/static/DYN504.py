@@ -39,6 +39,45 @@ def main():
     return net
 # %% on request, in one line
 net = torch.compile(Net()) if os.environ.get("FAST") else Net()  # expect: DYN504 note
+# %% on request, by an attribute of a class and of a file
+from settings import Options
+import settings
+
+def build():
+    net = Net()
+    if Options.compile:
+        net = torch.compile(net)  # expect: DYN504 note
+    return torch.compile(net) if settings.FAST else net  # expect: DYN504 note
+# file: settings.py
+import os
+
+FAST = os.environ.get("FAST") is not None
+
+class Options:
+    compile: bool = bool(os.environ.get("COMPILE"))
+# %% quiet: an attribute that a command line sets
+from settings import Options
+
+def main(arguments):
+    Options.compile = arguments.compile
+    return torch.compile(Net()) if Options.compile else Net()
+# file: settings.py
+import os
+
+class Options:
+    compile = os.environ.get("COMPILE") == "1"
+# %% quiet: an attribute that anybody may set
+def build(options):
+    net = Net()
+    if options.compile:
+        net = torch.compile(net)
+    return net
+
+class Trainer:
+    compile = os.environ.get("COMPILE") == "1"
+
+    def build(self):
+        return torch.compile(Net()) if self.compile else Net()
 # %% quiet: unless somebody switches it off
 def build():
     net = Net()
