@@ -30,6 +30,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line, for the first of the reasons that there is."""
     project = tables.project
     sites = [one for one in tables.practice.settings if one.stored and not is_quiet(project, one.where)]
+    homes = {one.where for one in sites if _is_called_by(tables, one.where, sites)}
+    sites.sort(key=lambda one: one.where not in homes)  # what `configure()` sets comes before its callers
     late = {(one.where, one.line): name for one, name in _late(tables, sites)}
     for number, site in enumerate(sites):
         if why := _why(tables, context, site, sites[:number]) or late.get((site.where, site.line)):
@@ -43,6 +45,12 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 step="makes a setting",
             )
             yield at_line(rule, tables, context, site.where, site.line, claim)
+
+
+def _is_called_by(tables: Tables, where: FunctionRef, sites: Sequence[Made]) -> bool:
+    """Whether a function that makes other settings calls this one."""
+    callers = {caller.function for caller, _ in points_to_of(tables.project).call_sites(where)}
+    return any(one.where in callers for one in sites if one.where != where)
 
 
 def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -> str:

@@ -74,3 +74,14 @@ def around():
     torch._dynamo.config.recompile_limit = 4
     scale(torch.ones(3))
     torch._dynamo.config.recompile_limit = before
+# %% raised for each block of a model
+def build(blocks):
+    for number, block in enumerate(blocks):
+        blocks[number] = torch.compile(block, recompile_limit=64)  # expect: DYN511
+    return blocks
+# %% quiet: a limit is read and logged
+def log():
+    limit = torch._dynamo.config.recompile_limit
+    print(f"limit {limit + 8}")
+    if limit > 8:
+        raise SystemExit("do not raise the limit")
