@@ -10,7 +10,7 @@ from typing import Any
 
 from dynamo_lint import __version__, files
 from dynamo_lint.contract import KEY as CONTRACT
-from dynamo_lint.contract import Contract, read_contract
+from dynamo_lint.contract import Contract, check_settings, read_contract
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.level_tables import (
     OVERRIDES,
@@ -207,6 +207,7 @@ class Settings:
             compile_wrappers=self.compile_wrappers,
             compile_decorators=self.compile_decorators,
             disable_decorators=self.disable_decorators,
+            in_contract=self.contract.functions,
             assume=self.assume,
             guesses=self.least_confidence == "possible",
         )
@@ -271,7 +272,7 @@ def _found(file: Path, named: bool = False) -> tuple[str, Mapping[str, object]] 
     tool = data.get("tool", {})
     raw = tool.get("dynamo-lint") if isinstance(tool, dict) else None
     if raw is not None and not isinstance(raw, dict):
-        raise ConfigError(f"{file}: [tool.dynamo-lint] must be a table")
+        raise ConfigError(f"{_place(file, content, ())}: tool.dynamo-lint = {quoted(raw)}: expected a table")
     return None if raw is None else (content, raw)
 
 
@@ -280,15 +281,21 @@ def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
         if REQUIRED in raw:  # first, since a newer version may have other keys
             entry(raw[REQUIRED], _running, REQUIRED)
         values = table(raw, {key: about.read for key, about in KEYS.items()})
+        check_settings(
+            values.get("contract", Contract()), values.get("torch_version", Settings().torch_version)
+        )
     except Wrong as wrong:
         raise ConfigError(f"{_place(file, content, wrong.keys)}: {wrong}") from None
     if "preset" in values:
-        values.setdefault("pedantic", PRESETS[values["preset"]].pedantic)
+        preset, contract = PRESETS[values["preset"]], values.get("contract", Contract())
+        values.setdefault("pedantic", preset.pedantic)
+        values["contract"] = replace(contract, mutable_state=contract.mutable_state or preset.mutable_state)
     home = file.absolute().parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
         if not files.inside(values["baseline"], [files.around(home)]):
-            raise ConfigError(f"{file}: baseline leads out of the project; name it with --baseline")
+            place = _place(file, content, ("baseline",))
+            raise ConfigError(f"{place}: baseline leads out of the project; name it with --baseline")
     if "probes" in values:
         for probe in values["probes"]:
             if (missing := _missing_probe(home, probe)) is not None:
@@ -366,7 +373,8 @@ KEYS: Mapping[str, Key] = {
     "preset": Key(
         choice(*PRESETS),
         "a policy to start from: `strict` makes an error of Python state that compiled code writes, of "
-        "attributes that it looks up by text, and of reads of the environment, and turns on `pedantic`",
+        "attributes that it looks up by text, and of reads of the environment, whether or not they cost: it "
+        'turns on `pedantic`, and `mutable-state = "forbid"` in the contract',
         choices=tuple(PRESETS),
     ),
     "select": Key(selectors, 'report only these rules: codes, prefixes, names or `"ALL"`', '["DYN1"]'),

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from math import inf, isfinite
+from typing import TYPE_CHECKING
 
-from dynamo_lint.raw_values import Reader, Wrong, choice, dotted, entry, flag, number, strings, table, text
+from dynamo_lint.raw_values import (
+    Keys,
+    Reader,
+    Wrong,
+    choice,
+    dotted,
+    entry,
+    flag,
+    number,
+    quoted,
+    strings,
+    table,
+    text,
+)
 from dynamo_lint.required import satisfies
+from dynamo_lint.selectors import closest
+
+if TYPE_CHECKING:
+    from dynamo_lint.models.environment import Variable
 
 KEY = "contract"
 """The name of its table in the configuration."""
@@ -78,10 +97,17 @@ class Contract:
     """The functions that may throw compiled code away."""
     eager_islands: tuple[str, ...] = ()
     """The functions that may be kept out of the compiler."""
-    mutable_state: str = "allow"
+    mutable_state: str | None = None
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
     max_autotune_configs: int | None = None
     environment: tuple[tuple[str, Expectation], ...] = ()
+
+    @property
+    def functions(self) -> tuple[tuple[str, str], ...]:
+        """The functions that it names, each behind its key."""
+        site = () if self.settings_site is None else (self.settings_site,)
+        rows = {"settings-site": site, "reset-sites": self.reset_sites, "eager-islands": self.eager_islands}
+        return tuple((key, one) for key, named in rows.items() for one in named)
 
     def as_table(self) -> dict[str, object]:
         """The keys that are set, as the configuration file gives them."""
@@ -92,12 +118,7 @@ class Contract:
         }
         given["settings"] = dict(self.settings)
         given["environment"] = {name: one.as_value() for name, one in self.environment}
-        default = {"mutable-state": "allow"}
-        return {
-            key: value
-            for key, value in given.items()
-            if value not in (None, (), {}) and value != default.get(key)
-        }
+        return {key: value for key, value in given.items() if value not in (None, (), {})}
 
 
 def read_contract(raw: object) -> Contract:
@@ -105,6 +126,36 @@ def read_contract(raw: object) -> Contract:
     if not isinstance(raw, Mapping):
         raise ValueError("a table, such as { max-breaks = 0 }")
     return Contract(**table(raw, _READERS, KEY))
+
+
+def check_settings(contract: Contract, version: tuple[int, int]) -> None:
+    """Raise where torch has no such setting as the contract says, or one of another type."""
+    if not contract.settings:
+        return
+    from dynamo_lint.models.settings import DYNAMO, known_settings, name_today  # late: few contracts have any
+
+    known = known_settings()
+    for said, value in contract.settings:
+        keys, name = (KEY, "settings", said), name_today(said)
+        if name in known.types:
+            if expected := _expected(name, known.types[name], value):
+                raise Wrong(keys, f"{dotted(*keys)} = {quoted(value)}: expected {expected}")
+            continue
+        names = {one.removeprefix(f"{DYNAMO}."): None for one in known.types}
+        near = closest(said, names) or next((one for one in names if one.endswith(f".{said}")), None)
+        if near or version <= known.torch:
+            hint = f"did you mean {near!r}?" if near else "name its module as well if it is none of Dynamo"
+            raise Wrong(keys, f"{dotted(*keys)}: torch has no such setting; {hint}")
+
+
+def _expected(name: str, kind: str, value: SettingValue) -> str:
+    """The values that a setting takes, as words, if this one is none; else empty."""
+    from dynamo_lint.models.settings import fits, types_said
+
+    whole = value if isinstance(value, int) and not isinstance(value, bool) else None
+    if not fits(value, kind) or (whole is not None and "bool" in kind and "int" not in kind):
+        return types_said(kind)
+    return "a number of 0 or more" if whole is not None and whole < 0 and name.endswith("limit") else ""
 
 
 def _expected_breaks(raw: object) -> tuple[ExpectedBreaks, ...]:
@@ -144,7 +195,7 @@ def _setting(name: str) -> Callable[[object], SettingValue]:
     def read(raw: object) -> SettingValue:
         if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name):
             raise ValueError("the name of a setting in torch._dynamo.config before it")
-        if not isinstance(raw, bool | int | float | str):
+        if not isinstance(raw, bool | int | float | str) or (isinstance(raw, float) and not isfinite(raw)):
             raise ValueError("true, false, a number or a string")
         return raw
 
@@ -173,37 +224,61 @@ def _variable(name: str) -> Callable[[object], Expectation]:
     """A reader of the demands on one variable."""
 
     def read(raw: object) -> Expectation:
-        from dynamo_lint.models.environment import environment, misreading, unknown
+        from dynamo_lint.models.environment import environment, unknown
 
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
             raise ValueError("the name of an environment variable before it")
         if advice := unknown(name, environment().newest):
-            keys = (KEY, "environment", name)
-            raise Wrong(keys, f"{dotted(*keys)}: torch reads no such variable; {advice}")
+            place = (KEY, "environment", name)
+            raise Wrong(place, f"{dotted(*place)}: torch reads no such variable; {advice}")
         if not isinstance(raw, str | Mapping) or raw == {}:
             raise ValueError('a string, such as "1", or a table, such as { required = true }')
         given = {"equals": raw} if isinstance(raw, str) else table(raw, _DEMANDS, KEY, "environment", name)
         found = Expectation(**given)
         variable = environment().variables.get(name)
-        if variable and found.equals is not None and (wrong := misreading(variable, found.equals)):
-            raise ValueError(f"a value that torch reads as it says ({wrong.why}): {wrong.advice}")
-        if found.forbidden and (found.required or found.equals is not None):
-            raise ValueError("a variable that is either required or forbidden")
-        if found.min is not None and found.max is not None and found.min > found.max:
-            raise ValueError("min that is not above max")
+        for key, fault in _faults(found, variable):
+            keys: Keys = (KEY, "environment", name, *(() if isinstance(raw, str) else (key,)))
+            value = quoted(given[key.replace("-", "_")])
+            raise Wrong(keys, f"{dotted(*keys)} = {value}: expected {fault}")
         return found
 
     return read
 
 
+def _faults(found: Expectation, variable: Variable | None) -> Iterator[tuple[str, str]]:
+    """The demands that no value satisfies, or that torch would not make of it, each with the one to write."""
+    from dynamo_lint.models.environment import misreading
+
+    given = {
+        name: value
+        for name in _DEMANDS
+        if (value := getattr(found, name.replace("-", "_"))) not in (None, False, ())
+    }
+    if variable is not None and found.equals is not None:
+        if wrong := misreading(variable, found.equals):
+            yield "equals", f"a value that torch reads as it says ({wrong.why}): {wrong.advice}"
+        elif variable.is_flag and found.equals not in {"0", "1", ""}:
+            yield "equals", '"1" or "0", for torch takes any other text for one of these'
+    if variable is not None:
+        for key in given:
+            if key in {"writable", "free-gb", "not-under"} and variable.kind not in {"folder", "text"}:
+                yield key, "a variable before it that names a folder"
+            if key in {"min", "max"} and variable.kind not in {"int", "float", "text"}:
+                yield key, 'a variable before it that takes a number; give this one "equals"'
+    if found.forbidden and given.keys() - {"forbidden", "when"}:
+        yield "forbidden", "no other demand on a variable that is forbidden"
+    if found.min is not None and found.max is not None and found.min > found.max:
+        yield "min", "a number that is not above max"
+
+
 def _string(raw: object) -> str:
-    if not isinstance(raw, str):
+    if not isinstance(raw, str) or not raw.isprintable():
         raise ValueError('a string, such as "1"')
     return raw
 
 
 def _measure(raw: object) -> float:
-    if not isinstance(raw, int | float) or isinstance(raw, bool) or raw < 0:
+    if not isinstance(raw, int | float) or isinstance(raw, bool) or not 0 <= raw < inf:
         raise ValueError("a number of 0 or more")
     return raw
 

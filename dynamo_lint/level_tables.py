@@ -55,7 +55,10 @@ def _override(raw: Mapping[str, object], number: int) -> Override:
     values = table(raw, readers, *outer)
     paths = values.pop("paths", ())
     if not paths:
-        raise Wrong(outer, f'{OVERRIDES}: expected paths, such as paths = ["src/kernels"]')
+        raise Wrong(
+            (*outer, "paths") if "paths" in raw else outer,
+            f'{OVERRIDES}: expected paths, such as paths = ["src/kernels"]',
+        )
     return Override(tuple(_path(path, *outer, "paths") for path in paths), Choices(**values))
 
 
@@ -77,6 +80,6 @@ def _path(pattern: str, *keys: str | int) -> str:
     """A pattern that is one as in .gitignore."""
     from dynamo_lint.ignoring import is_pattern  # late: few configurations have any
 
-    if not is_pattern(pattern):
-        raise Wrong(keys, f"{pattern!r} is no pattern as in .gitignore")
+    if not pattern.strip() or not is_pattern(pattern):
+        raise Wrong(keys, f'{pattern!r} is no pattern as in .gitignore, such as "tests/**"')
     return pattern

@@ -25,14 +25,18 @@ class Preset:
 
     pedantic: bool
     severity: Mapping[str, str]
+    mutable_state: str
+    """The key of the contract."""
 
 
 PRESETS: Mapping[str, Preset] = {
     "strict": Preset(
         pedantic=True,
+        mutable_state="forbid",
         severity=dict.fromkeys(
             (
                 # Python state that compiled code writes.
+                "mutable-state",
                 "mutated-scalar-attribute",
                 "none-or-tensor-attribute",
                 "lazy-attribute",

@@ -14,6 +14,8 @@ Reader = Callable[[object], object]
 
 
 Key = str | int
+_LARGEST = 2**63 - 1
+"""The largest number that TOML knows."""
 Keys = tuple[Key, ...]
 """The way to a value: the key of each table, outermost first, and for one of several tables its number."""
 
@@ -54,7 +56,7 @@ def entry(raw: object, reader: Callable[[object], T], *keys: Key) -> T:
 def dotted(*keys: Key) -> str:
     """Keys as TOML writes the way to a value."""
     names = [key for key in keys if isinstance(key, str)]
-    return ".".join(name if re.fullmatch(r"[\w-]+", name) else f'"{name}"' for name in names)
+    return ".".join(name if re.fullmatch(r"[\w-]+", name) else quoted(name) for name in names)
 
 
 def line_of(text: str, keys: Keys) -> int | None:
@@ -82,20 +84,27 @@ def _header(text: str, place: int, number: int) -> int:
 
 def quoted(raw: object) -> str:
     """A value as TOML writes it, more or less."""
+    import json  # late: only what is wrong is told
+
     match raw:
         case bool():
             return str(raw).lower()
         case str():
-            return f'"{raw}"'
+            return json.dumps(raw, ensure_ascii=False)
         case _:
             return str(raw)
 
 
 def strings(raw: object) -> tuple[str, ...]:
     """A list of strings that are not empty."""
-    if not isinstance(raw, list) or not all(isinstance(item, str) and item.strip() for item in raw):
+    if not isinstance(raw, list) or not all(map(_is_text, raw)):
         raise ValueError('a list of strings, such as ["..."]')
     return tuple(item.strip() for item in raw)
+
+
+def _is_text(raw: object) -> bool:
+    """Whether a value is a line of text: no path, name or line of a log holds another character."""
+    return isinstance(raw, str) and bool(raw.strip()) and raw.replace("\t", " ").isprintable()
 
 
 def selectors(raw: object) -> tuple[str, ...]:
@@ -108,8 +117,8 @@ def selectors(raw: object) -> tuple[str, ...]:
 
 def text(raw: object) -> str:
     """A string that is not empty."""
-    if not isinstance(raw, str) or not raw.strip():
-        raise ValueError("a string that is not empty")
+    if not isinstance(raw, str) or not _is_text(raw):
+        raise ValueError("a line of text that is not empty")
     return raw.strip()
 
 
@@ -124,7 +133,7 @@ def number(least: int) -> Callable[[object], int]:
     """A reader of whole numbers that are large enough."""
 
     def read(raw: object) -> int:
-        if not isinstance(raw, int) or isinstance(raw, bool) or raw < least:
+        if not isinstance(raw, int) or isinstance(raw, bool) or not least <= raw <= _LARGEST:
             raise ValueError(f"a whole number of {least} or more")
         return raw
 

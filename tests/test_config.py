@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
         pedantic=True,
         recompile_limit=64,
         output_format="json",
-        contract=Contract(max_breaks=2),
+        contract=Contract(max_breaks=2, mutable_state="forbid"),
         required_version=">=0.1, <9",
         preset="strict",
         extend_select=("DYN902",),
@@ -178,7 +179,9 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("torch-version = '2'", "expected a torch version"),
         ("fail-level = 'warn'", 'expected one of "note", "warning", "error"; did you mean \'warning\'?'),
         ("assume = false", 'assume = false: expected one of "none", "blocks", "modules"'),
-        ("region-comment = ' '", "expected a string that is not empty"),
+        ("region-comment = ' '", "expected a line of text that is not empty"),
+        ('region-comment = "a\\u0000b"', "expected a line of text"),
+        ("recompile-limit = 9999999999999999999", "expected a whole number of 1 or more"),
         ("contract = 1", "contract = 1: expected a table"),
         ("contract = { max-break = 1 }", "'contract.max-break'; did you mean 'contract.max-breaks'?"),
         ("contract = { max-breaks = -1 }", "contract.max-breaks = -1: expected a whole number of 0 or more"),
@@ -217,11 +220,40 @@ def test_defaults_are_those_of_the_documentation() -> None:
             "contract = { environment = { A = { when = 'ranks>1' } } }",
             """expected one of "ranks > 1", "xla"; did you mean 'ranks > 1'?""",
         ),
-        ("contract = { environment = { A = { min = 2, max = 1 } } }", "expected min that is not above max"),
+        (
+            "contract = { environment = { A = { min = 2, max = 1 } } }",
+            "expected a number that is not above max",
+        ),
+        ("contract = { environment = { A = { free-gb = nan } } }", "expected a number of 0 or more"),
+        (
+            "contract = { environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = 'yes' } }",
+            'TORCHINDUCTOR_FX_GRAPH_CACHE = "yes": expected "1" or "0"',
+        ),
+        (
+            "contract = { environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = { writable = true } } }",
+            "writable = true: expected a variable before it that names a folder",
+        ),
+        (
+            "contract = { environment = { TORCH_TRACE = { max = 4 } } }",
+            "max = 4: expected a variable before it that takes a number",
+        ),
+        (
+            "contract = { settings = { capture_scalar_output = true } }",
+            "did you mean 'capture_scalar_outputs'?",
+        ),
+        (
+            "contract = { settings = { max_autotune = true } }",
+            "did you mean 'torch._inductor.config.max_autotune'?",
+        ),
+        ("contract = { settings = { a = 1 } }", "torch has no such setting; name its module as well"),
+        ("contract = { settings = { recompile_limit = '8' } }", '= "8": expected a whole number'),
+        ("contract = { settings = { recompile_limit = -1 } }", "= -1: expected a number of 0 or more"),
+        ("contract = { settings = { verbose = 1 } }", "verbose = 1: expected true or false"),
+        ("contract = { settings = { repro_level = inf } }", "= inf: expected true, false, a number"),
         ("contract = { environment = { A = { min = '2' } } }", "expected a number of 0 or more"),
         (
             "contract = { environment = { A = { forbidden = true, equals = '1' } } }",
-            "expected a variable that is either required or forbidden",
+            "forbidden = true: expected no other demand on a variable that is forbidden",
         ),
         (
             "contract = { environment = { TORCHINDUCTOR_CACHE_DIRS = '/x' } }",
@@ -239,6 +271,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("per-file-ignores = { 'a.py' = 'DYN1' }", 'per-file-ignores."a.py" = "DYN1": expected a list of'),
         ("per-file-ignores = { 'a.py' = ['DYNX'] }", "per-file-ignores.\"a.py\": no rule is named 'DYNX'"),
         ("per-file-ignores = { 'a[z-a].py' = [] }", "'a[z-a].py' is no pattern as in .gitignore"),
+        ("per-file-ignores = { '' = [] }", "'' is no pattern as in .gitignore, such as"),
         ("overrides = { paths = ['a'] }", "expected tables [[tool.dynamo-lint.overrides]]"),
         ("overrides = [{ select = [] }]", "overrides: expected paths, such as"),
         ("overrides = [{ paths = [] }]", "overrides: expected paths, such as"),
@@ -302,6 +335,36 @@ def test_a_wrong_value_is_told_with_its_line(tmp_path: Path, text: str, line: in
     with pytest.raises(ConfigError) as caught:
         load(tmp_path)
     assert str(caught.value).startswith(f"{file}:{line}: ")
+
+
+VALUES = (
+    *("3", "-1", "1.5", "nan", "true", '""', '" "', '"zzqq"', '"a\\nb"', "[]", "[1]", '[""]', '["zzqq"]'),
+    *("[[3]]", "{}", "{ a = 1 }", '{ zzqq = "zzqq" }', '{ "" = 1 }', "2020-01-01", "[{ a = 1 }]"),
+)
+"""Of every kind that TOML knows, most of them wrong anywhere."""
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *KEYS,
+        *(f"contract.{one.name.replace('_', '-')}" for one in fields(Contract)),
+        *(f"contract.environment.A.{one.name.replace('_', '-')}" for one in fields(Expectation)),
+        *("contract.settings.verbose", "contract.environment.TORCH_TRACE", "severity.DYN101"),
+        *('contract.expected-breaks."a.py"', 'per-file-ignores."a.py"'),
+    ],
+)
+def test_a_value_of_any_kind_is_read_or_refused_at_its_line(tmp_path: Path, key: str) -> None:
+    said = []
+    file = tmp_path / "dynamo-lint.toml"
+    for value in VALUES:
+        write(file, f"\n\n{key} = {value}\n")
+        try:
+            load(tmp_path)
+        except ConfigError as error:
+            said.append(str(error))
+    assert len(said) > len(VALUES) / 2
+    assert [one for one in said if not one.startswith(f"{file}:3: ") or "\n" in one] == []
 
 
 def test_a_contract_is_read_with_its_files_and_functions(tmp_path: Path) -> None:
@@ -386,7 +449,7 @@ def test_broken_toml_names_line_and_column(tmp_path: Path) -> None:
 
 def test_pyproject_whose_table_is_no_table_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[tool]\ndynamo-lint = 1\n")
-    with pytest.raises(ConfigError, match="must be a table"):
+    with pytest.raises(ConfigError, match="expected a table"):
         load(tmp_path)
 
 

@@ -6,6 +6,7 @@ Calls of project functions are followed with the values of their arguments. How 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -194,18 +195,8 @@ class Interpreter:
         return found
 
     def is_documented(self, ref: FunctionRef) -> bool:
-        """Whether a reason stands beside what keeps a function out of the graph."""
-        function = self.project.function(ref)
-        for decorator in function.decorators:
-            if isinstance(decorator, ir.Call) and any(name == "reason" for name, _ in decorator.keywords):
-                return True
-        lines = self.bodies.read_source(ref.path).splitlines()
-        if any("#" in line for line in lines[max(function.first_line - 2, 0) : function.line]):
-            return True
-        match self.bodies.of(ref):
-            case [ast.Expr(ast.Constant(str() as text)), *_]:
-                return any(word in text.lower() for word in _REASONS)
-        return False
+        """Whether a reason stands beside what keeps a function out of the graph, or any comment."""
+        return is_documented(self.project, self.bodies, ref, "#")
 
     def aside(self, ref: FunctionRef, receiver: ClassRef | None = None) -> Reading:
         """The reading of a function that is not compiled: a constructor, a driver, a file."""
@@ -350,4 +341,19 @@ def is_generator(body: list[ast.stmt]) -> bool:
             return True
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             pending += ast.iter_child_nodes(node)
+    return False
+
+
+def is_documented(project: Project, bodies: Bodies, ref: FunctionRef, comment: str) -> bool:
+    """Whether a reason stands beside what keeps a function out of the graph, or a comment like `comment`."""
+    function = project.function(ref)
+    for decorator in function.decorators:
+        if isinstance(decorator, ir.Call) and any(name == "reason" for name, _ in decorator.keywords):
+            return True
+    lines = bodies.read_source(ref.path).splitlines()
+    if any(re.search(comment, line) for line in lines[max(function.first_line - 2, 0) : function.line]):
+        return True
+    match bodies.of(ref):
+        case [ast.Expr(ast.Constant(str() as text)), *_]:
+            return any(word in text.lower() for word in _REASONS)
     return False

@@ -11,6 +11,7 @@ import click
 from dynamo_lint.commands import fixing
 from dynamo_lint.commands.common import (
     STDIN,
+    check_places,
     color_option,
     effort,
     effort_options,
@@ -167,6 +168,7 @@ def check(
             print_settings.configuration_text(settings) if show_settings else print_settings.files_text(found)
         )
         return output.deliver(text, output_file)
+    check_places(settings)
     if statistics and settings.output_format not in output.FOR_PEOPLE:
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
     if verbose:

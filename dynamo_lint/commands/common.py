@@ -13,7 +13,9 @@ import click
 
 from dynamo_lint.commands.errors import Trouble, say
 from dynamo_lint.commands.help import option
-from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override
+from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override, place_of
+from dynamo_lint.contract import KEY as CONTRACT
+from dynamo_lint.raw_values import dotted
 from dynamo_lint.selectors import closest
 
 if TYPE_CHECKING:
@@ -194,6 +196,29 @@ def prepare(
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
     except ConfigError as error:
         raise Trouble(str(error)) from None
+
+
+def check_places(settings: Settings) -> None:
+    """Refuse a contract that expects graph breaks in a file or a function that is not there."""
+    if settings.source is None or not settings.contract.expected_breaks:
+        return
+    from dynamo_lint.confirm.budget import functions  # late: few contracts name places
+
+    home = settings.source.parent.resolve()
+    for one in settings.contract.expected_breaks:
+        path = home / one.path
+        names = [name for name, _, _ in functions(path)]
+        if not path.is_file():
+            near = closest(path.name, [other.name for other in path.parent.glob("*.py")])
+            guess = str(Path(one.path).with_name(near)) if near else None
+            wrong = f"there is no such file below {home}"
+        elif one.function and one.function not in names:
+            wrong, guess = "there is no such function", closest(one.function, names)
+        else:
+            continue
+        keys = CONTRACT, "expected-breaks", f"{one.path}:{one.function}" if one.function else one.path
+        hint = f"; did you mean {guess!r}?" if guess else ""
+        raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}{hint}")
 
 
 def _commands() -> list[str]:

@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.common import color_option, file_options, prepare, region_options, told
+from dynamo_lint.commands.common import (
+    check_places,
+    color_option,
+    file_options,
+    prepare,
+    region_options,
+    told,
+)
 from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
 from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.config import Settings, override, parse_torch_version, place_of
-from dynamo_lint.contract import KEY as CONTRACT
-from dynamo_lint.raw_values import dotted
-from dynamo_lint.selectors import closest
+from dynamo_lint.config import Settings, override, parse_torch_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     from dynamo_lint.confirm.fixed import Comparison
     from dynamo_lint.confirm.messages import Setting
     from dynamo_lint.confirm.verdicts import ProbeReport
-    from dynamo_lint.contract import ExpectedBreaks
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
 
@@ -243,8 +246,7 @@ def _budget(settings: Settings, recompiles: int | None, breaks: int | None, grap
 
     contract = settings.contract
     home = (settings.source.parent if settings.source else Path.cwd()).resolve()
-    if settings.source is not None:
-        _check_places(settings.source, home, contract.expected_breaks)
+    check_places(settings)
 
     def first(option: int | None, key: int | None) -> int | None:
         return key if option is None else option
@@ -256,23 +258,6 @@ def _budget(settings: Settings, recompiles: int | None, breaks: int | None, grap
         contract.expected_breaks,
         home,
     )
-
-
-def _check_places(source: Path, home: Path, expected: tuple[ExpectedBreaks, ...]) -> None:
-    """Refuse a contract about a file or a function that is not there."""
-    from dynamo_lint.confirm.budget import functions
-
-    for one in expected:
-        names = [name for name, _, _ in functions(home / one.path)]
-        if not (home / one.path).is_file():
-            wrong = f"there is no such file below {home}"
-        elif one.function and one.function not in names:
-            guess = closest(one.function, names)
-            wrong = "there is no such function" + (f"; did you mean {guess!r}?" if guess else "")
-        else:
-            continue
-        keys = CONTRACT, "expected-breaks", f"{one.path}:{one.function}" if one.function else one.path
-        raise Trouble(f"{place_of(source, *keys)}: {dotted(*keys)}: {wrong}")
 
 
 def _probes(

@@ -18,7 +18,7 @@ from dynamo_lint.terminal import clean, wants_colour
 
 if TYPE_CHECKING:
     from dynamo_lint.config import Settings
-    from dynamo_lint.doctor.model import Check, Surroundings
+    from dynamo_lint.doctor.model import Check, SetInCode, Surroundings
 
 SCHEMA = "dynamo-lint/doctor/1"
 EXIT_CANNOT_RUN, EXIT_NOT_FOUND = 126, 127
@@ -96,7 +96,9 @@ def doctor(
     from dynamo_lint.doctor.look import rank, surroundings
 
     settings = _settings(config, isolated)
-    seen = surroundings(os.environ, command, settings.contract, named, settings.torch_version)
+    seen = surroundings(
+        os.environ, command, settings.contract, named, settings.torch_version, _in_code(settings)
+    )
     found = examine(seen)
     failed = any(one.severity == "error" for one in found) and not warn_only
     starts = bool(command) and not failed
@@ -119,6 +121,19 @@ def _settings(config: Path | None, isolated: bool) -> Settings:
     try:
         return load(Path.cwd(), config, isolated)
     except ConfigError as error:
+        raise Trouble(str(error)) from None
+
+
+def _in_code(settings: Settings) -> tuple[SetInCode, ...] | None:
+    """The lines that make settings, if the contract says anything of them, and there is code beside it."""
+    if not settings.contract.settings:
+        return None
+    from dynamo_lint.discovery import DiscoveryError
+    from dynamo_lint.doctor.code import settings_in_code  # late: it loads the reader of code
+
+    try:
+        return settings_in_code(settings)
+    except DiscoveryError as error:
         raise Trouble(str(error)) from None
 
 

@@ -39,7 +39,7 @@ def _origin(settings: Settings, key: str) -> str:
         return "command line"
     if key in settings.stated and settings.source is not None:
         return place_of(Path(near(settings.source)), key)
-    if key == "pedantic" and settings.preset is not None:
+    if key in {"pedantic", "contract"} and settings.preset is not None:
         return f"preset {settings.preset}"
     return "default"
 

@@ -36,6 +36,7 @@ def examine(seen: Surroundings) -> list[Check]:
         *_version(seen),
         *_values(seen),
         *_contract(seen),
+        *_settings(seen),
         *folder_checks(seen, _in_force(seen)),
         *_switches(seen),
         *_pairs(seen),
@@ -81,6 +82,46 @@ def _contract(seen: Surroundings) -> Iterator[Check]:
         value = seen.environ.get(name)
         if fault := _fault(value, wanted):
             yield Check("contract", ERROR, fault, name, value)
+
+
+def _settings(seen: Surroundings) -> Iterator[Check]:
+    """The settings of the contract that variables or code set to something else, or that nothing sets."""
+    for said, wanted in seen.contract.settings:
+        from dynamo_lint.models.settings import known_settings, name_today  # late: few contracts have any
+
+        name, known = name_today(said), known_settings()
+        lines = [one for one in seen.in_code or () if one.name == name]
+        asked = [*known.overriding.get(name, ()), *(() if lines else known.variables.get(name, ()))]
+        given = [(one, seen.environ[one]) for one in asked if one in seen.environ]
+        for variable, value in given:
+            made = _reading(environment().variables[variable], value)
+            if made is not None and not _agrees(name, made, wanted):
+                message = f"makes `{said}` {made!r}, and the contract says {wanted!r}; change it"
+                yield Check("contract", ERROR, message, variable, value)
+        for one in lines:
+            if one.value is not None and not _agrees(name, one.value, wanted):
+                message = f"{one.place} sets `{said}` to {one.value!r}, and the contract says {wanted!r}"
+                yield Check("contract", ERROR if one.at_site else WARNING, f"{message}; set it so")
+        default = known.defaults.get(name, wanted)
+        if seen.in_code is not None and not lines and not given and not _agrees(name, default, wanted):
+            message = f"no code here sets `{said}`, which is {default!r} by itself"
+            yield Check("contract", WARNING, f"{message}, and the contract says {wanted!r}; set it so")
+
+
+def _agrees(name: str, value: object, wanted: object) -> bool:
+    """Whether a setting is as the contract says; a limit may be lower."""
+    if name.endswith("recompile_limit") and isinstance(value, int) and isinstance(wanted, int):
+        return value <= wanted
+    return value == wanted
+
+
+def _reading(variable: Variable, value: str) -> object:
+    """The setting that torch makes of a value; None where it makes none."""
+    if misreading(variable, value) and variable.kind in {"int", "float", "three-way"}:
+        return None
+    if variable.is_flag:
+        return _reads_on(variable, value)
+    return float(value) if variable.kind == "float" else int(value)
 
 
 def _fault(value: str | None, wanted: Expectation) -> str:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from dynamo_lint.contract import Contract
-from dynamo_lint.doctor.model import Folder, Surroundings
+from dynamo_lint.doctor.model import Folder, SetInCode, Surroundings
 from dynamo_lint.models.environment import environment
 
 _COUNTS = ("--nproc-per-node", "--nproc_per_node", "--nnodes")
@@ -27,6 +27,7 @@ def surroundings(
     contract: Contract,
     named: tuple[int, ...] | None,
     configured: tuple[int, int],
+    in_code: tuple[SetInCode, ...] | None = None,
 ) -> Surroundings:
     """The surroundings of a command that will run here; `named` is the version of torch, if one was named."""
     torch = named or installed("torch")
@@ -43,6 +44,7 @@ def surroundings(
         temporary=tempfile.gettempdir(),
         look=cache(look),
         contract=contract,
+        in_code=in_code,
     )
 
 

@@ -43,6 +43,20 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class SetInCode:
+    """A line of the project that gives a setting a value."""
+
+    name: str
+    """Dotted, the newest of its names."""
+    value: object
+    """None where only a run tells it."""
+    place: str
+    """The file and the line."""
+    at_site: bool
+    """It stands in the `settings-site` of the contract, under no condition."""
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """All that the checks look at."""
 
@@ -63,3 +77,5 @@ class Surroundings:
     look: Callable[[str], Folder]
     """Tries a folder out."""
     contract: Contract
+    in_code: tuple[SetInCode, ...] | None = None
+    """All that the code beside the contract sets; None where nobody asks, or there is no code."""

@@ -52,6 +52,24 @@ class KnownSettings:
     """Older names, and the names of today."""
     modes: tuple[str, ...]
     backends: tuple[str, ...]
+    defaults: Mapping[str, bool | int]
+    """Those of torch._dynamo.config that are a number or a switch."""
+    variables: Mapping[str, tuple[str, ...]]
+    """The environment variables that decide a setting where no code does."""
+    overriding: Mapping[str, tuple[str, ...]]
+    """The environment variables that decide a setting whatever the code says."""
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "bool": (bool, int),
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "None": (type(None),),
+}
+
+
+_WORDS = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a string"}
 
 
 @cache
@@ -60,20 +78,49 @@ def known_settings() -> KnownSettings:
     from dynamo_lint.toml import tomllib
 
     data = tomllib.loads((files("dynamo_lint.models") / "settings.toml").read_text("utf-8"))
-    rows = {
-        f"{module}.{name}": kind for module, kinds in data["settings"].items() for name, kind in kinds.items()
-    }
+    rows = _by_name(data["settings"])
     aliases = {name: kind.removeprefix("as ") for name, kind in rows.items() if kind.startswith("as ")}
     types = {name: rows.get(aliases.get(name, name), "any") for name in rows}
-    since = {name: _version(text) for name, text in data["since"].items()}
     return KnownSettings(
-        _version(data["torch"]), types, since, aliases, tuple(data["modes"]), tuple(data["backends"])
+        torch=_version(data["torch"]),
+        types=types,
+        since={name: _version(text) for name, text in data["since"].items()},
+        aliases=aliases,
+        modes=tuple(data["modes"]),
+        backends=tuple(data["backends"]),
+        defaults=_by_name(data["defaults"]),
+        variables=_by_name(data["variables"]),
+        overriding=_by_name(data["overriding"]),
     )
+
+
+def _by_name(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The rows of the tables of some modules, by dotted name."""
+    return {f"{module}.{name}": row for module, rows in tables.items() for name, row in rows.items()}
 
 
 def _version(text: str) -> tuple[int, int]:
     major, minor = text.split(".")
     return int(major), int(minor)
+
+
+def fits(value: object, kind: str) -> bool:
+    """Whether a value is of a type as the table spells it: a number that is 1 may stand for true."""
+    if kind == "any":
+        return True
+    allowed = [kind_of for word in kind.split(" | ") for kind_of in _TYPES.get(word, ())]
+    return isinstance(value, tuple(allowed)) and (not isinstance(value, bool) or bool in allowed)
+
+
+def types_said(kind: str) -> str:
+    """A type as the table spells it, in words: `true or false`, `a whole number or a string`."""
+    return " or ".join(_WORDS[word] for word in kind.split(" | ") if word in _WORDS)
+
+
+def name_today(name: str) -> str:
+    """The dotted name of a setting, by its newest name; one without a module is one of Dynamo."""
+    dotted = name if "." in name else f"{DYNAMO}.{name}"
+    return known_settings().aliases.get(dotted, dotted)
 
 
 def settings_made(project: Project) -> tuple[Made, ...]:

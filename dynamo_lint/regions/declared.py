@@ -127,6 +127,7 @@ def idle_declarations(
     """The declarations that match nothing, among them `unknown` regions, and `comments` that mark none."""
     found = [("regions", pattern) for pattern in unknown]
     found += [("not-regions", one) for one in options.cut if not _is_defined(project, one)]
+    found += [(f"contract.{key}", one) for key, one in options.in_contract if not _is_defined(project, one)]
     used: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("compile-wrappers", options.compile_wrappers),
         ("compile-decorators", options.compile_decorators),
@@ -209,12 +210,13 @@ def _why(project: Project, key: str, value: str) -> str:
     if _is_defined(project, pattern):
         return _NO_CODE if key == "regions" else f"it takes no argument {place}, as counted from 0"
     names = [f"{project.files[ref.path].module}:{ref.key}" for ref in _named(project, "*")]
-    if key not in ("regions", "not-regions"):
+    ours = key in {"regions", "not-regions"} or key.startswith("contract.")
+    if not ours:
         outside = (symbol.dotted for symbol in _imported(project) if isinstance(symbol, ExternalSymbol))
         names += (":".join(dotted.rsplit(".", 1)) for dotted in outside)
     alike = [name for name in names if _last(name) == _last(pattern)]
     guess = closest(pattern, alike or names) or next(iter(alike), None)
-    why = _NO_DEFINITION if key in ("regions", "not-regions") else _NO_USE
+    why = _NO_DEFINITION if ours else _NO_USE
     return why + (f"; did you mean {guess!r}?" if guess else "")
 
 

@@ -25,6 +25,8 @@ class RegionOptions:
     """`pkg.util:maybe_compile#0`: callee whose Nth argument gets compiled."""
     compile_decorators: tuple[str, ...] = ()
     disable_decorators: tuple[str, ...] = ()
+    in_contract: tuple[tuple[str, str], ...] = ()
+    """The functions that the contract names, each behind its key there."""
     assume: str = "none"
     """`none`, `blocks` or `modules`."""
     guesses: bool = False

@@ -49,7 +49,7 @@ from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
-from dynamo_lint.rules.raised_limit import RAISED_LIMIT
+from dynamo_lint.rules.raised_limit import RAISED_LIMIT, with_hidden
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
 from dynamo_lint.rules.recompiles import alike_attributes, idle_lines, joined, recompiles
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
@@ -164,7 +164,8 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
         if found.region not in unguarded and found.symbol not in eager and found.region not in discarded
     ]
     whole = joined(best.values(), shown, idle_lines(tables), alike_attributes(tables))
-    return sorted(_weighed(whole), key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
+    told = with_hidden(_weighed(whole), tables)
+    return sorted(told, key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
 
 
 def _weighed(findings: Iterable[Finding]) -> list[Finding]:

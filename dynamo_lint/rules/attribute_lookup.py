@@ -1,4 +1,4 @@
-"""DYN203: a lookup by a constant name: a hazard where the attribute appears late, else a matter of policy."""
+"""DYN203: a lookup by name: a hazard where the attribute appears late, else a matter of policy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
+from dynamo_lint.rules.dynamic_attribute_lookup import effect_of
 from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.state.initial import SETUP
 from dynamo_lint.state.model import Key, Lookup, Outside
@@ -13,18 +14,18 @@ from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per lookup of an attribute that appears late; every constant lookup if pedantic."""
+    """One finding per lookup of an attribute that appears late; every lookup if pedantic."""
     written = {state.key for state in tables.attributes if state.writes}
     reported = {state.key for state in tables.attributes if created(state) is not None}
     for hot, state in tables.functions:
         asked: set[str] = set()
         for lookup in state.lookups:
-            if lookup.function in {"setattr", "delattr"} or lookup.name.constants is None:
-                continue
-            asks = lookup.function != "__dict__"  # a look behind the curtain is unguarded-absence
+            # A look behind the curtain is unguarded-absence.
+            asks = lookup.name.constants is not None and lookup.function in {"getattr", "hasattr"}
             # An attribute that compiled code itself creates is reported where it does (lazy-attribute).
             late = asks and any(appears_late(tables, key, written) for key in lookup.keys - reported)
-            if not late and not context.pedantic:
+            # A changing name is dynamic-attribute-lookup.
+            if not late and (not context.pedantic or effect_of(tables, hot, lookup) is not None):
                 continue
             if late and lookup.owner in asked:
                 continue  # optional parts of one object come together: one finding

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
-from dynamo_lint.state.model import Kind, Origin
+from dynamo_lint.state.model import Kind, Lookup, Origin
 from dynamo_lint.state.provenance import Tables
 
 EFFECTS = ("per-value", "break", "eager")
@@ -29,13 +29,9 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per lookup."""
     for hot, state in tables.functions:
         for lookup in state.lookups:
-            if lookup.function == "__dict__" or lookup.name.constants is not None:
+            effect = effect_of(tables, hot, lookup)
+            if effect is None:
                 continue
-            origins = {*tables.origins.value(hot, lookup.name), *_passed(tables, hot, lookup.name.origins)}
-            effects = {effect for origin in origins if (effect := _effect(origin, hot.compiled)) is not None}
-            if not effects:
-                continue
-            effect = max(effects, key=EFFECTS.index)
             claim = Claim(
                 message=f"`{lookup.text}` in the compiled `{region(tables, hot)}` takes its name from "
                 f"{CAUSES[effect]}",
@@ -47,6 +43,15 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 step="looks up an attribute by a changing name",
             )
             yield finding(rule, tables, context, hot, lookup.position, claim)
+
+
+def effect_of(tables: Tables, hot: CompiledFunction, lookup: Lookup) -> str | None:
+    """The worst effect of where the name of a lookup may come from; None if it may have none."""
+    if lookup.function == "__dict__" or lookup.name.constants is not None:
+        return None
+    origins = {*tables.origins.value(hot, lookup.name), *_passed(tables, hot, lookup.name.origins)}
+    effects = {effect for origin in origins if (effect := _effect(origin, hot.compiled)) is not None}
+    return max(effects, key=EFFECTS.index, default=None)
 
 
 def _passed(tables: Tables, hot: CompiledFunction, origins: frozenset[Origin]) -> Iterator[Origin]:

@@ -14,7 +14,7 @@ from dynamo_lint.state.provenance import Tables
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per line that writes state, under a contract that forbids it."""
+    """One finding per line that writes state, under a contract or a preset that forbids it."""
     for state in (*tables.attributes, *tables.globals):
         if not state.scoped and _is_buffer(tables.project, state):
             continue
@@ -25,7 +25,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             place = site.write.place if isinstance(site, WriteSite) else site.mutation.place
             where = region(tables, site.hot)
             claim = Claim(
-                message=f"`{spell(place)}` is written in the compiled `{where}`, which the contract forbids",
+                message=f"`{spell(place)}` is written in the compiled `{where}`, which house policy forbids",
                 cost="none by itself: Python state in compiled code costs as soon as something reads it",
                 effect="",
                 severity="warning",

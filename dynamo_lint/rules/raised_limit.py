@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from dynamo_lint.findings import Finding
-from dynamo_lint.index.ir import Call, Constant, Expr, Name
+from dynamo_lint.findings import Finding, Related
+from dynamo_lint.index.ir import Expr
 from dynamo_lint.models.settings import DYNAMO, known_settings
-from dynamo_lint.program.project import Project
+from dynamo_lint.program.files import one_program
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule
+from dynamo_lint.rules.limits import DEFAULTS, OLDER, added_by, computed, number_of, statement_of
 from dynamo_lint.rules.practices import at_line, is_quiet
-from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.provenance import Tables
 
-DEFAULTS = {"recompile_limit": 8, "accumulated_recompile_limit": 256}
-"""The limits, and their values in torch/_dynamo/config.py."""
-_OLDER = {
-    "cache_size_limit": "recompile_limit",
-    "accumulated_cache_size_limit": "accumulated_recompile_limit",
-}
+_MOST_NAMED = 3
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per value above what the contract allows, or torch by itself."""
     for where, line, name, value in _given(tables):
-        limit = _OLDER.get(name, name)
+        limit = OLDER.get(name, name)
         if limit not in DEFAULTS or is_quiet(tables.project, where):
             continue
         allowed, whose = _allowed(limit, where.path, context)
-        number = _number(tables.project, value, where)
-        if number is None or number <= allowed:
+        number = number_of(tables.project, value, where)
+        statement = statement_of(tables, where, line, name) if number is None else None
+        if statement is not None:
+            number = computed(tables, where, statement)
+        added = added_by(statement) if number is None else ""
+        if not added and (number is None or number <= allowed):
             continue
+        how = f"by `{added}`, beyond" if added else f"to {number}, above"
         claim = Claim(
-            message=f"`{name}` is raised to {number}, above {whose} of {allowed}",
+            message=f"`{name}` is raised {how} {whose} of {allowed}",
             cost="what recompiles is compiled up to so many times before the limit tells of it",
             effect="",
             severity="warning",
@@ -58,7 +59,7 @@ def _given(tables: Tables) -> Iterator[tuple[FunctionRef, int, str, Expr]]:
 
 def _names() -> frozenset[str]:
     """The settings that are limits, under all modules that have them."""
-    limits = {f"{DYNAMO}.{name}" for name in (*DEFAULTS, *_OLDER)}
+    limits = {f"{DYNAMO}.{name}" for name in (*DEFAULTS, *OLDER)}
     older = {name for name, meant in known_settings().aliases.items() if meant in limits}
     return frozenset(limits | older)
 
@@ -74,15 +75,43 @@ def _allowed(limit: str, path: str, context: Context) -> tuple[int, str]:
     return DEFAULTS[limit], "torch's limit"
 
 
-def _number(project: Project, value: Expr, where: FunctionRef) -> int | None:
-    """The number that a value is, or is at least: `max(config.recompile_limit, 64)`."""
-    if isinstance(value, Call) and value.function == Name("max"):
-        found = [_number(project, one, where) for one in value.arguments]
-        return max((one for one in found if one is not None), default=None)
-    known = constant(project, value, where)
-    if isinstance(known, Constant) and isinstance(known.value, int) and not isinstance(known.value, bool):
-        return known.value
-    return None
+def with_hidden(found: Iterable[Finding], tables: Tables) -> Iterator[Finding]:
+    """The findings, each raised limit with those of which it keeps torch from telling."""
+    kept = [*found]
+    behind = [one for one in kept if one.severity != "note" and _hits_the_limit(one)]
+    sites = {(site.where.path, site.line) for site in tables.practice.compiles}
+    for one in kept:
+        place = one.span.path, one.span.line
+        hidden = [
+            other
+            for other in behind
+            if (
+                other.region == place
+                if place in sites
+                else one_program(tables.project, place[0], other.span.path)
+            )
+        ]
+        yield _hiding(one, hidden) if one.code == RAISED_LIMIT.code and hidden else one
+
+
+def _hits_the_limit(one: Finding) -> bool:
+    """Whether a finding compiles so often that torch's own limit would tell of it."""
+    return one.effect == "storm" or (one.entries or 0) > DEFAULTS["recompile_limit"]
+
+
+def _hiding(one: Finding, hidden: list[Finding]) -> Finding:
+    named = [f"{other.code} at {other.span.path}:{other.span.line}" for other in hidden[:_MOST_NAMED]]
+    if len(hidden) > _MOST_NAMED:
+        named.append(f"{len(hidden) - _MOST_NAMED} more")
+    last = named.pop()
+    told = f"{', '.join(named)} and {last}" if named else last
+    related = (
+        Related(
+            other.span.path, other.span.line, other.span.column, f"recompiles: {other.code} {other.subject}"
+        )
+        for other in hidden
+    )
+    return replace(one, message=f"{one.message}, and hides {told}", related=tuple(related))
 
 
 RAISED_LIMIT = Rule("DYN511", "raised-limit", check)

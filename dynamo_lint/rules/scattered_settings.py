@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.models.settings import DYNAMO, Made, known_settings
+from dynamo_lint.models.settings import DYNAMO, Made, name_today
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule
+from dynamo_lint.rules.limits import DEFAULTS
 from dynamo_lint.rules.practices import at_line, is_named, is_quiet, together
-from dynamo_lint.rules.raised_limit import DEFAULTS
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
@@ -30,6 +30,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line, for the first of the reasons that there is."""
     project = tables.project
     sites = [one for one in tables.practice.settings if one.stored and not is_quiet(project, one.where)]
+    homes = {one.where for one in sites if _is_called_by(tables, one.where, sites)}
+    sites.sort(key=lambda one: one.where not in homes)  # what `configure()` sets comes before its callers
     late = {(one.where, one.line): name for one, name in _late(tables, sites)}
     for number, site in enumerate(sites):
         if why := _why(tables, context, site, sites[:number]) or late.get((site.where, site.line)):
@@ -45,11 +47,18 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             yield at_line(rule, tables, context, site.where, site.line, claim)
 
 
+def _is_called_by(tables: Tables, where: FunctionRef, sites: Sequence[Made]) -> bool:
+    """Whether a function that makes other settings calls this one."""
+    callers = {caller.function for caller, _ in points_to_of(tables.project).call_sites(where)}
+    return any(one.where in callers for one in sites if one.where != where)
+
+
 def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -> str:
     """The reason that other sites and the contract give; empty for none."""
-    contract, name = context.contract_of(site.where.path), _today(site)
+    contract = context.contract_of(site.where.path)
+    name = name_today(f"{site.module}.{site.name}")
     value = constant(tables.project, site.value, site.where)
-    wanted = {one if "." in one else f"{DYNAMO}.{one}": told for one, told in contract.settings}
+    wanted = {name_today(one): told for one, told in contract.settings}
     home = contract.settings_site
     if home and site.module == DYNAMO and not is_named(tables.project, site.where, (home,)):
         return f"is set outside of `{home}`, the `settings-site` of the contract"
@@ -57,18 +66,13 @@ def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -
     if told and value is not None and value.value != wanted[name]:
         return f"is set to {value.value!r}, and the contract says {wanted[name]!r}"
     for other in before:
-        first = constant(tables.project, other.value, other.where) if _today(other) == name else None
+        same = name_today(f"{other.module}.{other.name}") == name
+        first = constant(tables.project, other.value, other.where) if same else None
         if first is None or value is None or first == value or not _apart(tables, other, site):
             continue
         place = f"{other.where.path}:{other.line}"
         return f"is set to {value.value!r} here, and to {first.value!r} at {place}"
     return ""
-
-
-def _today(site: Made) -> str:
-    """The setting that is meant, by its newest name."""
-    name = f"{site.module}.{site.name}"
-    return known_settings().aliases.get(name, name)
 
 
 def _apart(tables: Tables, one: Made, other: Made) -> bool:

@@ -6,16 +6,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from dynamo_lint.index.ir import Constant
-from dynamo_lint.models.settings import KnownSettings
+from dynamo_lint.models.settings import KnownSettings, fits
 from dynamo_lint.rules.base import Context
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "bool": (bool, int),
-    "int": (int,),
-    "float": (int, float),
-    "str": (str,),
-    "None": (type(None),),
-}
 Fault = tuple[str, str, str, str]
 """The subject, what is wrong with it, what torch does about it, and what to do."""
 
@@ -41,14 +34,6 @@ def fault_of(
     if value is None or fits(value.value, known.types[name]):
         return None
     return mistyped(name, value.value, known.types[name], "nothing checks that until something is compiled")
-
-
-def fits(value: object, kind: str) -> bool:
-    """Whether a value is of a type as the table spells it: a number that is 1 may stand for true."""
-    if kind == "any":
-        return True
-    allowed = [kind_of for word in kind.split(" | ") for kind_of in _TYPES.get(word, ())]
-    return isinstance(value, tuple(allowed)) and (not isinstance(value, bool) or bool in allowed)
 
 
 def mistyped(name: str, value: object, kind: str, then: str) -> Fault:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import Display, Expr
-from dynamo_lint.models.settings import KnownSettings, known_settings
+from dynamo_lint.models.settings import KnownSettings, fits, known_settings
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule
 from dynamo_lint.rules.practices import at_line, is_quiet
-from dynamo_lint.rules.setting_faults import Fault, fault_of, fits, meant, mistyped, nearest
+from dynamo_lint.rules.setting_faults import Fault, fault_of, meant, mistyped, nearest
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.practice import Options
 from dynamo_lint.state.provenance import Tables

@@ -54,7 +54,7 @@ def whole_project(settings: Settings, found: Discovered) -> Discovered:
 def complaint(settings: Settings, idle: tuple[Idle, ...]) -> str:
     """A sentence that names the first declaration that does nothing, and where it stands."""
     first, more = idle[0], f" (and {len(idle) - 1} more like it)" if len(idle) > 1 else ""
-    place = f"{place_of(settings.source, first.key)}: " if settings.source and first.key else ""
+    place = f"{place_of(settings.source, *first.key.split('.'))}: " if settings.source and first.key else ""
     said = f"{first.key}: {quoted(first.value)}" if first.key else first.value
     return f"{place}{said} matches nothing: {first.why}{more}"
 

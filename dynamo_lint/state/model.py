@@ -203,7 +203,7 @@ class EnvironmentRead:
 
     position: Position
     form: str
-    """`getenv`, `get`, `item`, `in` or `setdefault`."""
+    """`getenv`, `get`, `item`, `in`, `setdefault`, or `all` of it."""
     key: str
     """Source of the key; empty when it is the whole environment."""
 

@@ -324,6 +324,7 @@ class Evaluator:
                 return Value(items=(Value(INT, origins=frozenset({Origin("literal")})), item))
             case cst.Call(func=cst.Name(value="zip"), args=args):
                 return Value(items=tuple(self.element(arg.value) for arg in args))
+        self.whole_environment(iterable, iterable)
         place = self.place(iterable)
         value = self.used(iterable, Use.ITERATED)
         if value.items:
@@ -368,6 +369,11 @@ class Evaluator:
             return False
         self.add_environment(node, form, key)
         return True
+
+    def whole_environment(self, owner: cst.BaseExpression, node: cst.BaseExpression) -> None:
+        """Record that all of the environment is read, if `owner` is `os.environ`."""
+        if self.linker.function.environment:
+            self.environment_read(to_expr(owner), node, "all", None)
 
     def add_environment(self, node: cst.BaseExpression, form: str, key: cst.BaseSlice | None) -> None:
         """Record a read of the environment."""

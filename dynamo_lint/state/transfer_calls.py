@@ -21,6 +21,8 @@ from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, 
 from dynamo_lint.state.transfer import Evaluator
 
 LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
+UNBOUND = {("__getattr__", 2): "getattr", ("__getattribute__", 2): "getattr", ("__setattr__", 3): "setattr"}
+"""The lookup that a method of a class does with so many arguments: `object.__setattr__(self, "n", 1)`."""
 HOST_MODULES = frozenset({"random", "time", "uuid", "secrets", "datetime", "socket"})
 Arguments = list[tuple[str | None, Value]]
 
@@ -34,6 +36,8 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
             found = _builtin(ev, name, node)
             if found is not None:
                 return found
+        case cst.Attribute(attr=cst.Name(value=name)) if (name, len(node.args)) in UNBOUND:
+            return _lookup(ev, UNBOUND[name, len(node.args)], node)
         case cst.Attribute(value=owner, attr=cst.Name(value=name)):
             found = _method(ev, owner, name, node)
             if found is not None:
@@ -82,6 +86,7 @@ def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
 def _arguments(ev: Evaluator, node: cst.Call, dotted: str) -> Arguments:
     found: Arguments = []
     for arg in node.args:
+        ev.whole_environment(arg.value, node)
         name = arg.keyword.value if arg.keyword is not None else None
         value = _joined(ev, arg.value) if dotted in JOINS else ev.value(arg.value)
         found.append((arg.star or name, value))
@@ -353,6 +358,8 @@ def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call)
                 return Value()
         if name == "get" and (found := _item(ev, owner, node)) is not None:
             return found
+    if name in {"copy", "items", "keys", "values"}:
+        ev.whole_environment(owner, node)
     if name in REGISTRARS and len(node.args) >= 2 and isinstance(literal_of(node.args[0].value), str):
         return _register(ev, owner, name, node)
     if name in MUTATORS and (found := _mutation(ev, owner, name, node)) is not None:

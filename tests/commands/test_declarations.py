@@ -54,6 +54,15 @@ def project(here: Path) -> Path:
         ('disable-decorators = ["lib.skip:eagre"]', "nothing that is defined or used has this name"),
         ('probes = ["pkg/mo.py"]', "there is no such file; did you mean 'pkg/moe.py'?"),
         ('probes = ["pkg/moe.py"]', "it contains no function named probe_*"),
+        ('contract = { reset-sites = ["pkg.moe:rap"] }', "did you mean 'pkg.moe:wrap'?"),
+        ('contract = { settings-site = "pgk.moe:wrap" }', "did you mean 'pkg.moe:wrap'?"),
+        (
+            '[contract]\neager-islands = ["pkg.moe:eager", "pkg.moe:Counter.forwad"]',
+            '"pkg.moe:Counter.forwad" matches nothing: no class or function has this name; did you mean',
+        ),
+        ('[contract.expected-breaks]\n"pkg/mo.py" = 2', "there is no such file below"),
+        ('[contract.expected-breaks]\n"pkg/mo.py" = 2', "did you mean 'pkg/moe.py'?"),
+        ('[contract.expected-breaks]\n"pkg/moe.py:rap" = 2', "no such function; did you mean 'wrap'?"),
         (
             '[[overrides]]\npaths = ["pkg/mo.py"]\nselect = []',
             '"pkg/mo.py" matches nothing: the project has no',
@@ -69,8 +78,10 @@ def test_a_declaration_that_matches_nothing_exits_2_with_place_key_value_and_a_g
     out, err = capsys.readouterr()
     key = "overrides" if declaration.startswith("[[") else declaration.splitlines()[-1].partition(" ")[0]
     line = declaration.split(key)[0].count("\n") + 1
+    if "contract" in declaration:
+        line, key = declaration.count("\n") + 1, "contract."
     assert out == ""
-    assert err.startswith(f"dynamo-lint: {project / 'dynamo-lint.toml'}:{line}: {key}: ")
+    assert err.startswith(f"dynamo-lint: {project / 'dynamo-lint.toml'}:{line}: {key}")
     assert why in err
     assert len(err.splitlines()) == 1
 
@@ -92,6 +103,8 @@ def test_a_declaration_that_matches_nothing_exits_2_with_place_key_value_and_a_g
         'probes = ["pkg", "probes.py", "probes.py::probe_it"]',
         '[[overrides]]\npaths = ["pkg", "*.py", "other/**"]\nselect = []',
         'per-file-ignores = { "no/such/file.py" = ["DYN1"] }',
+        'contract = { reset-sites = ["pkg.moe:wrap", "pkg.moe:Counter.*"], settings-site = "pkg.moe:eager" }',
+        '[contract.expected-breaks]\n"pkg/moe.py" = 2\n"pkg/moe.py:wrap" = 1',
         "",
     ],
 )

@@ -46,8 +46,9 @@ ERROR, NOTE = ("DYN101", "error"), ("DYN201", "note")
         ('per-file-ignores = { "a.py" = ["DYN101"] }', [NOTE]),
         ('per-file-ignores = { "src/**" = ["DYN"] }', []),
         ('per-file-ignores = { "tests/**" = ["DYN"], "b.py" = ["ALL"] }', [ERROR, NOTE]),
-        ('preset = "strict"', [ERROR, ("DYN201", "error")]),
-        ('preset = "strict"\nseverity = { DYN2 = "note" }', [ERROR, NOTE]),
+        ('preset = "strict"', [ERROR, ("DYN520", "error"), ("DYN201", "error")]),
+        ('preset = "strict"\ncontract = { mutable-state = "allow" }', [ERROR, ("DYN201", "error")]),
+        ('preset = "strict"\nseverity = { DYN2 = "note" }', [ERROR, ("DYN520", "error"), NOTE]),
         ('[[overrides]]\npaths = ["src"]\nignore = ["DYN101"]', [NOTE]),
         (
             '[[overrides]]\npaths = ["src"]\nselect = ["DYN2"]\nseverity = { ALL = "warning" }',
@@ -70,6 +71,70 @@ def test_the_last_table_that_matches_a_file_decides(
     status = int(any(severity != "note" for _, severity in expected))
     assert found(capsys) == (status, expected)
     assert found(capsys, "src/a.py") == (status, expected)
+
+
+HOUSE = """
+import os
+
+import torch
+from torch import nn
+
+SEEN = {}
+STEPS = ["near", "far"]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.near = nn.Linear(4, 4)
+        self.far = nn.Linear(4, 4)
+        self.step = "near"
+        self.last = None
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x, step: str = "near"):
+        self.last = x.shape  # DYN520
+        SEEN["dtype"] = x.dtype  # DYN105 DYN520
+        self.near.calm = True  # DYN520
+        setattr(self, "late", 1)  # DYN203 DYN520
+        object.__setattr__(self, "later", 1)  # DYN203 DYN520
+        self.count.add_(1)
+        seen = {}
+        seen["dtype"] = x.dtype
+        x = getattr(self, "near")(x)  # DYN203
+        x = getattr(self, self.step)(x)  # DYN203
+        x = getattr(self, step)(x)  # DYN203
+        for name in STEPS:
+            x = getattr(self, name)(x)  # DYN203
+        x = x * int("NEAR" in os.environ)  # DYN201
+        x = x * int(os.environ["FAR"])  # DYN201
+        x = x * int(os.getenv("SCALE", "1"))  # DYN301
+        for name in os.environ:  # DYN201
+            x = x + len(name)
+        return other(x, dict(os.environ))  # DYN201
+
+
+def other(x, known):
+    return x + float(known.get("BIAS", 0)) + float(os.environ.get("BIAS", 0))  # DYN201
+
+
+model = torch.compile(Net())
+os.environ["FAR"] = "2"
+print(getattr(model, "last"), dict(os.environ))
+"""
+
+
+def test_strict_is_the_house_policy_whatever_it_costs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.py").write_text(HOUSE)
+    (here / "dynamo-lint.toml").write_text('preset = "strict"\n')
+    cli.run(["--output-format", "json", "-q"])
+    document = json.loads(capsys.readouterr().out)
+    lines = enumerate(HOUSE.splitlines(), 1)
+    expected = {(number, code) for number, line in lines for code in line.partition("# ")[2].split()}
+    assert {(one["line"], one["code"]) for one in document["findings"]} == expected
+    assert {one["severity"] for one in document["findings"]} == {"error"}
+    cli.run(["--show-settings"])
+    assert 'contract = { mutable-state = "forbid" }  # preset strict' in capsys.readouterr().out
 
 
 def test_a_fail_level_counts_for_its_paths(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

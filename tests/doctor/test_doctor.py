@@ -15,7 +15,7 @@ from dynamo_lint.contract import Contract, Expectation
 from dynamo_lint.doctor.checks import examine
 from dynamo_lint.doctor.folders import is_under
 from dynamo_lint.doctor.look import installed, launches_ranks, look, numbers, rank, surroundings
-from dynamo_lint.doctor.model import Check, Folder, Surroundings
+from dynamo_lint.doctor.model import Check, Folder, SetInCode, Surroundings
 
 HOME = {"TORCHINDUCTOR_CACHE_DIR": "/mnt/cache"}
 FINE = Folder("/mnt/cache", filesystem="ext4", free_bytes=10**12, free_files=10**9)
@@ -138,6 +138,46 @@ def test_the_contract_is_held(name: str, wanted: Expectation, value: str | None,
     errors = [one for one in found if one.severity == "error"]
     assert [one.variable for one in errors] == ([name] if said else [])
     assert all(said and said in one.message for one in errors)
+
+
+def in_code(name: str, value: object, at_site: bool = False) -> SetInCode:
+    return SetInCode(f"torch._dynamo.config.{name}", value, "setup.py:3", at_site)
+
+
+@pytest.mark.parametrize(
+    ("setting", "environ", "lines", "expected"),
+    [
+        (("disable", False), {"TORCH_COMPILE_CPROFILE": "1"}, (), []),
+        (("verbose", False), {"TORCHDYNAMO_VERBOSE": "1"}, None, ["error: makes `verbose` True"]),
+        (("verbose", True), {"TORCHDYNAMO_VERBOSE": "1"}, (), []),
+        (("verbose", False), {"TORCHDYNAMO_VERBOSE": "1"}, (in_code("verbose", False),), []),
+        (
+            ("automatic_dynamic_local_pgo", False),  # this variable counts before the code
+            {"TORCH_DYNAMO_AUTOMATIC_DYNAMIC_LOCAL_PGO": "1"},
+            (in_code("automatic_dynamic_local_pgo", False),),
+            ["error: makes `automatic_dynamic_local_pgo` True"],
+        ),
+        (("repro_level", 2), {"TORCHDYNAMO_REPRO_LEVEL": "4"}, (), ["error: makes `repro_level` 4"]),
+        (("verbose", True), {}, (in_code("verbose", False, True),), ["error: setup.py:3 sets `verbose`"]),
+        (("verbose", True), {}, (in_code("verbose", False),), ["warning: setup.py:3 sets `verbose`"]),
+        (("verbose", True), {}, (in_code("verbose", None, True),), []),
+        (("verbose", True), {}, (in_code("disable", True, True),), ["warning: no code here sets `verbose`"]),
+        (("verbose", True), {}, None, []),
+        (("recompile_limit", 8), {}, (in_code("recompile_limit", 4),), []),
+        (("cache_size_limit", 8), {}, (in_code("recompile_limit", 64),), ["warning: setup.py:3 sets"]),
+        (("torch._inductor.config.max_autotune", True), {}, (), []),
+    ],
+)
+def test_settings_are_as_the_contract_says(
+    setting: tuple[str, bool | int],
+    environ: dict[str, str],
+    lines: tuple[SetInCode, ...] | None,
+    expected: list[str],
+) -> None:
+    found = examine(seen(environ, contract=Contract(settings=(setting,)), in_code=lines))
+    said = [f"{one.severity}: {one.message}" for one in found if one.id == "contract"]
+    assert len(said) == len(expected)
+    assert all(map(str.startswith, said, expected))
 
 
 def test_the_contract_names_the_versions_of_torch() -> None:
@@ -270,6 +310,44 @@ def test_a_wrong_contract_or_option_is_no_finding(tmp_path: Path) -> None:
         "did you mean `TORCH_LOGS`?\n"
     )
     assert doctor("--torch-version", "new", cwd=tmp_path).returncode == 2
+
+
+SETUP = """
+import torch._dynamo.config as dynamo
+
+MOST = 4
+
+
+def configure(debug):
+    dynamo.verbose = False
+    dynamo.cache_size_limit = MOST
+    dynamo.cache_size_limit = int(debug)
+    if debug:
+        dynamo.suppress_errors = True
+"""
+CONTRACT = """
+[contract]
+settings = { verbose = true, recompile_limit = 8, suppress_errors = false, capture_scalar_outputs = true }
+settings-site = "setup:configure"
+"""
+
+
+def test_code_is_read_for_what_it_sets(tmp_path: Path) -> None:
+    (tmp_path / "dynamo-lint.toml").write_text(CONTRACT)
+    assert "1 note" in doctor(cwd=tmp_path).stdout.splitlines()[-1]
+    (tmp_path / "setup.py").write_text(SETUP)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_setup.py").write_text(
+        "import torch\ntorch._dynamo.config.capture_scalar_outputs = False"
+    )
+    done = doctor(cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[:3] == [
+        "error setup.py:8 sets `verbose` to False, and the contract says True; set it so",
+        "warning setup.py:12 sets `suppress_errors` to True, and the contract says False; set it so",
+        "warning no code here sets `capture_scalar_outputs`, which is False by itself, and the contract says True; "
+        "set it so",
+    ]
 
 
 def test_a_look_imports_no_torch(tmp_path: Path) -> None:

@@ -72,3 +72,33 @@ def test_a_rule_is_shown_more_often_quiet_than_speaking(code: str) -> None:
     speaking = [bool(expected(files)) for files in cells(code).values()]
     assert any(speaking)
     assert 2 * sum(speaking) < len(speaking) + 1
+
+
+def test_a_raised_limit_names_what_it_hides(tmp_path: Path) -> None:
+    text = """
+import torch
+
+torch._dynamo.config.recompile_limit = 64
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x * self.calls
+
+
+net = torch.compile(Net())
+other = torch.compile(Net(), recompile_limit=32)
+apart = torch.compile(torch.nn.ReLU(), recompile_limit=32)
+"""
+    (tmp_path / "a.py").write_text(text)
+    found = discover((tmp_path,), [], force_exclude=False)
+    report = check(Settings(), found, catalogue(), Sources(found.root))
+    raised = {one.span.line: one for one in report.findings if one.code == "DYN511"}
+    told = {line: one.message.partition(", and ")[2] for line, one in raised.items()}
+    assert told == {4: "hides DYN101 at a.py:13", 18: "", 19: ""}
+    assert [one.message for one in raised[4].related] == ["recompiles: DYN101 Net.calls"]

@@ -86,3 +86,26 @@ def rebuild(make, twice):
     torch._dynamo.reset()
     if twice:
         torch._dynamo.reset()
+# %% after an out of memory error, and once more in a callback
+def recover(model):
+    torch.cuda.empty_cache()
+    torch._dynamo.reset()
+    return torch.compile(model)
+
+class Callback:
+    def on_epoch_end(self, trainer):
+        torch._dynamo.reset()  # expect: DYN510
+# %% quiet: a cache of our own is reset
+from functools import lru_cache
+
+@lru_cache
+def table(n):
+    return torch.arange(n)
+
+class Sampler:
+    def reset(self):
+        table.cache_clear()
+
+sampler = Sampler()
+sampler.reset()
+run = torch.compile(lambda x: x * 2)

@@ -16,6 +16,28 @@ from torch._dynamo import config as dynamo
 MOST = 64
 dynamo.cache_size_limit = max(dynamo.cache_size_limit, MOST)  # expect: DYN511
 setattr(dynamo, "recompile_limit", MOST)  # expect: DYN511
+# %% raised by some
+torch._dynamo.config.recompile_limit += 56  # expect: DYN511
+torch._dynamo.config.cache_size_limit *= 2  # expect: DYN511
+
+def configure(layers):
+    torch._dynamo.config.recompile_limit += len(layers)  # expect: DYN511
+    torch._dynamo.config.recompile_limit = torch._dynamo.config.recompile_limit + 8  # expect: DYN511
+    torch._dynamo.config.recompile_limit = 64 if layers else 8  # expect: DYN511
+# %% quiet: lowered by some
+torch._dynamo.config.recompile_limit -= 4
+torch._dynamo.config.accumulated_recompile_limit //= 2
+torch._dynamo.config.recompile_limit = min(torch._dynamo.config.recompile_limit, 4)
+# %% quiet: more of something else
+class Budget:
+    recompile_limit = 8
+
+budget = Budget()
+budget.recompile_limit += 8
+# %% quiet: nothing added to it
+def configure(options):
+    torch._dynamo.config.recompile_limit = torch._dynamo.config.recompile_limit
+    torch._dynamo.config.recompile_limit = options.limit + 1
 # %% raised for one compile
 fast = torch.compile(scale, recompile_limit=20)  # expect: DYN511
 # %% quiet: as torch has it, or lower
@@ -52,3 +74,14 @@ def around():
     torch._dynamo.config.recompile_limit = 4
     scale(torch.ones(3))
     torch._dynamo.config.recompile_limit = before
+# %% raised for each block of a model
+def build(blocks):
+    for number, block in enumerate(blocks):
+        blocks[number] = torch.compile(block, recompile_limit=64)  # expect: DYN511
+    return blocks
+# %% quiet: a limit is read and logged
+def log():
+    limit = torch._dynamo.config.recompile_limit
+    print(f"limit {limit + 8}")
+    if limit > 8:
+        raise SystemExit("do not raise the limit")

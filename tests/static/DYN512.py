@@ -122,3 +122,31 @@ def one(config):
 
 def two(config):
     config.specialize_int = False
+# %% the caller of the function that sets it first
+# file: evaluate.py
+import torch
+from setup import configure
+
+def main():
+    configure()
+    torch._dynamo.config.capture_scalar_outputs = False  # expect: DYN512
+    return torch.compile(lambda x: x * 2)
+# file: setup.py
+import torch
+
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+# %% quiet: the caller says the same
+# file: evaluate.py
+import torch
+from setup import configure
+
+def main():
+    configure()
+    torch._dynamo.config.capture_scalar_outputs = True
+    return torch.compile(lambda x: x * 2)
+# file: setup.py
+import torch
+
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True

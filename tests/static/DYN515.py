@@ -90,3 +90,14 @@ config = Settings()
 config.recompile_limits = "8"
 # %% quiet: a set gets one item more
 torch._dynamo.config.reorderable_logging_functions.add(print)
+# %% an option that does not exist, beside one that does
+run = torch.compile(lambda x: x * 2, options={"max_autotune": True, "epilogue_fusions": True})  # expect: DYN515
+# %% quiet: numbers where they belong
+import torch._inductor.config as inductor
+
+inductor.max_autotune = True
+inductor.triton.cudagraphs = False
+torch._dynamo.config.accumulated_recompile_limit = 128
+# %% quiet: a setting that only some versions have
+if hasattr(torch._dynamo.config, "inline_inbuilt_nn_module"):
+    torch._dynamo.config.inline_inbuilt_nn_module = True

@@ -108,3 +108,32 @@ def train(path):
     model = Net()
     step(model, torch.ones(1, 4))
     torch.save(model.state_dict(), path)
+# %% a trainer saves what it wrapped
+class Trainer:
+    def __init__(self, model: nn.Module):
+        self.model = torch.compile(model)
+
+    def save(self, path, step):
+        state = {"step": step, "model": self.model.state_dict()}  # expect: DYN517
+        torch.save(state, path)
+# %% quiet: a trainer compiles in place
+class Trainer:
+    def __init__(self, model: nn.Module):
+        self.model = model
+        self.model.compile()
+
+    def save(self, path, step):
+        torch.save({"step": step, "model": self.model.state_dict()}, path)
+# %% quiet: a trainer keeps the plain model beside the wrapper
+class Trainer:
+    def __init__(self, model: nn.Module):
+        self.plain = model
+        self.model = torch.compile(model)
+
+    def save(self, path):
+        torch.save(self.plain.state_dict(), path)
+# %% quiet: the optimizer is saved
+def save(model, optimizer, path):
+    model = torch.compile(model)
+    torch.save(optimizer.state_dict(), path)
+    return model

@@ -80,3 +80,30 @@ def scale(x):
     result = Result(x)
     result.value = x * 2
     return result.value
+# %% quiet: keys in a buffer, and a local list
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(16, 4), persistent=False)
+
+    def forward(self, x, position):
+        self.keys[position] = x
+        parts = [x, self.keys]
+        parts.append(x * 2)
+        return torch.cat([one.reshape(-1) for one in parts])
+
+attention = torch.compile(Attention())
+# %% quiet: a data class made in the call
+from dataclasses import dataclass, field
+
+@dataclass
+class Output:
+    value: object = None
+    parts: list = field(default_factory=list)
+
+@torch.compile
+def step(x):
+    out = Output()
+    out.value = x * 2
+    out.parts.append(x + 1)
+    return out.value + out.parts[0]

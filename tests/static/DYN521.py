@@ -126,3 +126,30 @@ def build(options):
     if options.compile:
         model = torch.compile(model)
     return model
+# %% the main process compiles in its constructor
+class Trainer:
+    def __init__(self, model: nn.Module, rank: int):
+        self.rank = rank
+        self.is_main_process = rank == 0
+        if self.is_main_process:
+            model = torch.compile(model)  # expect: DYN521
+        self.model = model
+# %% a rank resets after its error
+def recover(error):
+    if dist.get_rank() == error.rank:
+        torch._dynamo.reset()  # expect: DYN521
+# %% quiet: a rank has its own device and saves
+def build(model):
+    rank = int(os.environ.get("LOCAL_RANK", 0))
+    torch.cuda.set_device(rank)
+    model = torch.compile(model.to(f"cuda:{rank}"))
+    if rank == 0:
+        torch.save({"a": 1}, "a.pt")
+    return model
+# %% quiet: only the first rank talks and sets logs
+def build(model):
+    model = torch.compile(model)
+    if dist.get_rank() == 0:
+        print(model)
+        torch._logging.set_logs(recompiles=True)
+    return model

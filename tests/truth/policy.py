@@ -1187,3 +1187,153 @@ def drive():
     block.compile()
     for _ in range(12):
         yield block(X)
+
+
+# %% a head that is a layer of torch is compiled with a mode
+class Headed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = Net()
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+def drive():
+    model = Headed()
+    model.head.compile(mode="default")  # expect: DYN502 eager
+    for _ in range(12):
+        yield model(X)
+
+
+# %% the average of weights of a compiled module, which is only updated
+class Average:
+    def __init__(self, model):
+        self.shadow = copy.deepcopy(model)
+
+    def update(self, model):
+        for mine, theirs in zip(self.shadow.parameters(), model.parameters()):
+            mine.data.lerp_(theirs.data, 0.1)
+
+
+def drive():
+    net = Net()
+    average = Average(net)
+    net.compile()
+    for _ in range(12):
+        out = net(X)
+        average.update(net)
+        yield out
+
+
+# %% a wrapper unwrapped by getattr with a default, and called
+def unwrap(model):
+    return getattr(model, "_orig_mod", model)
+
+
+def drive():
+    net = torch.compile(Net())
+    plain = unwrap(net)  # expect: DYN503 eager
+    for _ in range(12):
+        yield plain(X)
+
+
+# %% a wrapper unwrapped to count its weights
+def drive():
+    net = torch.compile(Net())
+    weights = sum(one.numel() for one in net._orig_mod.parameters())
+    for _ in range(12):
+        yield net(X) * weights
+
+
+# %% a stance set by a function that prepares
+def prepare():
+    torch.compiler.set_stance("force_eager")  # expect: DYN504 eager
+
+
+def drive():
+    prepare()
+    run = torch.compile(Wave())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a step that is tried compiled and done eagerly when that fails
+@torch.library.custom_op("policy::clip", mutates_args=())
+def clip(x: torch.Tensor) -> torch.Tensor:  # expect: DYN516 eager
+    return x.clamp(-0.5, 0.5)
+
+
+def step(x):
+    return clip(x * 2) + 1
+
+
+def drive():
+    fast = torch.compile(step)
+    for _ in range(12):
+        try:
+            out = fast(X)
+        except Exception:  # expect: DYN505 eager
+            out = step(X)
+        yield out
+
+
+# %% a step without a compiler on some machines
+def drive():
+    net = Net()
+    try:
+        step = torch.compile(net)
+    except RuntimeError:
+        step = net
+    for _ in range(12):
+        yield step(X)
+
+
+# %% an operator with a fake in another file, called by a lambda
+from ops import halve
+
+
+def drive():
+    run = torch.compile(lambda x: halve(x.sin()))
+    for _ in range(12):
+        yield run(X)
+
+
+# file: ops.py
+import torch
+
+
+@torch.library.custom_op("policy::halve", mutates_args=())
+def halve(x: torch.Tensor) -> torch.Tensor:
+    return x / 2
+
+
+@halve.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+# %% static sizes and batches of an object that is iterated
+class Batches:
+    def __init__(self, lengths):
+        self.lengths = lengths
+
+    def __iter__(self):
+        for length in self.lengths:
+            yield torch.ones(length, 4)
+
+
+def drive():
+    run = torch.compile(Wave(), dynamic=False)
+    for batch in Batches(range(2, 14)):
+        yield run(batch)  # expect: DYN506 storm
+
+
+# %% static sizes and a last batch that is dropped
+def drive():
+    data = torch.ones(19, 4)
+    run = torch.compile(Wave(), dynamic=False)
+    for _ in range(3):
+        for start in range(0, 16, 4):
+            yield run(data[start : start + 4])

@@ -1065,3 +1065,37 @@ class Model(nn.Module):
 
 def drive():
     return torch.compile(Model()), [(X,)]
+
+
+# %% a counter set by object.__setattr__
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        object.__setattr__(self, "n", self.n + 1)  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    net = torch.compile(Net())
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a shape that only object.__setattr__ keeps
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = None
+
+    def forward(self, x):
+        object.__setattr__(self, "last", x.shape)
+        return x * 2
+
+
+def drive():
+    net = torch.compile(Net())
+    for _ in range(12):
+        yield net(X)
