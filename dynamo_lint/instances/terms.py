@@ -184,6 +184,8 @@ class Terms:
 
     known: dict[object, Term] = field(default_factory=dict)
     constants: dict[tuple[type, Leaf], Term] = field(default_factory=dict)
+    items: dict[tuple[Term, Term], Term] = field(default_factory=dict)
+    """The items of choices."""
 
     def make(
         self,
@@ -261,8 +263,13 @@ class Terms:
         if owner.kind in OPEN and isinstance(index.leaf, str):
             return looked_up(self, owner, index.leaf, self.make("absent"))
         if owner.kind == "ite":
-            test, then, other = owner.parts
-            return self.choice(test, self.item(then, index), self.item(other, index))
+            # Ways through choices double: each is looked into once.
+            found = self.items.get((owner, index))
+            if found is None:
+                test, then, other = owner.parts
+                found = self.choice(test, self.item(then, index), self.item(other, index))
+                self.items[owner, index] = found
+            return found
         if owner.leaf == "dict" and index.kind != "const" and _names_code(owner):
             # `MIXERS[kind](config)`: a choice among classes, and which is asked by the label.
             found = owner.parts[-1]
