@@ -10,12 +10,10 @@ import ast
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
-if TYPE_CHECKING:
-    pass
 OPEN = frozenset({"extended", "without", "merge"})
 """Dictionaries that are known in part."""
 REBUILT = OPEN | {"get"}
@@ -264,12 +262,10 @@ class Terms:
             return looked_up(self, owner, index.leaf, self.make("absent"))
         if owner.kind == "ite":
             # Ways through choices double: each is looked into once.
-            found = self.items.get((owner, index))
-            if found is None:
+            if (owner, index) not in self.items:
                 test, then, other = owner.parts
-                found = self.choice(test, self.item(then, index), self.item(other, index))
-                self.items[owner, index] = found
-            return found
+                self.items[owner, index] = self.choice(test, self.item(then, index), self.item(other, index))
+            return self.items[owner, index]
         if owner.leaf == "dict" and index.kind != "const" and _names_code(owner):
             # `MIXERS[kind](config)`: a choice among classes, and which is asked by the label.
             found = owner.parts[-1]

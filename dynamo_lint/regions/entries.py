@@ -154,7 +154,6 @@ class _Search:
         self.names = compile_names(project)
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._decorators}
-        self._fresh = points_to_of(project).fresh()
         self._carriers = carriers(project)
         self.names |= self._carriers
 
@@ -315,7 +314,7 @@ class _Search:
             pts = points_to_of(self._project)
             roots: list[Root] = []
             for context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
-                told = self._compiled(context, site, name, self._fresh)
+                told = self._compiled(context, site, name, pts.far())
                 roots += told if isinstance(told, list) else []
             found = merged_roots(root for root in roots if root.entry.confidence < Confidence.POSSIBLE)
             if len(found) <= _MOST_TARGETS:
