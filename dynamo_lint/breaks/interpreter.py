@@ -125,6 +125,8 @@ class Interpreter:
     others: dict[FunctionRef, Reading] = field(default_factory=dict)
     symbols: dict[tuple[FunctionRef, ir.Expr], str] = field(default_factory=dict)
     building: dict[tuple[ClassRef, Given], bool] = field(default_factory=dict)
+    tensors: dict[Node, frozenset[str]] = field(default_factory=dict)
+    """The parameters of each function that can hardly be anything but tensors."""
     depth: int = 0
 
     @cached_property

@@ -133,7 +133,10 @@ class _Walk:
 
     def _parameters(self, function: ir.Function, body: Sequence[ast.stmt]) -> dict[str, Value]:
         given = dict(self.reading.given)
-        tensors = results.tensor_parameters(self.project, self.where, self.receiver) - set(_containers(body))
+        tensors = self.interpreter.tensors.get(self.reading.node)
+        if tensors is None:
+            tensors = results.tensor_parameters(self.project, self.where, self.receiver)
+            tensors = self.interpreter.tensors[self.reading.node] = tensors and tensors - {*_containers(body)}
         found = {}
         for parameter in function.parameters:
             name = parameter.name

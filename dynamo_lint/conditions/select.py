@@ -143,11 +143,14 @@ def _judged(judge: Judge, values: ValueSet, named: _Tree, choice: _Choice) -> tu
         if not isinstance(value, Instance | Container):
             kept[value] = confidence
             continue
-        spelled = [module_tree.spelled(path) for path in named.get(value, ())] or [()]
-        verdicts = {choice.leaves(judge, value, one) for one in spelled}
-        if True in verdicts:
-            kept[value] = confidence
-        elif None in verdicts:
+        left: bool | None = False
+        for spelled in dict.fromkeys(map(module_tree.spelled, named.get(value, ()))) or ((),):
+            verdict = choice.leaves(judge, value, spelled)
+            left = None if verdict is False and left is None else verdict
+            if left:
+                kept[value] = confidence
+                break
+        if left is None:
             doubtful[value] = confidence
     return kept, doubtful
 

@@ -249,7 +249,7 @@ def tests_flag(types: Expr) -> bool:
 
 def compiles(body: Sequence[ast.stmt]) -> bool:
     """Whether statements call something whose name says that it compiles."""
-    for node in (node for one in body for node in ast.walk(one)):
+    for node in (node for one in body for node in _nodes(one)):
         match node:
             case ast.Call(ast.Name(name) | ast.Attribute(_, name)) if "compile" in name:
                 return True

@@ -191,11 +191,12 @@ class FunctionScope:
             for name, on in switched(test, holds):
                 if any(one.name == name and is_switch(one) for one in self.parameters):
                     self.picked.append((*lines, name, (on,)))
-        if test.__class__ in GIVEN and compiles(body):
-            asked = facts_of_test(test, holds)
-            for name in asked.on:
-                if any(one.name == name and one.default == Constant(None) for one in self.parameters):
-                    self.picked.append((*lines, name, (None if name in asked.filled else True,)))
+        if test.__class__ in GIVEN:
+            asked = self._facts(test, holds)
+            left_off = {one.name for one in self.parameters if one.default == Constant(None)}
+            given = [name for name in asked.on if name in left_off]
+            if given and compiles(body):
+                self.picked += [(*lines, name, (None if name in asked.filled else True,)) for name in given]
 
     def note_process_test(self, test: ast.expr, body: Sequence[ast.stmt | ast.expr], *, holds: bool) -> None:
         """Code that runs only where a test of the process or of torch's version holds, or does not."""

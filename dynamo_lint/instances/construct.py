@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dynamo_lint.instances import terms
 from dynamo_lint.instances.lookups import Lookups
@@ -24,8 +24,6 @@ from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 
-if TYPE_CHECKING:
-    pass
 Arguments = list[tuple[str | None, Term]]
 """The arguments of a call, with the keyword; `*` and `**` for those that are unpacked."""
 
@@ -445,8 +443,6 @@ def _own_call(statement: ast.stmt, own: str | None) -> str | None:
     return None
 
 
-if TYPE_CHECKING:
-    pass
 _PARTIALS = frozenset({"functools.partial"})
 _SEQUENCES = frozenset({"list", "tuple"})
 _CALLABLE = frozenset({"class", "function", "external", "ite", "partial"})

@@ -10,12 +10,10 @@ import ast
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
-if TYPE_CHECKING:
-    pass
 OPEN = frozenset({"extended", "without", "merge"})
 """Dictionaries that are known in part."""
 REBUILT = OPEN | {"get"}
@@ -184,6 +182,8 @@ class Terms:
 
     known: dict[object, Term] = field(default_factory=dict)
     constants: dict[tuple[type, Leaf], Term] = field(default_factory=dict)
+    items: dict[tuple[Term, Term], Term] = field(default_factory=dict)
+    """The items of choices."""
 
     def make(
         self,
@@ -261,8 +261,11 @@ class Terms:
         if owner.kind in OPEN and isinstance(index.leaf, str):
             return looked_up(self, owner, index.leaf, self.make("absent"))
         if owner.kind == "ite":
-            test, then, other = owner.parts
-            return self.choice(test, self.item(then, index), self.item(other, index))
+            # Ways through choices double: each is looked into once.
+            if (owner, index) not in self.items:
+                test, then, other = owner.parts
+                self.items[owner, index] = self.choice(test, self.item(then, index), self.item(other, index))
+            return self.items[owner, index]
         if owner.leaf == "dict" and index.kind != "const" and _names_code(owner):
             # `MIXERS[kind](config)`: a choice among classes, and which is asked by the label.
             found = owner.parts[-1]

@@ -312,9 +312,9 @@ class _Search:
                     yield weakened(root, Confidence.LIKELY)
         if self._is_given(where, deciding):
             pts = points_to_of(self._project)
-            fresh, roots = pts.fresh(), []
+            roots: list[Root] = []
             for context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
-                told = self._compiled(context, site, name, fresh)
+                told = self._compiled(context, site, name, pts.far())
                 roots += told if isinstance(told, list) else []
             found = merged_roots(root for root in roots if root.entry.confidence < Confidence.POSSIBLE)
             if len(found) <= _MOST_TARGETS:

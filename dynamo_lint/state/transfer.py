@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -45,9 +44,6 @@ from dynamo_lint.state.model import (
 )
 from dynamo_lint.state.places import Linker, place_of
 from dynamo_lint.state.source import Opened
-
-if TYPE_CHECKING:
-    pass
 
 
 def arithmetic(ev: Evaluator, first: Value, operator: cst.CSTNode, second: Value) -> Value:

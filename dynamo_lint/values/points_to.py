@@ -160,12 +160,8 @@ class PointsTo:
         """
         main = points_to_of(self.project)
         if main._aside is None:
-            main._aside = main.fresh()
+            main._aside = PointsTo(self.project, self._answers, swaps=main.swaps, guesses=main.guesses)
         return main._aside
-
-    def fresh(self) -> PointsTo:
-        """An evaluation without answers: what was given up deep inside another question can be known here."""
-        return PointsTo(self.project, self._answers, swaps=self.swaps, guesses=self.guesses)
 
     # --- values -----------------------------------------------------------------------------------------
 
