@@ -22,6 +22,12 @@ def in_tests(path: str) -> bool:
     return named or not {"test", "tests"}.isdisjoint(where.parts[:-1])
 
 
+def is_measured(path: str) -> bool:
+    """Whether a file tries code out, as tests do, or measures it: no user runs it so."""
+    folders = PurePosixPath(path).parts[:-1]
+    return in_tests(path) or not {"benchmark", "benchmarks"}.isdisjoint(folders)
+
+
 def is_trial(project: Project, where: FunctionRef, line: int) -> bool:
     """Whether a line tries out a file that others import, where that is run by itself: `__main__`."""
     file = project.files[where.path]

@@ -29,7 +29,16 @@ from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymb
 from dynamo_lint.program.static_bindings import maker_of
 from dynamo_lint.regions.compile_names import CONVENTION, carriers, compile_names, forwards
 from dynamo_lint.regions.counting import instances
-from dynamo_lint.regions.model import Entry, Root, Skipped, Unresolved, is_tried, merged_roots, weakened
+from dynamo_lint.regions.model import (
+    Entry,
+    Root,
+    Skipped,
+    Unresolved,
+    handed_over,
+    is_tried,
+    merged_roots,
+    weakened,
+)
 from dynamo_lint.regions.options import RegionOptions, matches, wrapper
 from dynamo_lint.regions.targets import (
     Target,
@@ -313,9 +322,10 @@ class _Search:
         if self._is_given(where, deciding):
             pts = points_to_of(self._project)
             fresh, roots = pts.fresh(), []
-            for context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
+            for caller, context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
                 told = self._compiled(context, site, name, fresh)
-                roots += told if isinstance(told, list) else []
+                by_test = is_rehearsal(caller)
+                roots += [handed_over(root, by_test) for root in told] if isinstance(told, list) else []
             found = merged_roots(root for root in roots if root.entry.confidence < Confidence.POSSIBLE)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()

@@ -28,7 +28,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         limit = _OLDER.get(name, name)
         if limit not in DEFAULTS or is_quiet(tables.project, where):
             continue
-        allowed, whose = _allowed(limit, where.path, context)
+        allowed, whose, severity = _allowed(limit, where.path, context)
         number = _number(tables.project, value, where)
         if number is None or number <= allowed:
             continue
@@ -36,7 +36,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             message=f"`{name}` is raised to {number}, above {whose} of {allowed}",
             cost="what recompiles is compiled up to so many times before the limit tells of it",
             effect="",
-            severity="warning",
+            severity=severity,
             subject=name,
             advice="end the recompiles and leave the limit, which tells of the next ones; for instances that "
             "differ by design there is `torch.compile(…, isolate_recompiles=True)`",
@@ -63,15 +63,18 @@ def _names() -> frozenset[str]:
     return frozenset(limits | older)
 
 
-def _allowed(limit: str, path: str, context: Context) -> tuple[int, str]:
-    """The highest value that is fine, and who says so."""
+def _allowed(limit: str, path: str, context: Context) -> tuple[int, str, str]:
+    """The highest value that is fine, who says so, and how loud it is to go beyond.
+
+    Who raises torch's own limit means to: that is a note, unless the team has said what it wants.
+    """
     settings = dict(context.contract_of(path).settings)
     wanted = settings.get(limit, settings.get(f"{DYNAMO}.{limit}"))
     if isinstance(wanted, int):
-        return wanted, "the contract's limit"
+        return wanted, "the contract's limit", "warning"
     if limit == "recompile_limit" and context.configured_limit > DEFAULTS[limit]:
-        return context.configured_limit, "the configured limit"
-    return DEFAULTS[limit], "torch's limit"
+        return context.configured_limit, "the configured limit", "warning"
+    return DEFAULTS[limit], "torch's limit", "note"
 
 
 def _number(project: Project, value: Expr, where: FunctionRef) -> int | None:

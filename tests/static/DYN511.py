@@ -6,18 +6,18 @@ def scale(x):
     return x * 2
 # %% raised by assignment, by its older name, and in a table
 def configure():
-    torch._dynamo.config.recompile_limit = 32  # expect: DYN511
-    torch._dynamo.config.cache_size_limit = 9  # expect: DYN511
-    with torch._dynamo.config.patch({"accumulated_recompile_limit": 1000}):  # expect: DYN511
+    torch._dynamo.config.recompile_limit = 32  # expect: DYN511 note
+    torch._dynamo.config.cache_size_limit = 9  # expect: DYN511 note
+    with torch._dynamo.config.patch({"accumulated_recompile_limit": 1000}):  # expect: DYN511 note
         scale(torch.ones(3))
 # %% raised by way of names
 from torch._dynamo import config as dynamo
 
 MOST = 64
-dynamo.cache_size_limit = max(dynamo.cache_size_limit, MOST)  # expect: DYN511
-setattr(dynamo, "recompile_limit", MOST)  # expect: DYN511
+dynamo.cache_size_limit = max(dynamo.cache_size_limit, MOST)  # expect: DYN511 note
+setattr(dynamo, "recompile_limit", MOST)  # expect: DYN511 note
 # %% raised for one compile
-fast = torch.compile(scale, recompile_limit=20)  # expect: DYN511
+fast = torch.compile(scale, recompile_limit=20)  # expect: DYN511 note
 # %% quiet: as torch has it, or lower
 torch._dynamo.config.recompile_limit = 8
 torch._dynamo.config.accumulated_recompile_limit = 64
