@@ -8,7 +8,14 @@ from dataclasses import replace
 
 from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.contexts import comes_back, depends_on
-from dynamo_lint.conditions.arguments import enabled, gives_another, is_disabled, off_with, varies
+from dynamo_lint.conditions.arguments import (
+    enabled,
+    gives_another,
+    is_disabled,
+    may_run_line,
+    off_with,
+    varies,
+)
 from dynamo_lint.conditions.constructor import attributes_tested
 from dynamo_lint.conditions.select import is_chosen
 from dynamo_lint.index import ir
@@ -148,7 +155,14 @@ def find_entries(
     roots += search.of_libraries()
     # What only a test compiles shows that users may: no run of theirs has compiled it yet.
     roots = [weakened(root, Confidence.LIKELY) if is_tried(project, root) else root for root in roots]
+    roots = [weakened(root, Confidence.POSSIBLE) if _is_left_off(project, root) else root for root in roots]
     return roots, unresolved, skipped
+
+
+def _is_left_off(project: Project, root: Root) -> bool:
+    """Whether a site compiles only with a flag of its function, which every call writes out as off."""
+    pts = points_to_of(project)
+    return root.site is not None and not may_run_line(pts, root.site, root.entry.line, strict=True)
 
 
 class _Search:
