@@ -99,10 +99,10 @@ def one_program(project: Project, path: str, other: str) -> bool:
     """
     if path == other or other in reached(project, path) or path in reached(project, other):
         return True
-    return not (is_program(project, path) or is_program(project, other))
+    return not (_is_program(project, path) or _is_program(project, other))
 
 
-def is_program(project: Project, path: str) -> bool:
+def _is_program(project: Project, path: str) -> bool:
     """Whether a file is run by itself, and no other imports it by name."""
     file = project.files[path]
     if not (file.is_script or in_tests(path)):
