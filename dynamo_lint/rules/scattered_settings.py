@@ -32,12 +32,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     sites = [one for one in tables.practice.settings if one.stored and not is_quiet(project, one.where)]
     late = {(one.where, one.line): name for one, name in _late(tables, sites)}
     for number, site in enumerate(sites):
-        if why := _why(tables, context, site, sites[:number]) or late.get((site.where, site.line)):
+        broken = _broken(tables, context, site) or late.get((site.where, site.line))
+        if why := broken or _differs(tables, site, sites[:number]):
             claim = Claim(
                 message=f"`{site.name}` {why}",
                 cost="which value a compile sees depends on what ran before it",
                 effect="",
-                severity="warning",
+                severity="warning" if broken else "note",
                 subject=site.name,
                 advice="make all settings in one function that runs before anything is compiled",
                 step="makes a setting",
@@ -45,8 +46,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             yield at_line(rule, tables, context, site.where, site.line, claim)
 
 
-def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -> str:
-    """The reason that other sites and the contract give; empty for none."""
+def _broken(tables: Tables, context: Context, site: Made) -> str:
+    """What the contract says against a site; empty for nothing."""
     contract, name = context.contract_of(site.where.path), _today(site)
     value = constant(tables.project, site.value, site.where)
     wanted = {one if "." in one else f"{DYNAMO}.{one}": told for one, told in contract.settings}
@@ -56,6 +57,12 @@ def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -
     told = name in wanted and site.name not in DEFAULTS
     if told and value is not None and value.value != wanted[name]:
         return f"is set to {value.value!r}, and the contract says {wanted[name]!r}"
+    return ""
+
+
+def _differs(tables: Tables, site: Made, before: Sequence[Made]) -> str:
+    """Which site of the same program says something else, as each may have reason to; empty for none."""
+    name, value = _today(site), constant(tables.project, site.value, site.where)
     for other in before:
         first = constant(tables.project, other.value, other.where) if _today(other) == name else None
         if first is None or value is None or first == value or not _apart(tables, other, site):

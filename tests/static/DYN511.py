@@ -38,7 +38,7 @@ config.cache_size_limit = 128
 torch._dynamo.config.recompile_limit = 16
 
 def more():
-    torch._dynamo.config.recompile_limit = 17  # expect: DYN511  # expect: DYN512
+    torch._dynamo.config.recompile_limit = 17  # expect: DYN511
 # %% quiet: a test raises it
 # file: tests/test_scale.py
 import torch
