@@ -282,7 +282,8 @@ def build(**options):
 def drive():
     net = build()
     for _ in range(3):
-        yield net(X)
+        with torch.no_grad():
+            yield net(X)
 
 # %% a layer that is left out where its width is none
 from argparse import Namespace
@@ -323,4 +324,5 @@ def build(data, width, depth):
 def drive():
     net = build(Namespace(features=X.shape[-1]), X.shape[-1], 2)
     for _ in range(3):
-        yield net(X)
+        with torch.no_grad():
+            yield net(X)
