@@ -360,12 +360,16 @@ def _is_beyond(value: Term) -> bool:
 def _ask_for_a_size(values: tuple[Term, ...]) -> bool:
     """Whether values differ in nothing but in which size they hold against a number: `if width > 0`.
 
-    Nothing says of sizes that only the run knows that one is above and another below.
+    Nothing says of sizes that only the run knows that one is above and another below, nor that they are not
+    as large as those that are written out.
     """
-    if any(value.kind != "ite" or value.parts[0].kind not in _SIZES for value in values):
+    asking = [value for value in values if value.kind == "ite" and value.parts[0].kind in _SIZES]
+    alike = {(value.parts[0].kind, value.parts[0].parts[1], *value.parts[1:]) for value in asking}
+    if len(alike) != 1 or any(value.parts[0].parts[0].kind not in {"param", "attribute"} for value in asking):
         return False
-    alike = {(value.parts[0].kind, value.parts[0].parts[1], *value.parts[1:]) for value in values}
-    return len(alike) == 1 and all(value.parts[0].parts[0].kind in {"param", "attribute"} for value in values)
+    kind, _, then, other = alike.pop()
+    large = then if kind in {"Gt", "GtE"} else other
+    return set(values) <= {*asking, large}
 
 
 def _cause(values: tuple[Term, ...]) -> tuple[Term, ...] | tuple[int, ...]:
