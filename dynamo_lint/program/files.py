@@ -24,8 +24,9 @@ def in_tests(path: str) -> bool:
 
 def is_measured(path: str) -> bool:
     """Whether a file tries code out, as tests do, or measures it: no user runs it so."""
-    folders = PurePosixPath(path).parts[:-1]
-    return in_tests(path) or not {"benchmark", "benchmarks"}.isdisjoint(folders)
+    where = PurePosixPath(path)
+    names = {*where.parts[:-1], *where.stem.split("_")}
+    return in_tests(path) or not {"bench", "benchmark", "benchmarks"}.isdisjoint(names)
 
 
 def is_trial(project: Project, where: FunctionRef, line: int) -> bool:

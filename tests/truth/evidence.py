@@ -575,3 +575,22 @@ def test_counted():
     run = profile(counted)
     for _ in range(3):
         run(torch.ones(2))
+
+# %% a method that is compiled by another name, and called as it is
+class Masks(nn.Module):
+    def mask(self, x, width):
+        return x[:, :width] * 2 if width > 2 else x
+
+    def fast(self):
+        return torch.compile(self.mask)
+
+    def all(self, x):
+        return [self.mask(x, width) for width in range(12)]
+
+
+def drive():
+    masks = Masks()
+    run = masks.fast()
+    for _ in range(3):
+        masks.all(X)
+        yield run(X, 3)
