@@ -129,7 +129,7 @@ class Handles:
         """Whether a call, in eager code, surely runs the function or module from which a handle was made."""
         function = self.idioms.get(hot.function.id, set())
         model = self.idioms.get(hot.receiver.id, set()) if hot.receiver is not None else set()
-        if function | model != {"call"}:
+        if not function <= {"call", "library"} or not model <= {"call"} or not function | model:
             return False  # compiled in place: by a decorator, by `model.compile()`, by a declaration
         if hot.receiver is None:
             return self._is_defined(callee, where)
