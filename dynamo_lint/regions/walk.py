@@ -108,9 +108,7 @@ class _Walk:
             root = roots[visit.first]
             if self._is_eager(edge.target, root):
                 return
-            if not may_meet(self._project, root.entry.path, root.site, edge.target.function):
-                return
-            if not self._has_run(edge, root):
+            if not (self._has_run(edge, root) and self._meets(root, edge.target.function)):
                 return
             if root.site is not None and is_within(root.site, edge.target.function):
                 return  # a wrapper that compiles what it is put around: it adds nothing but itself
@@ -179,8 +177,7 @@ class _Walk:
         here = "compiled here, by a test" if in_tests(root.entry.path) else "compiled here"
         for target in root.targets:
             node = Node(target.function, target.receiver)
-            meets = may_meet(self._project, root.entry.path, root.site, target.function)
-            if meets and not self._is_eager(node, root):
+            if self._meets(root, target.function) and not self._is_eager(node, root):
                 step = Step(root.entry.path, root.entry.line, root.symbol, here)
                 yield node, Visit(target.confidence, (step,), 1 << index, index, compiled=True, off=root.off)
         if root.module is not None:
@@ -188,6 +185,10 @@ class _Walk:
             hooks = self._hooks(root.module, root.entry.confidence, root.entry.line)
             for edge in (one for one in hooks if self._has_run(one, root)):
                 yield edge.target, Visit(edge.confidence, (step,), 1 << index, index, compiled=False)
+
+    def _meets(self, root: Root, target: FunctionRef) -> bool:
+        """Whether one program may run a function and what an entry compiles."""
+        return may_meet(self._project, root.entry.path, root.site, target)
 
     def _has_run(self, edge: Edge, root: Root) -> bool:
         """Whether the program of an entry may run what an edge comes after."""

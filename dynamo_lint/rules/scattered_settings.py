@@ -47,7 +47,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def _broken(tables: Tables, context: Context, site: Made) -> str:
-    """What the contract says against a site; empty for nothing."""
+    """The objection of the contract to a site; empty for none."""
     contract, name = context.contract_of(site.where.path), _today(site)
     value = constant(tables.project, site.value, site.where)
     wanted = {one if "." in one else f"{DYNAMO}.{one}": told for one, told in contract.settings}
@@ -61,7 +61,7 @@ def _broken(tables: Tables, context: Context, site: Made) -> str:
 
 
 def _differs(tables: Tables, site: Made, before: Sequence[Made]) -> str:
-    """Which site of the same program says something else, as each may have reason to; empty for none."""
+    """The other value that a site of the same program gives, as each may have reason to; empty for none."""
     name, value = _today(site), constant(tables.project, site.value, site.where)
     for other in before:
         first = constant(tables.project, other.value, other.where) if _today(other) == name else None
