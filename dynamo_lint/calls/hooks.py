@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dynamo_lint.index import ir
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymbol, FunctionRef
@@ -21,14 +23,18 @@ from dynamo_lint.values.points_to import PointsTo
 FORWARD_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 
-def hooks_of(pts: PointsTo, ref: ClassRef) -> ValueSet:
-    """The forward hooks that some code registers on instances of a class."""
-    table: dict[ClassRef, ValueSet] = pts.ask_within(("hooks",), lambda: _table(pts), {})
-    return table.get(ref, EMPTY)
+Registered = dict[Value, frozenset[FunctionRef]]
 
 
-def _table(pts: PointsTo) -> dict[ClassRef, ValueSet]:
-    found: dict[ClassRef, ValueSet] = {}
+def hooks_of(pts: PointsTo, ref: ClassRef) -> Iterator[tuple[Value, Confidence, frozenset[FunctionRef]]]:
+    """The forward hooks that some code registers on instances of a class, and the functions that do so."""
+    table: dict[ClassRef, tuple[ValueSet, Registered]] = pts.ask_within(("hooks",), lambda: _table(pts), {})
+    hooks, by = table.get(ref, (EMPTY, {}))
+    yield from ((hook, confidence, by[hook]) for hook, confidence in hooks.items())
+
+
+def _table(pts: PointsTo) -> dict[ClassRef, tuple[ValueSet, Registered]]:
+    found: dict[ClassRef, tuple[ValueSet, Registered]] = {}
     for name in FORWARD_HOOKS:
         for where, site in pts.project.calls_of(name):
             function = site.call.function
@@ -51,8 +57,10 @@ def _table(pts: PointsTo) -> dict[ClassRef, ValueSet]:
             hooks = union([{v: t for v, t in hooks.items() if v not in once}, pts.guessed(once)])
             for module, confidence in pts.capped(modules).items():
                 if isinstance(module, Instance):
-                    known = found.get(module.ref, EMPTY)
-                    found[module.ref] = union([known, union([hooks], max(confidence, Confidence.LIKELY))])
+                    known, by = found.get(module.ref, (EMPTY, {}))
+                    more = {hook: by.get(hook, frozenset()) | {where} for hook in hooks}
+                    known = union([known, union([hooks], max(confidence, Confidence.LIKELY))])
+                    found[module.ref] = known, {**by, **more}
     return found
 
 

@@ -38,6 +38,8 @@ class Edge:
     """The arguments of the call for parameters that the target calls."""
     off: frozenset[str] = frozenset()
     """Switches of the target that the call leaves off."""
+    after: frozenset[FunctionRef] = frozenset()
+    """Functions of which one has to have run: those that register a hook."""
 
 
 @dataclass(slots=True)

@@ -44,7 +44,7 @@ def returned_values(pts: PointsTo, context: Context) -> Iterator[ValueSet]:
         # Of what is no module it would cost questions for nothing.
         told = bool(function.picked) and any(map(pts.holds_module, found))
         line = value.line if isinstance(value, Call) else 0
-        yield found if not told or _may_run_line(pts, context.function, line) else pts.guessed(found)
+        yield found if not told or may_run_line(pts, context.function, line) else pts.guessed(found)
 
 
 def _differ(given: list[ValueSet]) -> bool:
@@ -69,7 +69,7 @@ def assigned_values(pts: PointsTo, name: str, local: Local, context: Context) ->
     found = pts.assigned(name, local.bound, context)
     if len(local.lines) < 2 or not found:
         return found
-    asked = [_may_run_line(pts, context.function, line, strict=True) for line in local.lines]
+    asked = [may_run_line(pts, context.function, line, strict=True) for line in local.lines]
     if all(asked):
         rows = pts.project.function(context.function).picked
         open_ = any(first <= line <= last for first, last, _, _ in rows for line in local.lines)
@@ -121,7 +121,7 @@ def _is_bound(pts: PointsTo, ref: FunctionRef, name: str) -> bool:
     return any(isinstance(v, Name) and _is_bound_elsewhere(pts, where, v.id) for where, v in given)
 
 
-def _may_run_line(pts: PointsTo, ref: FunctionRef, line: int, strict: bool = False) -> bool:
+def may_run_line(pts: PointsTo, ref: FunctionRef, line: int, strict: bool = False) -> bool:
     """Whether calls may ask for a line; `strict`: by a flag, for a text may come by an unseen call."""
     for first, last, name, wanted in pts.project.function(ref).picked:
         is_flag = not isinstance(wanted[0], str)

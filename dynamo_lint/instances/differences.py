@@ -17,6 +17,7 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 
 _MANY = 4
 """This many different values among samples: there may be as many as there are instances."""
+_SIZES = frozenset({"Gt", "GtE", "Lt", "LtE"})
 _MAX_DEPTH = 6
 MAX_TERMS = 40_000
 """Of one comparison; several times what real models take, while objects nested in loops multiply."""
@@ -296,6 +297,8 @@ class _Comparison:
             sort == DifferenceKind.SCALAR and any(_holds_code(value, 6) for value in different)
         ):
             return
+        if _alike_by_default(different) or _ask_for_a_size(different):
+            return
         count = self._count(different, len(values))
         samples = tuple(dict.fromkeys(leaf for value in different for leaf in leaves(value)))
         difference = Difference(
@@ -339,6 +342,34 @@ class _Comparison:
         if self.sampled and len(different) >= _MANY:
             return Count(None, each)
         return Count(len(different), each)
+
+
+def _alike_by_default(values: tuple[Term, ...]) -> bool:
+    """Whether values are one literal wherever a parameter is left at None: others are for callers to give."""
+    if any(value.kind != "ite" or value.parts[0].kind != "Is" for value in values):
+        return False
+    defaults = {value.parts[1] for value in values if not _is_beyond(value.parts[1])}
+    return len({value.parts[0] for value in values}) == len(defaults) == 1 and defaults.pop().kind == "const"
+
+
+def _is_beyond(value: Term) -> bool:
+    """Whether a value is an item that its list does not have."""
+    return value.kind == "item" and value.parts[0].kind == "seq" and value.parts[1].kind == "const"
+
+
+def _ask_for_a_size(values: tuple[Term, ...]) -> bool:
+    """Whether values differ in nothing but in which size they hold against a number: `if width > 0`.
+
+    Nothing says of sizes that only the run knows that one is above and another below, nor that they are not
+    as large as those that are written out.
+    """
+    asking = [value for value in values if value.kind == "ite" and value.parts[0].kind in _SIZES]
+    alike = {(value.parts[0].kind, value.parts[0].parts[1], *value.parts[1:]) for value in asking}
+    if len(alike) != 1 or any(value.parts[0].parts[0].kind not in {"param", "attribute"} for value in asking):
+        return False
+    kind, _, then, other = alike.pop()
+    large = then if kind in {"Gt", "GtE"} else other
+    return set(values) <= {*asking, large}
 
 
 def _cause(values: tuple[Term, ...]) -> tuple[Term, ...] | tuple[int, ...]:

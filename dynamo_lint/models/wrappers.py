@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dynamo_lint.calls.hooks import FORWARD_HOOKS
+from dynamo_lint.calls.runs import may_be_run_by
 from dynamo_lint.index.ir import (
     Attribute,
     Call,
@@ -164,7 +165,8 @@ def put_into_library(pts: PointsTo, target: Expr, context: Context) -> ValueSet:
     found = [_patched(pts, pts.value(target, context))]
     while pending:
         place, rises = pending.pop()
-        found.append(_put_into(pts, place))
+        runs = may_be_run_by(pts, context.function.path, place[0].function)
+        found.append(_put_into(pts, place) if runs else pts.guessed(_put_into(pts, place)))
         # What others hand to a helper that is handed the object here is none of it.
         around = _same(pts, place, rises)
         for other, may_rise in [*around, *((one, False) for one in _parameters_receiving(pts, place))]:

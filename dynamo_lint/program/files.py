@@ -22,6 +22,13 @@ def in_tests(path: str) -> bool:
     return named or not {"test", "tests"}.isdisjoint(where.parts[:-1])
 
 
+def is_measured(path: str) -> bool:
+    """Whether a file tries code out, as tests do, or measures it: no user runs it so."""
+    where = PurePosixPath(path)
+    names = {*where.parts[:-1], *where.stem.split("_")}
+    return in_tests(path) or not {"bench", "benchmark", "benchmarks"}.isdisjoint(names)
+
+
 def is_trial(project: Project, where: FunctionRef, line: int) -> bool:
     """Whether a line tries out a file that others import, where that is run by itself: `__main__`."""
     file = project.files[where.path]

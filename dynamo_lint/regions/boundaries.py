@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.decorators import Absent, is_wrapped, left_out, may_run
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.hierarchy import is_empty, is_left_to_subclasses
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import DISABLERS, ClassRef, ExternalSymbol, FunctionRef, Symbol
+from dynamo_lint.program.refs import COMPILE, DISABLERS, ClassRef, ExternalSymbol, FunctionRef, Symbol
 from dynamo_lint.regions.options import RegionOptions, matches
 
 _DEEPEST = 3
@@ -30,7 +31,9 @@ class Disabling:
         `doubt` if it does so for some calls only.
         """
         callee = decorator.function if isinstance(decorator, ir.Call) else decorator
-        for symbol in self._project.symbols(callee, path, where):
+        symbols = self._project.symbols(callee, path, where)
+        compiles = len(symbols) > 1 and any(map(self._compiles, symbols))
+        for symbol in symbols:
             outside = isinstance(symbol, ExternalSymbol) and symbol.dotted in DISABLERS
             if outside or matches(self._project, symbol, self._options.disable_decorators):
                 keywords = decorator.keywords if isinstance(decorator, ir.Call) else ()
@@ -38,8 +41,17 @@ class Disabling:
             if isinstance(symbol, FunctionRef) and depth < _DEEPEST:
                 kind = self._kind_returned(symbol, depth, left_out(self._project, symbol, decorator))
                 if kind:
-                    return kind
+                    return "doubt" if compiles else kind
         return ""
+
+    def _compiles(self, symbol: Symbol) -> bool:
+        """Whether a decorator compiles: it is torch's, or one of the project with such a call in it."""
+        if not isinstance(symbol, FunctionRef):
+            return symbol == ExternalSymbol(COMPILE)
+        functions = self._project.files[symbol.path].functions
+        within = f"{symbol.key}.<locals>."
+        inside = (one for key, one in functions.items() if key == symbol.key or key.startswith(within))
+        return any(map(compiles_something, inside))
 
     def _kind_returned(self, ref: FunctionRef, depth: int, absent: Absent) -> str:
         """Whether a function of the project gives back a disabled function: what its closures agree on."""

@@ -8,7 +8,14 @@ from dataclasses import replace
 
 from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.contexts import comes_back, depends_on
-from dynamo_lint.conditions.arguments import enabled, gives_another, is_disabled, off_with, varies
+from dynamo_lint.conditions.arguments import (
+    enabled,
+    gives_another,
+    is_disabled,
+    may_run_line,
+    off_with,
+    varies,
+)
 from dynamo_lint.conditions.constructor import attributes_tested
 from dynamo_lint.conditions.select import is_chosen
 from dynamo_lint.index import ir
@@ -29,7 +36,16 @@ from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymb
 from dynamo_lint.program.static_bindings import maker_of
 from dynamo_lint.regions.compile_names import CONVENTION, carriers, compile_names, forwards
 from dynamo_lint.regions.counting import instances
-from dynamo_lint.regions.model import Entry, Root, Skipped, Unresolved, is_tried, merged_roots, weakened
+from dynamo_lint.regions.model import (
+    Entry,
+    Root,
+    Skipped,
+    Unresolved,
+    handed_over,
+    is_tried,
+    merged_roots,
+    weakened,
+)
 from dynamo_lint.regions.options import RegionOptions, matches, wrapper
 from dynamo_lint.regions.targets import (
     Target,
@@ -139,7 +155,14 @@ def find_entries(
     roots += search.of_libraries()
     # What only a test compiles shows that users may: no run of theirs has compiled it yet.
     roots = [weakened(root, Confidence.LIKELY) if is_tried(project, root) else root for root in roots]
+    roots = [weakened(root, Confidence.POSSIBLE) if _is_left_off(project, root) else root for root in roots]
     return roots, unresolved, skipped
+
+
+def _is_left_off(project: Project, root: Root) -> bool:
+    """Whether a site compiles only with a flag of its function, which every call writes out as off."""
+    pts = points_to_of(project)
+    return root.site is not None and not may_run_line(pts, root.site, root.entry.line, strict=True)
 
 
 class _Search:
@@ -313,9 +336,10 @@ class _Search:
         if self._is_given(where, deciding):
             pts = points_to_of(self._project)
             roots: list[Root] = []
-            for context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
+            for caller, context in by_call(pts, where, self._project.owner(where), deciding, site.call.line):
                 told = self._compiled(context, site, name, pts.far())
-                roots += told if isinstance(told, list) else []
+                by_test = is_rehearsal(caller)
+                roots += [handed_over(root, by_test) for root in told] if isinstance(told, list) else []
             found = merged_roots(root for root in roots if root.entry.confidence < Confidence.POSSIBLE)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()

@@ -35,6 +35,8 @@ class Entry:
     """Source of the `if` test the entry stands under."""
     instances: int | None = None
     """How many instances a regional entry compiles, where the code says so."""
+    tested: bool = False
+    """It compiles what callers hand it, and this is handed over by tests alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,8 @@ def merged_roots(roots: Iterable[Root]) -> dict[str, Root]:
     found: dict[str, Root] = {}
     for root in roots:
         known = found.setdefault(root.entry.target, root)
+        if known.entry.tested and not root.entry.tested:
+            known = found[root.entry.target] = replace(known, entry=root.entry, rehearsal=root.rehearsal)
         had = {(target.function, target.receiver) for target in known.targets}
         more = tuple(one for one in root.targets if (one.function, one.receiver) not in had)
         if more:
@@ -161,6 +165,11 @@ def weakened(root: Root, weakest: Confidence) -> Root:
     confidence = max(root.entry.confidence, weakest)
     targets = tuple(replace(target, confidence=max(target.confidence, confidence)) for target in root.targets)
     return replace(root, entry=replace(root.entry, confidence=confidence), targets=targets)
+
+
+def handed_over(root: Root, by_test: bool) -> Root:
+    """An entry of what a call hands to a function that compiles it."""
+    return replace(root, entry=replace(root.entry, tested=True), rehearsal=True) if by_test else root
 
 
 def is_tried(project: Project, root: Root) -> bool:

@@ -253,8 +253,8 @@ def compiled_in_place(project: Project, values: ValueSet) -> ValueSet:
 
 def by_call(
     pts: PointsTo, where: FunctionRef, receiver: ClassRef | None, asked: Sequence[Expr], line: int
-) -> Iterator[Context]:
-    """The scope of a function as each single call makes it, as far as its annotations leave that open.
+) -> Iterator[tuple[FunctionRef, Context]]:
+    """The callers of a function, and the scope that each call makes, as far as annotations leave that open.
 
     Only what the expressions asked for come from is told, and only of calls that run the line: not those that
     leave off what turns it on.
@@ -274,7 +274,7 @@ def by_call(
                 (name, freeze(union([values], Confidence.LIKELY))) for name, values in passed if values
             )
             if given:
-                yield Context(where, receiver, given)
+                yield caller.function, Context(where, receiver, given)
 
 
 def _as_called(

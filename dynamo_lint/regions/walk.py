@@ -15,6 +15,7 @@ from dynamo_lint.calls.contexts import by_caller, origins
 from dynamo_lint.calls.decorators import is_within, is_wrapped, wrappers
 from dynamo_lint.calls.hooks import hooks_of
 from dynamo_lint.calls.model import Edge, Step, Visit, met
+from dynamo_lint.calls.runs import may_be_run_by
 from dynamo_lint.conditions.arguments import NO_SWITCHES, switches_left_off
 from dynamo_lint.conditions.constructor import reach_confidence
 from dynamo_lint.index import ir
@@ -107,7 +108,7 @@ class _Walk:
             root = roots[visit.first]
             if self._is_eager(edge.target, root):
                 return
-            if not may_meet(self._project, root.entry.path, root.site, edge.target.function):
+            if not (self._has_run(edge, root) and self._meets(root, edge.target.function)):
                 return
             if root.site is not None and is_within(root.site, edge.target.function):
                 return  # a wrapper that compiles what it is put around: it adds nothing but itself
@@ -176,14 +177,23 @@ class _Walk:
         here = "compiled here, by a test" if in_tests(root.entry.path) else "compiled here"
         for target in root.targets:
             node = Node(target.function, target.receiver)
-            meets = may_meet(self._project, root.entry.path, root.site, target.function)
-            if meets and not self._is_eager(node, root):
+            if self._meets(root, target.function) and not self._is_eager(node, root):
                 step = Step(root.entry.path, root.entry.line, root.symbol, here)
                 yield node, Visit(target.confidence, (step,), 1 << index, index, compiled=True, off=root.off)
         if root.module is not None:
             step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
-            for edge in self._hooks(root.module, root.entry.confidence, root.entry.line):
+            hooks = self._hooks(root.module, root.entry.confidence, root.entry.line)
+            for edge in (one for one in hooks if self._has_run(one, root)):
                 yield edge.target, Visit(edge.confidence, (step,), 1 << index, index, compiled=False)
+
+    def _meets(self, root: Root, target: FunctionRef) -> bool:
+        """Whether one program may run a function and what an entry compiles."""
+        return may_meet(self._project, root.entry.path, root.site, target)
+
+    def _has_run(self, edge: Edge, root: Root) -> bool:
+        """Whether the program of an entry may run what an edge comes after."""
+        pts = points_to_of(self._project)
+        return not edge.after or any(may_be_run_by(pts, root.entry.path, one) for one in edge.after)
 
     def _is_eager(self, node: Node, root: Root) -> bool:
         """Whether a node is a forward that tests disable, and the root is one of a test."""
@@ -359,11 +369,11 @@ class _Walk:
             yield from self._hooks(value.ref, confidence, line)
 
     def _hooks(self, module: ClassRef, confidence: Confidence, line: int) -> Iterator[Edge]:
-        for hook, hook_tier in hooks_of(points_to_of(self._project), module).items():
+        for hook, hook_tier, by in hooks_of(points_to_of(self._project), module):
             for target in targets_of(self._project, {hook: max(confidence, hook_tier)}):
                 name = self._project.function(target.function).qualname
                 note = f"runs the forward hook {name}"
-                yield Edge(Node(target.function, target.receiver), target.confidence, line, note)
+                yield Edge(Node(target.function, target.receiver), target.confidence, line, note, after=by)
 
     def _takes_functions(self, callee: Expr, context: Context) -> bool:
         symbols = self._project.symbols(callee, context.function.path, context.function.key)

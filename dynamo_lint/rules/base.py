@@ -9,7 +9,7 @@ from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import is_left_off
 from dynamo_lint.contract import Contract
 from dynamo_lint.findings import Finding, Fix, Related, Span
-from dynamo_lint.program.files import in_tests
+from dynamo_lint.program.files import in_tests, is_measured
 from dynamo_lint.program.refs import Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, WriteSite
@@ -95,9 +95,13 @@ def placed(
 ) -> Finding:
     """A finding outside hot code: where something is set up; `hot` is the compiled code that it concerns."""
     entries = [tables.regions.entries[number] for number in hot.entries] if tables and hot else []
-    # What only a test compiles says nothing of how the users of the code around it will run that.
-    known = [one.path for one in entries if one.confidence < Confidence.POSSIBLE]
-    unproven = bool(known) and not in_tests(path) and all(map(in_tests, known))
+    # What only a test or a benchmark compiles says nothing of how the users of the code around it run that.
+    known = [one for one in entries if one.confidence < Confidence.POSSIBLE]
+    unproven = (
+        bool(known) and not is_measured(path) and all(one.tested or is_measured(one.path) for one in known)
+    )
+    # And a test tries what breaks a graph, and one variant after the other: a run of it costs nobody more.
+    unproven = unproven or (in_tests(path) and claim.effect in {"break", "per-value", "per-instance"})
     if hot is not None and tables is not None and symbol == hot.function.id:
         unproven = unproven or is_idle(tables, hot, position)
     entry = entries[0] if entries else None

@@ -24,7 +24,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         limit = OLDER.get(name, name)
         if limit not in DEFAULTS or is_quiet(tables.project, where):
             continue
-        allowed, whose = _allowed(limit, where.path, context)
+        allowed, whose, severity = _allowed(limit, where.path, context)
         number = number_of(tables.project, value, where)
         statement = statement_of(tables, where, line, name) if number is None else None
         if statement is not None:
@@ -37,7 +37,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             message=f"`{name}` is raised {how} {whose} of {allowed}",
             cost="what recompiles is compiled up to so many times before the limit tells of it",
             effect="",
-            severity="warning",
+            severity=severity,
             subject=name,
             advice="end the recompiles and leave the limit, which tells of the next ones; for instances that "
             "differ by design there is `torch.compile(…, isolate_recompiles=True)`",
@@ -64,15 +64,18 @@ def _names() -> frozenset[str]:
     return frozenset(limits | older)
 
 
-def _allowed(limit: str, path: str, context: Context) -> tuple[int, str]:
-    """The highest value that is fine, and who says so."""
+def _allowed(limit: str, path: str, context: Context) -> tuple[int, str, str]:
+    """The highest value that is fine, who says so, and how loud it is to go beyond.
+
+    Who raises torch's own limit means to: that is a note, unless the team has said what it wants.
+    """
     settings = dict(context.contract_of(path).settings)
     wanted = settings.get(limit, settings.get(f"{DYNAMO}.{limit}"))
     if isinstance(wanted, int):
-        return wanted, "the contract's limit"
+        return wanted, "the contract's limit", "warning"
     if limit == "recompile_limit" and context.configured_limit > DEFAULTS[limit]:
-        return context.configured_limit, "the configured limit"
-    return DEFAULTS[limit], "torch's limit"
+        return context.configured_limit, "the configured limit", "warning"
+    return DEFAULTS[limit], "torch's limit", "note"
 
 
 def with_hidden(found: Iterable[Finding], tables: Tables) -> Iterator[Finding]:

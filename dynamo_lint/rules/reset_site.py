@@ -34,7 +34,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             message=f"compiled code is thrown away here, {why}",
             cost="everything compiles again at its next call, on this rank alone if others do not come here",
             effect="",
-            severity="warning" if misplaced else "note",
+            severity="warning" if allowed else "note",
             subject="torch._dynamo.reset",
             advice="reset in one function that compiles anew, and name it in `reset-sites` of the contract",
             step="resets the compiler",

@@ -34,12 +34,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     sites.sort(key=lambda one: one.where not in homes)  # what `configure()` sets comes before its callers
     late = {(one.where, one.line): name for one, name in _late(tables, sites)}
     for number, site in enumerate(sites):
-        if why := _why(tables, context, site, sites[:number]) or late.get((site.where, site.line)):
+        broken = _broken(tables, context, site) or late.get((site.where, site.line))
+        if why := broken or _differs(tables, site, sites[:number]):
             claim = Claim(
                 message=f"`{site.name}` {why}",
                 cost="which value a compile sees depends on what ran before it",
                 effect="",
-                severity="warning",
+                severity="warning" if broken else "note",
                 subject=site.name,
                 advice="make all settings in one function that runs before anything is compiled",
                 step="makes a setting",
@@ -53,10 +54,9 @@ def _is_called_by(tables: Tables, where: FunctionRef, sites: Sequence[Made]) -> 
     return any(one.where in callers for one in sites if one.where != where)
 
 
-def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -> str:
-    """The reason that other sites and the contract give; empty for none."""
-    contract = context.contract_of(site.where.path)
-    name = name_today(f"{site.module}.{site.name}")
+def _broken(tables: Tables, context: Context, site: Made) -> str:
+    """The objection of the contract to a site; empty for none."""
+    contract, name = context.contract_of(site.where.path), name_today(f"{site.module}.{site.name}")
     value = constant(tables.project, site.value, site.where)
     wanted = {name_today(one): told for one, told in contract.settings}
     home = contract.settings_site
@@ -65,6 +65,12 @@ def _why(tables: Tables, context: Context, site: Made, before: Sequence[Made]) -
     told = name in wanted and site.name not in DEFAULTS
     if told and value is not None and value.value != wanted[name]:
         return f"is set to {value.value!r}, and the contract says {wanted[name]!r}"
+    return ""
+
+
+def _differs(tables: Tables, site: Made, before: Sequence[Made]) -> str:
+    """The other value that a site of the same program gives, as each may have reason to; empty for none."""
+    name, value = name_today(f"{site.module}.{site.name}"), constant(tables.project, site.value, site.where)
     for other in before:
         same = name_today(f"{other.module}.{other.name}") == name
         first = constant(tables.project, other.value, other.where) if same else None

@@ -129,16 +129,21 @@ class Handles:
         """Whether a call, in eager code, surely runs the function or module from which a handle was made."""
         function = self.idioms.get(hot.function.id, set())
         model = self.idioms.get(hot.receiver.id, set()) if hot.receiver is not None else set()
-        if function | model != {"call"}:
+        if not function <= {"call", "library"} or not model <= {"call"} or not function | model:
             return False  # compiled in place: by a decorator, by `model.compile()`, by a declaration
         if hot.receiver is None:
             return self._is_defined(callee, where)
-        return not function and self._is_constructed(callee, where)
+        return self._is_method(callee, hot) if function else self._is_constructed(callee, where)
 
     def _is_defined(self, callee: Expr, where: FunctionRef) -> bool:
         """A name that nothing but a definition binds, here and where it is imported from."""
         found = bound_symbols(self.project, callee, where) or ()
         return len(found) == 1 and isinstance(found[0], FunctionRef)
+
+    def _is_method(self, callee: Expr, hot: CompiledFunction) -> bool:
+        """An attribute that is the method of its class, since nothing else is put there."""
+        name = hot.function.key.rpartition(".")[2]
+        return isinstance(callee, ir.Attribute) and callee.name == name and not self.project.stores_of(name)
 
     def _is_constructed(self, callee: Expr, where: FunctionRef) -> bool:
         """A name that stands for a module as its class makes it."""

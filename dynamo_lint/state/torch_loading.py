@@ -11,8 +11,11 @@ from dynamo_lint.models.environment import COMPILER, IMPORT, environment
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, File, FunctionRef
 
-_CHILDREN = ("subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen")
-"""Beginnings of the names of functions that start another program with the environment of this one."""
+_CHILDREN = (
+    *("subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen"),
+    "torch.utils.data.DataLoader",
+)
+"""Beginnings of the names of what starts another program, or workers, with the environment of this one."""
 _OWN_CHILDREN = ("multiprocessing.", "torch.multiprocessing.", "concurrent.futures.ProcessPool", "os.exec")
 """The same of those that start this program again."""
 _Branches = tuple[tuple[int, int], ...]

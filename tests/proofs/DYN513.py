@@ -46,3 +46,9 @@ def launch(command):
     """Sets it for a child."""
     os.environ["TORCH_LOGS"] = "graph_breaks"
     subprocess.run(command, check=True)
+
+
+def load(data):
+    """Sets it for the workers."""
+    os.environ["TORCH_LOGS"] = "-dynamo"
+    return torch.utils.data.DataLoader(data, num_workers=2)

@@ -19,7 +19,7 @@ def rebuild(make):
     return torch.compile(make())
 
 def between(x):
-    torch.compiler.reset()  # expect: DYN510
+    torch.compiler.reset()  # expect: DYN510 note
     return scale(x)
 # %% of two resets that compile nothing the second is one too many
 def before(x):
@@ -28,7 +28,7 @@ def before(x):
 
 def after(x):
     y = scale(x)
-    torch._dynamo.reset()  # expect: DYN510
+    torch._dynamo.reset()  # expect: DYN510 note
     return y
 # %% quiet: two programs, each with its reset
 # file: one.py

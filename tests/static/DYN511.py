@@ -6,24 +6,24 @@ def scale(x):
     return x * 2
 # %% raised by assignment, by its older name, and in a table
 def configure():
-    torch._dynamo.config.recompile_limit = 32  # expect: DYN511
-    torch._dynamo.config.cache_size_limit = 9  # expect: DYN511
-    with torch._dynamo.config.patch({"accumulated_recompile_limit": 1000}):  # expect: DYN511
+    torch._dynamo.config.recompile_limit = 32  # expect: DYN511 note
+    torch._dynamo.config.cache_size_limit = 9  # expect: DYN511 note
+    with torch._dynamo.config.patch({"accumulated_recompile_limit": 1000}):  # expect: DYN511 note
         scale(torch.ones(3))
 # %% raised by way of names
 from torch._dynamo import config as dynamo
 
 MOST = 64
-dynamo.cache_size_limit = max(dynamo.cache_size_limit, MOST)  # expect: DYN511
-setattr(dynamo, "recompile_limit", MOST)  # expect: DYN511
+dynamo.cache_size_limit = max(dynamo.cache_size_limit, MOST)  # expect: DYN511 note
+setattr(dynamo, "recompile_limit", MOST)  # expect: DYN511 note
 # %% raised by some
-torch._dynamo.config.recompile_limit += 56  # expect: DYN511
-torch._dynamo.config.cache_size_limit *= 2  # expect: DYN511
+torch._dynamo.config.recompile_limit += 56  # expect: DYN511 note
+torch._dynamo.config.cache_size_limit *= 2  # expect: DYN511 note
 
 def configure(layers):
-    torch._dynamo.config.recompile_limit += len(layers)  # expect: DYN511
-    torch._dynamo.config.recompile_limit = torch._dynamo.config.recompile_limit + 8  # expect: DYN511
-    torch._dynamo.config.recompile_limit = 64 if layers else 8  # expect: DYN511
+    torch._dynamo.config.recompile_limit += len(layers)  # expect: DYN511 note
+    torch._dynamo.config.recompile_limit = torch._dynamo.config.recompile_limit + 8  # expect: DYN511 note
+    torch._dynamo.config.recompile_limit = 64 if layers else 8  # expect: DYN511 note
 # %% quiet: lowered by some
 torch._dynamo.config.recompile_limit -= 4
 torch._dynamo.config.accumulated_recompile_limit //= 2
@@ -39,7 +39,7 @@ def configure(options):
     torch._dynamo.config.recompile_limit = torch._dynamo.config.recompile_limit
     torch._dynamo.config.recompile_limit = options.limit + 1
 # %% raised for one compile
-fast = torch.compile(scale, recompile_limit=20)  # expect: DYN511
+fast = torch.compile(scale, recompile_limit=20)  # expect: DYN511 note
 # %% quiet: as torch has it, or lower
 torch._dynamo.config.recompile_limit = 8
 torch._dynamo.config.accumulated_recompile_limit = 64
@@ -60,7 +60,7 @@ config.cache_size_limit = 128
 torch._dynamo.config.recompile_limit = 16
 
 def more():
-    torch._dynamo.config.recompile_limit = 17  # expect: DYN511  # expect: DYN512
+    torch._dynamo.config.recompile_limit = 17  # expect: DYN511
 # %% quiet: a test raises it
 # file: tests/test_scale.py
 import torch

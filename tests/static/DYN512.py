@@ -9,7 +9,7 @@ def for_training():
     torch._dynamo.config.capture_scalar_outputs = True
 
 def for_export():
-    torch._dynamo.config.capture_scalar_outputs = False  # expect: DYN512
+    torch._dynamo.config.capture_scalar_outputs = False  # expect: DYN512 note
 # %% a setting of inductor, in two files
 # file: one.py
 import torch
@@ -20,7 +20,7 @@ import one
 import torch._inductor.config as inductor
 
 def off():
-    inductor.triton.cudagraphs = False  # expect: DYN512
+    inductor.triton.cudagraphs = False  # expect: DYN512 note
 # %% between two calls of what it is meant for
 def main():
     scale(torch.ones(3))

@@ -399,3 +399,198 @@ def drive():
         if size > net.width:
             net.width = size  # expect: DYN102 per-value note
         yield run(X)
+
+# %% a hook that another script registers
+from counting import Net
+
+
+def drive():
+    run = torch.compile(Net())
+    for _ in range(12):
+        yield run(X)
+
+
+if __name__ == "__main__":
+    list(drive())
+# file: counting.py
+from torch import nn
+
+
+class Counter:
+    def __init__(self):
+        self.calls = 0
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+COUNTER = Counter()
+
+
+def count(model):
+    def hook(module, args, output):
+        COUNTER.calls += 1
+        return output
+
+    model.register_forward_hook(hook)
+    return model
+# file: calibrate.py
+import torch
+from counting import COUNTER, Net, count
+
+if __name__ == "__main__":
+    count(Net())(torch.ones(2))
+    print(COUNTER.calls)
+
+# %% a hook that a function of the same program registers
+from counting import Net, count
+
+
+def drive():
+    run = torch.compile(count(Net()))
+    for _ in range(12):
+        yield run(X)
+
+
+if __name__ == "__main__":
+    list(drive())
+# file: counting.py
+from torch import nn
+
+
+class Counter:
+    def __init__(self):
+        self.calls = 0
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+COUNTER = Counter()
+
+
+def count(model):
+    def hook(module, args, output):
+        COUNTER.calls += 1  # expect: DYN106 storm
+        return output * (COUNTER.calls > 100)
+
+    model.register_forward_hook(hook)
+    return model
+
+# %% an encoder that a flag would compile, which every call leaves off
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x * self.calls
+
+
+class Tracker(nn.Module):
+    def __init__(self, encoder, compile_encoder=False):
+        super().__init__()
+        self.encoder = encoder
+        if compile_encoder:
+            self.encoder.forward = torch.compile(self.encoder.forward)
+
+    def forward(self, x):
+        return self.encoder(x)
+
+
+class LongTracker(Tracker):
+    def __init__(self, encoder, compile_encoder=False):
+        super().__init__(encoder, compile_encoder)
+
+
+def build():
+    return LongTracker(Encoder(), compile_encoder=False)
+
+
+def drive():
+    run, after = build(), torch.compile(torch.sin)
+    for _ in range(12):
+        yield after(run(X))
+
+# %% a decorator that compiles, or keeps out of the compiler where a variable says so
+from functools import partial
+
+
+def off(function):
+    return torch.compiler.disable(function)
+
+
+if os.environ.get("WITHOUT_COMPILING") == "1":
+    compiled = off
+else:
+    compiled = partial(torch.compile, dynamic=False)
+
+
+@compiled
+def norm(x):
+    return x * 2
+
+
+@torch.compile
+def step(x):
+    return norm(x) + 1
+
+
+def drive():
+    for _ in range(3):
+        yield step(X)
+
+# %% a function that only a test has profiled
+from profiling import profile
+
+
+def drive():
+    run = profile(lambda x: x * 2)
+    for _ in range(12):
+        yield run(X)
+# file: profiling.py
+import torch
+
+CALLS = {"n": 0}
+
+
+def profile(function):
+    return torch.compile(function)
+
+
+def counted(x):
+    CALLS["n"] += 1  # expect: DYN106 storm note
+    return x * CALLS["n"]
+# file: test_profiling.py
+import torch
+from profiling import counted, profile
+
+
+def test_counted():
+    run = profile(counted)
+    for _ in range(3):
+        run(torch.ones(2))
+
+# %% a method that is compiled by another name, and called as it is
+class Masks(nn.Module):
+    def mask(self, x, width):
+        return x[:, :width] * 2 if width > 2 else x
+
+    def fast(self):
+        return torch.compile(self.mask)
+
+    def all(self, x):
+        return [self.mask(x, width) for width in range(12)]
+
+
+def drive():
+    masks = Masks()
+    run = masks.fast()
+    for _ in range(3):
+        masks.all(X)
+        yield run(X, 3)

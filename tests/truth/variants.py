@@ -243,3 +243,86 @@ class Model(nn.Module):
 
 def drive():
     yield from run(Model([(8, 0.0), (8, 0.5), (8, 0.0)]))
+
+# %% rounds that are as many in every block, unless a caller says otherwise
+class Block(nn.Module):
+    def __init__(self, rounds=3):
+        super().__init__()
+        self.rounds = rounds
+
+    def forward(self, x):
+        for _ in range(self.rounds - 1):
+            x = x * 2
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self, rounds=None):
+        super().__init__()
+        if rounds is None:
+            rounds = [5, 5, 5, 5]
+        self.rounds = rounds
+        self.blocks = nn.ModuleList()
+        for number in range(4):
+            self.blocks.append(Block(self.rounds[number]))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def build(**options):
+    net = Net(**options)
+    for block in net.blocks:
+        block.compile()
+    return net
+
+
+def drive():
+    net = build()
+    for _ in range(3):
+        with torch.no_grad():
+            yield net(X)
+
+# %% a layer that is left out where its width is none
+from argparse import Namespace
+
+
+class Layer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        if width > 0:
+            self.norm = nn.LayerNorm(width)
+        else:
+            self.norm = nn.Identity()
+
+    def forward(self, x):
+        return self.norm(x) * 2
+
+
+class Net(nn.Module):
+    def __init__(self, data, width, depth):
+        super().__init__()
+        self.first = Layer(data.features)
+        self.layers = nn.ModuleList([Layer(width) for _ in range(depth)])
+
+    def forward(self, x):
+        x = self.first(x)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def build(data, width, depth):
+    net = Net(data, width, depth)
+    for layer in (net.first, *net.layers):
+        layer.compile()
+    return net
+
+
+def drive():
+    net = build(Namespace(features=X.shape[-1]), X.shape[-1], 2)
+    for _ in range(3):
+        with torch.no_grad():
+            yield net(X)
