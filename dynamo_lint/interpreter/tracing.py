@@ -292,9 +292,10 @@ class Tracing(Stage):
                 self.wrote(owner, name, held, site)
 
     def doubted(self, value: object, before: object) -> object:
-        """A constant that is assigned in doubt: it is not known whether it replaces another."""
+        """A value that is assigned in doubt: it is not known whether it replaces one of another kind."""
         known = isinstance(value, PLAIN) and isinstance(before, PLAIN)
-        return UNKNOWN if self.doubt and known and value != before else value
+        other = isinstance(value, Object) and isinstance(before, Object) and value.kind != before.kind
+        return UNKNOWN if self.doubt and (other or (known and value != before)) else value
 
     def use_raw(self, value: object) -> object:
         """A value without its source, on which nothing is guarded."""

@@ -94,7 +94,7 @@ def recover(model):
 
 class Callback:
     def on_epoch_end(self, trainer):
-        torch._dynamo.reset()  # expect: DYN510
+        torch._dynamo.reset()  # expect: DYN510 note
 # %% quiet: a cache of our own is reset
 from functools import lru_cache
 

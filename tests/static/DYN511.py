@@ -77,7 +77,7 @@ def around():
 # %% raised for each block of a model
 def build(blocks):
     for number, block in enumerate(blocks):
-        blocks[number] = torch.compile(block, recompile_limit=64)  # expect: DYN511
+        blocks[number] = torch.compile(block, recompile_limit=64)  # expect: DYN511 note
     return blocks
 # %% quiet: a limit is read and logged
 def log():

@@ -129,7 +129,7 @@ from setup import configure
 
 def main():
     configure()
-    torch._dynamo.config.capture_scalar_outputs = False  # expect: DYN512
+    torch._dynamo.config.capture_scalar_outputs = False  # expect: DYN512 note
     return torch.compile(lambda x: x * 2)
 # file: setup.py
 import torch
