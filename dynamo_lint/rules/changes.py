@@ -185,11 +185,11 @@ def _of_growth(state: AttributeState, site: WriteSite, context: Context) -> Verd
 def specialises(state: AttributeState, context: Context) -> bool:
     """Whether Dynamo makes a constant of an int that it reads there, each time anew.
 
-    `is_int_specialization_case` (torch/_dynamo/utils.py): globals always, modules since torch 2.8.
+    `is_int_specialization_case` (torch/_dynamo/utils.py): globals always, modules in newer versions of torch.
     """
     if state.root == "global":
         return True
-    return not (state.argument or context.unspec_int) and context.torch_version >= (2, 8)
+    return not (state.argument or context.unspec_int) and context.has("int-attributes-are-constants")
 
 
 def _limit(state: AttributeState, write: Write) -> int | None:

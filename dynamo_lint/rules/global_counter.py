@@ -10,6 +10,7 @@ from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, relate
 from dynamo_lint.rules.changes import is_rare, verdict
 from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.rules.messages import changing
+from dynamo_lint.rules.unused_numbers import unused
 from dynamo_lint.state.model import AttributeState, Kind, WriteSite
 from dynamo_lint.state.provenance import Tables
 
@@ -29,7 +30,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per global, at the write that changes it."""
     for state in tables.globals:
         found = _change(state, context)
-        if found is None:
+        if found is None or unused(tables, state, context):
             continue
         name, where = spell(found.site.write.place), region(tables, found.site.hot)
         owner = "the enclosing function's" if state.root == "closure" else "global"
