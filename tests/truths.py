@@ -149,8 +149,6 @@ class Verdict:
     stale: bool = False
     recompiles: int = 0
     breaks: bool = False
-    raises: bool = False
-    """It raises when it is compiled, and does not when it is not."""
 
     @classmethod
     def of(cls, receipt: Receipt) -> Verdict:
@@ -170,8 +168,6 @@ def agreement(claimed: list[Claim], told: Verdict | Receipt, limit: int = LIMIT)
     A break is compared where one is claimed. Where nothing is lost a note is no claim.
     """
     verdict = told if isinstance(told, Verdict) else Verdict.of(told)
-    if verdict.raises:
-        return "agree" if any(claim.effect in {"break", "eager"} for claim in claimed) else "missed"
     if not (verdict.storm or verdict.eager or verdict.stale or verdict.recompiles):
         loud = [claim for claim in claimed if not claim.note]
         return "agree" if all(claim.effect == "break" and verdict.breaks for claim in loud) else "false"
@@ -187,6 +183,8 @@ def agreement(claimed: list[Claim], told: Verdict | Receipt, limit: int = LIMIT)
         and (not verdict.stale or any(claim.effect == "stale" for claim in claimed))
     )
     onces = sum(claim.effect == "once" for claim in claimed)
+    if any(claim.effect in {"per-value", "per-instance"} for claim in claimed):
+        onces = max(onces, verdict.recompiles)  # those are of any number
     borne_out = all(_borne_out(claim, verdict, onces) for claim in claimed)
     return "agree" if is_told and borne_out else "wrong effect"
 
@@ -195,7 +193,7 @@ def _borne_out(claim: Claim, verdict: Verdict, onces: int = 1) -> bool:
     match claim.effect:
         case "storm":
             return verdict.storm
-        case "once":  # beside a storm one more compile cannot be told apart; several may come at one call
+        case "once":  # among many compiles one cannot be told apart; several may come at one call
             return verdict.storm or 1 <= verdict.recompiles <= onces
         case "per-value" | "per-instance":
             return verdict.storm or verdict.recompiles > 0

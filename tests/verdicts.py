@@ -22,6 +22,11 @@ ROWS = FOLDER.parent.parent / "rules" / "measured.json"
 UNKNOWN = "?"
 CANNOT = "cannot run"
 """The program does not run on this torch, compiled or not."""
+RAISES = "raises"
+"""It raises when it is compiled: a fault of that torch, about which nothing is claimed."""
+
+_LACKS = re.compile(r"has no attribute|does not exist|unexpected keyword argument")
+"""An error that says that this torch has no such name yet, or no more."""
 
 Version = tuple[int, int]
 Row = dict[str, str]
@@ -73,7 +78,7 @@ def words(told: Mapping[str, Any]) -> str:
     if "needs" in told:
         return CANNOT
     if "raises" in told:
-        return "raises"
+        return CANNOT if _LACKS.search(told["raises"]) else RAISES
     verdict = Verdict(
         storm=told["limit"] or told["never_settles"],
         eager=told["graphs_run"] < told["calls"] and not told["limit"],
@@ -91,7 +96,7 @@ def words(told: Mapping[str, Any]) -> str:
 def cells(told: Mapping[str, Any]) -> str:
     """The cells of a row of a cost table, as the rule pages have them, and the effect that they show."""
     if "raises" in told:
-        return "- | - | - | raises"
+        return "cannot run | - | - | - | -" if _LACKS.search(told["raises"]) else "raises | - | - | - | -"
     return " | ".join(
         [
             f"{told['compiles']} (limit)" if told["limit"] else f"{told['compiles']}",
@@ -122,7 +127,7 @@ def digest_of(path: Path) -> str:
 
 def verdict_of(text: str) -> Verdict | None:
     """The verdict in these words; None where there is nothing to hold a claim against."""
-    if text in (UNKNOWN, CANNOT):
+    if text in (UNKNOWN, CANNOT, RAISES):
         return None
     number = re.search(r"(\d+) recompile", text)
     return Verdict(
@@ -131,5 +136,4 @@ def verdict_of(text: str) -> Verdict | None:
         stale="stale" in text,
         recompiles=int(number[1]) if number else 0,
         breaks="breaks" in text,
-        raises="raises" in text,
     )

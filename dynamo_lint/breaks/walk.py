@@ -385,6 +385,7 @@ class _Walk:
 
     def record(self, row: Row, node: ast.AST) -> None:
         """Note that the graph breaks at a line."""
+        row = self.table.current(row)
         if not self.table.applies(row, self.off) or (self.naming and row.code in {"DYN402", "DYN409"}):
             return
         text = ast.unparse(node).split("\n")[0]
@@ -396,7 +397,7 @@ class _Walk:
     def note(self, kind: str, node: ast.AST, effect: str | None = None) -> None:
         """Note a break of one of the kinds that the table names."""
         row = self.table.named[kind]
-        self.record(row if effect is None else replace(row, effect=effect), node)
+        self.record(row if effect is None else replace(row, effect=effect, release=""), node)
 
     def symbol(self, node: ast.expr) -> str:
         """The dotted name of a symbol outside the project; empty for anything else."""
@@ -631,9 +632,10 @@ class _Walk:
             self.note(kind, node)
 
     def _text(self, node: ast.JoinedStr, parts: list[ast.expr]) -> Value:
-        inside = [self.value(part.value) for part in parts if isinstance(part, ast.FormattedValue)]
-        for value in inside:
-            self._formatted(value, "text", node)
+        places = [part for part in parts if isinstance(part, ast.FormattedValue)]
+        inside = [self.value(part.value) for part in places]
+        for value, part in zip(inside, places, strict=True):
+            self._formatted(value, "text with a format" if part.format_spec else "text", node)
         taken = tuple(place for value in inside for place in value.taken)
         if len(parts) > 1:
             self._spelt(node, "text", taken)
@@ -794,7 +796,7 @@ class _Walk:
                 # With `recursive=False` it runs eagerly itself, and what it calls is compiled.
                 self.note("documented" if self.interpreter.is_documented(target.function) else "island", node)
             if self._decorates_by_manager(one, target.function):
-                self.note("manager", node)
+                self.note("decorating manager", node)
         reading = self.interpreter.read(target, self._given(node, function, target, values, words))
         self.reading.followed.append((reading, self.path))
         # A constructor gives the object, whatever its code returns.

@@ -13,7 +13,7 @@ import click
 
 from dynamo_lint.commands.errors import Trouble, say
 from dynamo_lint.commands.help import option
-from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override
+from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override, parse_torch_version
 from dynamo_lint.selectors import closest
 
 if TYPE_CHECKING:
@@ -35,6 +35,14 @@ def options(*decorators: Decorator) -> Decorator:
         return function
 
     return decorate
+
+
+def version(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """The torch version that an option names."""
+    try:
+        return parse_torch_version(value) if value is not None else None
+    except ValueError as expected:
+        raise click.BadParameter(f"{value!r} is not {expected}") from None
 
 
 paths_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
@@ -188,12 +196,23 @@ def prepare(
             (home, settings.extend_exclude),
             (Path.cwd(), extend),
         ]
-        return settings, discover(paths, patterns, force_exclude, texts)
+        found = discover(paths, patterns, force_exclude, texts)
+        return _with_torch(settings, found.root), found
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
     except ConfigError as error:
         raise Trouble(str(error)) from None
+
+
+def _with_torch(settings: Settings, root: Path) -> Settings:
+    """Settings that name the torch of the project, where nobody has named one."""
+    from dynamo_lint.torch_version import torch_of
+
+    if "torch-version" in settings.given | settings.stated:
+        return settings
+    version, where = torch_of(root)
+    return replace(settings, torch_version=version, torch_from=where)
 
 
 def _commands() -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from dynamo_lint.models.releases import holds
 
 SWITCHES = {
     "messages": ("reorderable_logging_functions", "ignore_logging_functions", "ignore_logger_methods"),
@@ -31,6 +33,9 @@ class Row:
     switch: str = ""
     """The key in `SWITCHES` that turns it off."""
     effect: str = "break"
+    release: str = ""
+    """A change of releases.toml, under which the effect is another one."""
+    changed: str = ""
     until: tuple[int, int] | None = None
     """The first torch version in which it does not break."""
     final: bool = False
@@ -65,6 +70,11 @@ class BreakTable:
     def applies(self, row: Row, off: Collection[str]) -> bool:
         """Whether a row holds under this version, where some switches turn rows off."""
         return row.switch not in off and (row.until is None or self.torch_version < row.until)
+
+    def current(self, row: Row) -> Row:
+        """A row with the effect that it has under this version."""
+        is_changed = row.release and holds(row.release, self.torch_version)
+        return replace(row, effect=row.changed) if is_changed else row
 
     def function(self, dotted: str) -> Row | None:
         """The row of a function outside the project."""
@@ -112,6 +122,7 @@ def _row(raw: Mapping[str, Any]) -> Row:
         raw["does"],
         raw.get("switch", ""),
         raw.get("effect", "break"),
+        *raw.get("changed", ("", "")),
         _version(until) if until else None,
         raw.get("final", False),
         raw.get("varies", False),

@@ -15,6 +15,8 @@ class Change:
     """One change, which holds from a release on."""
 
     since: tuple[int, int]
+    until: tuple[int, int]
+    """The first release without it."""
     rules: tuple[str, ...]
     """Codes of those that say something else then."""
     programs: tuple[str, ...]
@@ -26,14 +28,20 @@ def changes() -> Mapping[str, Change]:
     """All changes by name."""
     data = tomllib.loads((files("dynamo_lint.models") / "releases.toml").read_text("utf-8"))
     return {
-        name: Change(_version(row["since"]), tuple(row["rules"]), tuple(row["programs"]))
+        name: Change(
+            _version(row["since"]),
+            _version(row.get("until", "9.0")),
+            tuple(row["rules"]),
+            tuple(row["programs"]),
+        )
         for name, row in data.items()
     }
 
 
 def holds(change: str, torch_version: tuple[int, int]) -> bool:
     """Whether a torch has a change."""
-    return torch_version >= changes()[change].since
+    found = changes()[change]
+    return torch_version >= found.since and torch_version < found.until
 
 
 def _version(text: str) -> tuple[int, int]:

@@ -168,14 +168,14 @@ def _of_growth(state: AttributeState, site: WriteSite, context: Context) -> Verd
     bound = 2 if kind == Kind.BOOL else write.value.bound
     if bound is None:
         bound = _limit(state, write)
+    if kind == Kind.INT and not specialises(state, context) and state.outside:
+        return Verdict(site, *of_dynamic_int(state), kind)
     if bound is not None:
         storm = bound > context.recompile_limit
         return Verdict(site, "storm" if storm else "per-value", None if storm else bound or None, kind)
     match kind:
         case Kind.INT if not specialises(state, context):
-            if not state.outside:  # absent, then a number, then any number
-                return Verdict(site, "per-value", 3, kind)
-            return Verdict(site, "once", 2, kind)
+            return Verdict(site, "per-value", 3, kind)  # absent, then a number, then any number
         case Kind.ENUM:
             return Verdict(site, "per-value", None, kind)
         case _:
@@ -190,6 +190,14 @@ def specialises(state: AttributeState, context: Context) -> bool:
     if state.root == "global":
         return True
     return not (state.argument or context.unspec_int) and context.has("int-attributes-are-constants")
+
+
+def of_dynamic_int(state: AttributeState) -> tuple[str, int | None]:
+    """Effect and number of versions of an int that Dynamo makes dynamic, by how it is used."""
+    uses = {read.use for read in state.reads}
+    if uses & {Use.ITERATED, Use.KEY}:
+        return "storm", None
+    return ("per-value", None) if uses & {Use.CONTROL, Use.COMPARE, Use.INDEX} else ("once", 2)
 
 
 def _limit(state: AttributeState, write: Write) -> int | None:
@@ -264,7 +272,7 @@ def _of_data(
     if kind == Kind.FLOAT:
         return _of_float(state, site)
     if kind == Kind.INT and not specialises(state, context):
-        return Verdict(site, "once", 2, kind)
+        return Verdict(site, *of_dynamic_int(state), kind)
     return Verdict(site, "per-value", None, kind)
 
 

@@ -32,7 +32,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             if lookup.function == "__dict__" or lookup.name.constants is not None:
                 continue
             origins = {*tables.origins.value(hot, lookup.name), *_passed(tables, hot, lookup.name.origins)}
-            effects = {effect for origin in origins if (effect := _effect(origin, hot.compiled)) is not None}
+            ends = hot.compiled if context.has("texts-of-numbers-are-given-up") else None
+            effects = {effect for origin in origins if (effect := _effect(origin, ends)) is not None}
             if not effects:
                 continue
             effect = max(effects, key=EFFECTS.index)
@@ -57,15 +58,16 @@ def _passed(tables: Tables, hot: CompiledFunction, origins: frozenset[Origin]) -
             yield Origin("argument", "int", origin.via)
 
 
-def _effect(origin: Origin, entry: bool) -> str | None:
+def _effect(origin: Origin, ends: bool | None) -> str | None:
     """The effect of a name of this origin; None where it is a constant to Dynamo, or nothing is known of it.
 
-    Formatting a dynamic int makes Dynamo give the frame up: in the compiled function itself everything is
-    then eager, in one that it calls only the call breaks the graph.
+    Formatting a dynamic int makes some versions of Dynamo give the frame up: in the compiled function itself
+    everything is then eager (`ends`), in one that it calls only the call breaks the graph. Others compile for
+    each number (None).
     """
     match origin:
-        case Origin("argument", "int", "text"):
-            return "eager" if entry else "break"
+        case Origin("argument", "int", "text") if ends is not None:
+            return "eager" if ends else "break"
         case Origin("item" | "host"):
             return "break"
         case Origin("shape", via="text" | "str"):
