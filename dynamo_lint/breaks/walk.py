@@ -713,7 +713,8 @@ class _Walk:
             over = self.value(part.iter)
             self._bind(part.target, element(over))
             # Dynamo goes on after a break in a comprehension, unless it runs over modules.
-            self.held = self.held or over.kind == "modules" or isinstance(node, ast.GeneratorExp)
+            held = over.kind == "modules" and self.table.has("comprehensions-over-modules-end-the-function")
+            self.held = self.held or held or isinstance(node, ast.GeneratorExp)
             certain = repeats(over) and not part.ifs
             self.path = self.path.after(ALWAYS if certain else Path(False, not part.ifs))
             for condition in part.ifs:

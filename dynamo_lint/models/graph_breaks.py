@@ -36,8 +36,10 @@ class Row:
     release: str = ""
     """A change of releases.toml, under which the effect is another one."""
     changed: str = ""
+    since: tuple[int, int] | None = None
+    """The first torch version in which it breaks."""
     until: tuple[int, int] | None = None
-    """The first torch version in which it does not break."""
+    """The first after that in which it does not."""
     final: bool = False
     """Nothing that stands before it in the function is kept either."""
     varies: bool = False
@@ -69,12 +71,17 @@ class BreakTable:
 
     def applies(self, row: Row, off: Collection[str]) -> bool:
         """Whether a row holds under this version, where some switches turn rows off."""
-        return row.switch not in off and (row.until is None or self.torch_version < row.until)
+        version = self.torch_version
+        is_due = (row.since is None or version >= row.since) and (row.until is None or version < row.until)
+        return row.switch not in off and is_due
+
+    def has(self, change: str) -> bool:
+        """Whether this version has a change of releases.toml."""
+        return holds(change, self.torch_version)
 
     def current(self, row: Row) -> Row:
         """A row with the effect that it has under this version."""
-        is_changed = row.release and holds(row.release, self.torch_version)
-        return replace(row, effect=row.changed) if is_changed else row
+        return replace(row, effect=row.changed) if row.release and self.has(row.release) else row
 
     def function(self, dotted: str) -> Row | None:
         """The row of a function outside the project."""
@@ -116,13 +123,14 @@ def _data() -> dict[str, Any]:
 
 
 def _row(raw: Mapping[str, Any]) -> Row:
-    until = raw.get("until")
+    since, until = raw.get("since"), raw.get("until")
     return Row(
         raw["code"],
         raw["does"],
         raw.get("switch", ""),
         raw.get("effect", "break"),
         *raw.get("changed", ("", "")),
+        _version(since) if since else None,
         _version(until) if until else None,
         raw.get("final", False),
         raw.get("varies", False),

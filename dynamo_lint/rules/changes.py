@@ -197,7 +197,9 @@ def of_dynamic_int(state: AttributeState) -> tuple[str, int | None]:
     uses = {read.use for read in state.reads}
     if uses & {Use.ITERATED, Use.KEY}:
         return "storm", None
-    return ("per-value", None) if uses & {Use.CONTROL, Use.COMPARE, Use.INDEX} else ("once", 2)
+    if uses & {Use.CONTROL, Use.COMPARE, Use.INDEX}:
+        return "per-value", None
+    return "once", 2
 
 
 def _limit(state: AttributeState, write: Write) -> int | None:
