@@ -32,7 +32,7 @@ def torch_of(root: Path) -> tuple[Version, str]:
 
 
 def _pinned(root: Path) -> Iterator[tuple[Version, str]]:
-    """What lock files, requirements and pyproject.toml say, the most exact first."""
+    """The versions that lock files, requirements and pyproject.toml name, the most exact first."""
     for name in _LOCKS:
         packages = _toml(root / name).get("package", _toml(root / name).get("packages"))
         for package in packages if isinstance(packages, list) else ():
@@ -83,7 +83,7 @@ def _allowed(clauses: str) -> Iterator[Version]:
 
 
 def _installed(root: Path) -> Iterator[tuple[Version, str]]:
-    """What is installed in the project's own environment, or in that of this program."""
+    """The versions that are installed in the project's own environment, or in that of this program."""
     own = [
         (f"installed in {name}", root.glob(f"{name}/lib/python3*/site-packages"))
         for name in (".venv", "venv")

@@ -124,12 +124,14 @@ def _data() -> dict[str, Any]:
 
 def _row(raw: Mapping[str, Any]) -> Row:
     since, until = raw.get("since"), raw.get("until")
+    release, changed = raw.get("changed", ("", ""))
     return Row(
         raw["code"],
         raw["does"],
         raw.get("switch", ""),
         raw.get("effect", "break"),
-        *raw.get("changed", ("", "")),
+        release,
+        changed,
         _version(since) if since else None,
         _version(until) if until else None,
         raw.get("final", False),

@@ -22,7 +22,7 @@ from dynamo_lint.rules.data_dependent_branch import DATA_DEPENDENT_BRANCH
 from dynamo_lint.rules.data_dependent_value import DATA_DEPENDENT_VALUE
 from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
 from dynamo_lint.rules.divergent_ranks import DIVERGENT_RANKS
-from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED, unguarded_entries
+from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED, dropped_guards
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.dynamic_shape_operator import DYNAMIC_SHAPE_OPERATOR
 from dynamo_lint.rules.eager_only_mutation import EAGER_ONLY_MUTATION
@@ -142,12 +142,12 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     """All findings in file order; one line seen with several classes of `self` is one finding."""
     contexts = _contexts(tables, context)
     best: dict[tuple[str, str, int, int], Finding] = {}
-    unguarded = unguarded_entries(tables)
+    unguarded = dropped_guards(tables)
     eager = {function.id for function in tables.eager}
     discarded: set[tuple[str, int]] = set()
     for rule in RULES:
         for found in _found(rule, tables, contexts):
-            if rule in GUARDED and (found.region in unguarded or found.symbol in eager):
+            if rule in GUARDED and (unguarded.covers(found) or found.symbol in eager):
                 continue  # no guard, no recompile: what is left is a stale value
             if rule is DISCARDED_COMPILE_RESULT:
                 discarded.add((found.span.path, found.span.line))
