@@ -63,6 +63,18 @@ def spread(row: Row, versions: list[str], digest: str) -> dict[str, str]:
     return found
 
 
+def bridged(verdicts: Mapping[str, str]) -> dict[str, str]:
+    """The same, with what was not run taken from the versions around it where both have one verdict."""
+    found = dict(verdicts)
+    names = list(found)
+    for place, name in enumerate(names):
+        if verdicts[name] == UNKNOWN:
+            before = next((verdicts[one] for one in names[:place][::-1] if verdicts[one] != UNKNOWN), None)
+            after = next((verdicts[one] for one in names[place:] if verdicts[one] != UNKNOWN), None)
+            found[name] = before if before is not None and before == after else UNKNOWN
+    return found
+
+
 def packed(verdicts: Mapping[str, str], digest: str) -> Row:
     """The row of these verdicts, whose keys are all versions in order."""
     row = {"text": digest}

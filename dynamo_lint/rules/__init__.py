@@ -22,7 +22,7 @@ from dynamo_lint.rules.data_dependent_branch import DATA_DEPENDENT_BRANCH
 from dynamo_lint.rules.data_dependent_value import DATA_DEPENDENT_VALUE
 from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
 from dynamo_lint.rules.divergent_ranks import DIVERGENT_RANKS
-from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED, dropped_guards
+from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.dynamic_shape_operator import DYNAMIC_SHAPE_OPERATOR
 from dynamo_lint.rules.eager_only_mutation import EAGER_ONLY_MUTATION
@@ -34,6 +34,7 @@ from dynamo_lint.rules.frozen_random_source import FROZEN_RANDOM_SOURCE
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
 from dynamo_lint.rules.global_state_flip import GLOBAL_STATE_FLIP
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
+from dynamo_lint.rules.guard_filters import dropped_guards
 from dynamo_lint.rules.heterogeneous_unit import HETEROGENEOUS_UNIT
 from dynamo_lint.rules.hidden_compile_failure import HIDDEN_COMPILE_FAILURE
 from dynamo_lint.rules.late_environment import LATE_ENVIRONMENT

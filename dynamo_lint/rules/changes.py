@@ -199,6 +199,8 @@ def of_dynamic_int(state: AttributeState) -> tuple[str, int | None]:
         return "storm", None
     if uses & {Use.CONTROL, Use.COMPARE, Use.INDEX}:
         return "per-value", None
+    if not state.argument and any(len(site.write.place) > 2 for site in state.writes):
+        return "per-value", 3  # in a container or namespace 0 and 1 are versions of their own
     return "once", 2
 
 
