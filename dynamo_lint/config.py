@@ -112,6 +112,8 @@ class Settings:
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
     torch_version: tuple[int, int] = (2, 13)
+    torch_from: str = field(default="", compare=False)
+    """Where the version comes from, if no setting names it."""
     min_confidence: str = "likely"
     fail_level: str = "warning"
     assume: str = "none"

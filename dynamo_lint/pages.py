@@ -45,7 +45,7 @@ class Page:
 def load_pages() -> dict[str, Page]:
     """All pages by code, those of the rules about the lint itself included."""
     pages = {}
-    for file in sorted(_folder().glob("*.md")):
+    for file in sorted(page_folder().glob("*.md")):
         page = parse_page(file.name, file.read_text(encoding="utf-8"))
         pages[page.code] = page
     return dict(sorted(pages.items()))
@@ -53,7 +53,7 @@ def load_pages() -> dict[str, Page]:
 
 def page_names() -> dict[str, str]:
     """The names of all rules by code, as their pages are called."""
-    pages = (file.stem.partition("-") for file in _folder().glob("DYN*.md"))
+    pages = (file.stem.partition("-") for file in page_folder().glob("DYN*.md"))
     return {code: name for code, _, name in sorted(pages)}
 
 
@@ -95,7 +95,8 @@ def _effect(file: str, row: Mapping[str, Any]) -> Effect:
     return Effect(str(row.get("when", "always")), str(row["effect"]), str(row.get("torch", "*")))
 
 
-def _folder() -> Path:
+def page_folder() -> Path:
+    """Where the pages are, in a checkout or in what is installed."""
     package = Path(__file__).parent
     shipped = package / "pages"
     return shipped if shipped.is_dir() else package.parent / "rules"

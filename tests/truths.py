@@ -9,12 +9,14 @@ what would have that effect if anything changed it, and nothing does: a note is 
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dynamo_lint.config import Settings
+from dynamo_lint.config import Settings, override
 from dynamo_lint.discovery import discover
 from dynamo_lint.findings import Finding
 from dynamo_lint.run.check import check
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from tests.proof import Receipt
 
 FOLDER = Path(__file__).parent / "truth"
+PAGES = Path(__file__).parent.parent / "rules"
+STATIC = '\nproof = "static"\n'
+"""The line of a page of which no run under torch can prove what it says."""
 THEMES = tuple(sorted(path.stem for path in FOLDER.glob("*.py")))
 MAIN = "program.py"
 LIMIT = 8
@@ -66,6 +71,11 @@ class Case:
         return f"{self.theme}: {self.title}"
 
     @property
+    def digest(self) -> str:
+        """A short hash of its files, by which a run of an older text is told."""
+        return hashlib.sha256(json.dumps(self.files).encode()).hexdigest()[:8]
+
+    @property
     def expected(self) -> list[Claim]:
         """The claims beside its lines."""
         marks = [mark for _, text in self.files for mark in EXPECTED.finditer(text)]
@@ -100,58 +110,96 @@ def cases(theme: str) -> list[Case]:
     return found
 
 
-def claims(folder: Path, limit: int = LIMIT) -> list[Claim]:
-    """What the linter says about the programs in a folder, given Dynamo's recompile limit."""
+def hazards_of_pages() -> list[Case]:
+    """The programs of the rule pages that Dynamo runs, as cases: `pages: DYN101 hazard`, `pages: DYN101 fixed`."""
+    found = []
+    for page in sorted(PAGES.glob("DYN[!9]*.md")):
+        text = page.read_text(encoding="utf-8")
+        for title in ("Hazard", "Fixed") if STATIC not in text else ():
+            (program,) = re.findall(rf"^## {title}\n.*?```python\n(.*?)```", text, re.MULTILINE | re.DOTALL)
+            found.append(Case("pages", f"{page.stem[:6]} {title.lower()}", ((MAIN, program),)))
+    return found
+
+
+def claims(folder: Path, limit: int = LIMIT, torch_version: tuple[int, int] | None = None) -> list[Claim]:
+    """What the linter says about the programs in a folder, given Dynamo's recompile limit and torch's version."""
     return [
-        Claim(one.code, one.effect, one.entries, one.severity == "note") for one in findings(folder, limit)
+        Claim(one.code, one.effect, one.entries, one.severity == "note")
+        for one in findings(folder, limit, torch_version)
     ]
 
 
-def findings(folder: Path, limit: int = LIMIT) -> tuple[Finding, ...]:
+def findings(
+    folder: Path, limit: int = LIMIT, torch_version: tuple[int, int] | None = None
+) -> tuple[Finding, ...]:
     """The findings that `claims` is made of."""
     found = discover((folder,), [], force_exclude=False)
-    return check(Settings(recompile_limit=limit), found, catalogue(), Sources(found.root)).findings
+    settings = override(Settings(recompile_limit=limit), torch_version=torch_version)
+    return check(settings, found, catalogue(), Sources(found.root)).findings
 
 
-def agreement(claimed: list[Claim], receipt: Receipt, limit: int = LIMIT) -> str:
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the calls of a program lost under Dynamo."""
+
+    storm: bool = False
+    """Something is compiled in every call, or until the recompile limit is hit."""
+    eager: bool = False
+    """Calls run no compiled code at all, and not because of the limit."""
+    stale: bool = False
+    recompiles: int = 0
+    breaks: bool = False
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> Verdict:
+        """The verdict on a run."""
+        return cls(
+            storm=receipt.limit or receipt.never_settles,
+            eager=receipt.graphs_run < receipt.calls and not receipt.limit,
+            stale=receipt.stale,
+            recompiles=receipt.recompiles,
+            breaks=receipt.breaks > 0,
+        )
+
+
+def agreement(claimed: list[Claim], told: Verdict | Receipt, limit: int = LIMIT) -> str:
     """How claims compare with what Dynamo did: `agree`, `missed`, `false` or `wrong effect`.
 
     A break is compared where one is claimed. Where nothing is lost a note is no claim.
     """
-    storm = receipt.limit or receipt.never_settles
-    eager = receipt.graphs_run < receipt.calls and not receipt.limit
-    if not (storm or eager or receipt.stale or receipt.recompiles):
+    verdict = told if isinstance(told, Verdict) else Verdict.of(told)
+    if not (verdict.storm or verdict.eager or verdict.stale or verdict.recompiles):
         loud = [claim for claim in claimed if not claim.note]
-        return "agree" if all(claim.effect == "break" and receipt.breaks for claim in loud) else "false"
+        return "agree" if all(claim.effect == "break" and verdict.breaks for claim in loud) else "false"
     # A note about more than one extra compile says what would happen if something changed: it may be idle.
     claimed = [
-        claim
-        for claim in claimed
-        if not claim.note or claim.effect == "once" or _borne_out(claim, storm, eager, receipt, limit)
+        claim for claim in claimed if not claim.note or claim.effect == "once" or _borne_out(claim, verdict)
     ]
     if not claimed:
         return "missed"
-    told = (
-        (not storm or any(claim.many(limit) for claim in claimed))
-        and (not eager or any(claim.effect == "eager" for claim in claimed))
-        and (not receipt.stale or any(claim.effect == "stale" for claim in claimed))
+    is_told = (
+        (not verdict.storm or any(claim.many(limit) for claim in claimed))
+        and (not verdict.eager or any(claim.effect == "eager" for claim in claimed))
+        and (not verdict.stale or any(claim.effect == "stale" for claim in claimed))
     )
     onces = sum(claim.effect == "once" for claim in claimed)
-    borne_out = all(_borne_out(claim, storm, eager, receipt, limit, onces) for claim in claimed)
-    return "agree" if told and borne_out else "wrong effect"
+    if any(claim.effect in {"per-value", "per-instance"} for claim in claimed):
+        onces = max(onces, verdict.recompiles)  # those are of any number
+    borne_out = all(_borne_out(claim, verdict, onces) for claim in claimed)
+    return "agree" if is_told and borne_out else "wrong effect"
 
 
-def _borne_out(claim: Claim, storm: bool, eager: bool, receipt: Receipt, limit: int, onces: int = 1) -> bool:
+def _borne_out(claim: Claim, verdict: Verdict, onces: int = 1) -> bool:
     match claim.effect:
         case "storm":
-            return storm
-        case "once":  # beside a storm one more compile cannot be told apart; several may come at one call
-            return storm or 1 <= receipt.recompiles <= onces
+            return verdict.storm
+        case "once":  # among many compiles one cannot be told apart; several may come at one call
+            return verdict.storm or 1 <= verdict.recompiles <= onces
         case "per-value" | "per-instance":
-            return receipt.recompiles > 0
+            return verdict.storm or verdict.recompiles > 0
         case "stale":
-            return receipt.stale
+            return verdict.stale
         case "eager":
-            return eager
+            return verdict.eager
         case _:
-            return receipt.breaks > 0
+            return verdict.breaks

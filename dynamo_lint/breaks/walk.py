@@ -388,6 +388,7 @@ class _Walk:
 
     def record(self, row: Row, node: ast.AST) -> None:
         """Note that the graph breaks at a line."""
+        row = self.table.current(row)
         if not self.table.applies(row, self.off) or (self.naming and row.code in {"DYN402", "DYN409"}):
             return
         text = ast.unparse(node).split("\n")[0]
@@ -399,7 +400,7 @@ class _Walk:
     def note(self, kind: str, node: ast.AST, effect: str | None = None) -> None:
         """Note a break of one of the kinds that the table names."""
         row = self.table.named[kind]
-        self.record(row if effect is None else replace(row, effect=effect), node)
+        self.record(row if effect is None else replace(row, effect=effect, release=""), node)
 
     def symbol(self, node: ast.expr) -> str:
         """The dotted name of a symbol outside the project; empty for anything else."""
@@ -634,9 +635,10 @@ class _Walk:
             self.note(kind, node)
 
     def _text(self, node: ast.JoinedStr, parts: list[ast.expr]) -> Value:
-        inside = [self.value(part.value) for part in parts if isinstance(part, ast.FormattedValue)]
-        for value in inside:
-            self._formatted(value, "text", node)
+        places = [part for part in parts if isinstance(part, ast.FormattedValue)]
+        inside = [self.value(part.value) for part in places]
+        for value, part in zip(inside, places, strict=True):
+            self._formatted(value, "text with a format" if part.format_spec else "text", node)
         taken = tuple(place for value in inside for place in value.taken)
         if len(parts) > 1:
             self._spelt(node, "text", taken)
@@ -714,7 +716,8 @@ class _Walk:
             over = self.value(part.iter)
             self._bind(part.target, element(over))
             # Dynamo goes on after a break in a comprehension, unless it runs over modules.
-            self.held = self.held or over.kind == "modules" or isinstance(node, ast.GeneratorExp)
+            held = over.kind == "modules" and self.table.has("comprehensions-over-modules-end-the-function")
+            self.held = self.held or held or isinstance(node, ast.GeneratorExp)
             certain = repeats(over) and not part.ifs
             self.path = self.path.after(ALWAYS if certain else Path(False, not part.ifs))
             for condition in part.ifs:
@@ -797,7 +800,7 @@ class _Walk:
                 # With `recursive=False` it runs eagerly itself, and what it calls is compiled.
                 self.note("documented" if self.interpreter.is_documented(target.function) else "island", node)
             if self._decorates_by_manager(one, target.function):
-                self.note("manager", node)
+                self.note("decorating manager", node)
         reading = self.interpreter.read(target, self._given(node, function, target, values, words))
         self.reading.followed.append((reading, self.path))
         # A constructor gives the object, whatever its code returns.

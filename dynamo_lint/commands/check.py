@@ -19,24 +19,18 @@ from dynamo_lint.commands.common import (
     paths_argument,
     prepare,
     region_options,
+    version,
 )
 from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
 from dynamo_lint.commands.fixing import fix_options
 from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.config import OUTPUT_FORMATS, parse_torch_version
+from dynamo_lint.config import OUTPUT_FORMATS
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip()) or None
-
-
-def _version(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    try:
-        return parse_torch_version(value) if value is not None else None
-    except ValueError as expected:
-        raise click.BadParameter(f"{value!r} is not {expected}") from None
 
 
 RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration", "Output"
@@ -63,10 +57,10 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
 @option("--pedantic", is_flag=True, default=None, section=RULES, help="Report house-style notes as well.")
 @option(
     "--torch-version",
-    callback=_version,
+    callback=version,
     metavar="X.Y",
     section=RULES,
-    help="The torch version you compile with (2.13).",
+    help="The torch you compile with (default: the project's).",
 )
 @option(
     "--min-confidence",

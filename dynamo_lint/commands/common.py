@@ -13,7 +13,15 @@ import click
 
 from dynamo_lint.commands.errors import Trouble, say
 from dynamo_lint.commands.help import option
-from dynamo_lint.config import ASSUMPTIONS, ConfigError, Settings, load, override, place_of
+from dynamo_lint.config import (
+    ASSUMPTIONS,
+    ConfigError,
+    Settings,
+    load,
+    override,
+    parse_torch_version,
+    place_of,
+)
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.selectors import closest
@@ -37,6 +45,14 @@ def options(*decorators: Decorator) -> Decorator:
         return function
 
     return decorate
+
+
+def version(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """The torch version that an option names."""
+    try:
+        return parse_torch_version(value) if value is not None else None
+    except ValueError as expected:
+        raise click.BadParameter(f"{value!r} is not {expected}") from None
 
 
 paths_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
@@ -190,7 +206,8 @@ def prepare(
             (home, settings.extend_exclude),
             (Path.cwd(), extend),
         ]
-        return settings, discover(paths, patterns, force_exclude, texts)
+        found = discover(paths, patterns, force_exclude, texts)
+        return _with_torch(settings, found.root), found
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
@@ -219,6 +236,16 @@ def check_places(settings: Settings) -> None:
         keys = CONTRACT, "expected-breaks", f"{one.path}:{one.function}" if one.function else one.path
         hint = f"; did you mean {guess!r}?" if guess else ""
         raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}{hint}")
+
+
+def _with_torch(settings: Settings, root: Path) -> Settings:
+    """Settings that name the torch of the project, where nobody has named one."""
+    from dynamo_lint.torch_version import torch_of
+
+    if "torch-version" in settings.given | settings.stated:
+        return settings
+    version, where = torch_of(root)
+    return replace(settings, torch_version=version, torch_from=where)
 
 
 def _commands() -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from dynamo_lint import files
-from dynamo_lint.commands.errors import ReaderLeft, Trouble
+from dynamo_lint.commands.errors import ReaderLeft, Trouble, say
 from dynamo_lint.config import Settings
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
@@ -59,6 +59,8 @@ def conclude(
     look = look_at(report.root, wants_colour(color, sys.stderr))
     talk = summary.render(report, look, explain=full, assumed=settings.assume != "none")
     click.echo(gap + talk, nl=False, err=True, color=True)
+    if settings.torch_from and report.compiled.functions:
+        say(f"Judged as torch {'.'.join(map(str, report.torch_version))} ({settings.torch_from}).")
 
 
 def deliver(text: str | bytes, file: Path | None) -> None:

@@ -41,6 +41,8 @@ def _origin(settings: Settings, key: str) -> str:
         return place_of(Path(near(settings.source)), key)
     if key in {"pedantic", "contract"} and settings.preset is not None:
         return f"preset {settings.preset}"
+    if key == "torch-version" and settings.torch_from:
+        return settings.torch_from
     return "default"
 
 

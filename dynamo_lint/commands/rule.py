@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
-from dynamo_lint.commands.errors import Trouble
+from dynamo_lint.commands.common import told, version
+from dynamo_lint.commands.errors import Trouble, say
 from dynamo_lint.commands.output import deliver
+from dynamo_lint.config import load
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
 
 
@@ -17,9 +20,19 @@ from dynamo_lint.terminal import Look, terminal_width, wants_colour
 @click.option(
     "--output-format", type=click.Choice(["text", "json"]), default="text", help="text (default) or json."
 )
+@click.option(
+    "--torch-version", callback=version, metavar="X.Y", help="Show what was measured with it (the project's)."
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use colour.")
-def rule(codes: tuple[str, ...], everything: bool, output_format: str, color: str) -> None:
+def rule(
+    codes: tuple[str, ...],
+    everything: bool,
+    output_format: str,
+    torch_version: tuple[int, int] | None,
+    color: str,
+) -> None:
     """Explain rules, by code or name."""
+    from dynamo_lint.measured import as_measured
     from dynamo_lint.pages import PageError, load_pages
     from dynamo_lint.render import page as render
     from dynamo_lint.selectors import UnknownSelector, matching
@@ -35,6 +48,20 @@ def rule(codes: tuple[str, ...], everything: bool, output_format: str, color: st
         chosen = sorted(names if everything else {hit for word in codes for hit in matching(word, names)})
     except UnknownSelector as error:
         raise Trouble(str(error)) from None
-    shown = [pages[code] for code in chosen]
+    torch, where = (torch_version, "") if torch_version else _torch()
+    shown = [as_measured(pages[code], torch) for code in chosen]
     look = Look(colour=wants_colour(color, sys.stdout), width=terminal_width())
     deliver(render.render_json(shown) if output_format == "json" else render.render_text(shown, look), None)
+    if where and output_format == "text":
+        say(f"Measured tables are those of torch {'.'.join(map(str, torch))} ({where}).")
+
+
+def _torch() -> tuple[tuple[int, int], str]:
+    """The torch of the project around the working directory, and where it comes from."""
+    from dynamo_lint.torch_version import torch_of
+
+    with told():
+        settings = load(Path.cwd())
+    if "torch-version" in settings.stated and settings.source is not None:
+        return settings.torch_version, f"set in {settings.source.name}"
+    return torch_of(settings.source.parent if settings.source else Path.cwd())

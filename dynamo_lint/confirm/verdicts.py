@@ -235,9 +235,9 @@ def _compiled_again(receipt: Receipt) -> int:
 
 
 def _concerned(finding: Finding, receipt: Receipt, root: Path) -> list[int]:
-    """Indices of the units that a finding's line is compiled in, or else of what its entry compiles."""
-    tracing = [index for index, one in enumerate(receipt.units) if _any_line(finding, one.lines, root)]
-    return tracing or [index for index, one in enumerate(receipt.units) if _is_unit(finding, one, root)]
+    """Indices of the units of a finding's entry that its line is compiled in, or else of all of them."""
+    own = [index for index, one in enumerate(receipt.units) if _is_unit(finding, one, root)]
+    return [index for index in own if _any_line(finding, receipt.units[index].lines, root)] or own
 
 
 def _different(finding: Finding, values: Sequence[Met]) -> tuple[str, ...]:

@@ -13,9 +13,21 @@ _FRAME = re.compile(
     r'^\s*File "(?P<path>.+?)", line (?P<line>\d+), in (?P<function>.+)\n?(?P<text>.*)', re.MULTILINE
 )
 _IDENT = re.compile(r"/gb/gb(\d+)\.html")
-_STACKS = ("User code traceback:", "occurred in the following user code:", "from user code:")
-_SKIPPED = ("results in a skip", "Skipping the function", "frame skipped", "Skipping the frame")
+_STACKS = (
+    "User code traceback:",
+    "occurred in the following user code:",
+    "from user code:",
+    "from user code at:",
+)
+_SKIPPED = (
+    "results in a skip",
+    "Skipping the function",
+    "frame skipped",
+    "Skipping the frame",
+    "Graph break: skip:",
+)
 _EXPLANATION = re.compile(r"^\s*Explanation: (.+)$", re.MULTILINE)
+_RAISED = re.compile(r"^torch\._dynamo\.exc\.\w+: (.+)$", re.MULTILINE)
 _REASON = re.compile(r"Graph Break Reason: (.+)")
 
 
@@ -47,8 +59,10 @@ class BreakText:
 
 def read_break(told: str) -> BreakText:
     """The break that a `dynamo_graph_break_reason` or the text of an exception tells of."""
-    # Dynamo's own stack follows the user's.
-    told = told.partition("\nTraceback (most recent call last):")[0]
+    # Dynamo's own stack follows the user's; in older versions its end says what Dynamo could not do.
+    told, _, own = told.partition("\nTraceback (most recent call last):")
+    if raised := _RAISED.search(own):
+        told = f"Graph Break Reason: {raised[1]}\n{told}" if "Reason:" not in told else told
     place, ident = _PLACE.search(told), _IDENT.search(told)
     mark = next((mark for mark in _STACKS if mark in told), None)
     stack = tuple(

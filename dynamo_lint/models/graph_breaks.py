@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from dynamo_lint.models.releases import holds
 
 SWITCHES = {
     "messages": ("reorderable_logging_functions", "ignore_logging_functions", "ignore_logger_methods"),
@@ -31,8 +33,13 @@ class Row:
     switch: str = ""
     """The key in `SWITCHES` that turns it off."""
     effect: str = "break"
+    release: str = ""
+    """A change of releases.toml, under which the effect is another one."""
+    changed: str = ""
+    since: tuple[int, int] | None = None
+    """The first torch version in which it breaks."""
     until: tuple[int, int] | None = None
-    """The first torch version in which it does not break."""
+    """The first after that in which it does not."""
     final: bool = False
     """Nothing that stands before it in the function is kept either."""
     varies: bool = False
@@ -64,7 +71,17 @@ class BreakTable:
 
     def applies(self, row: Row, off: Collection[str]) -> bool:
         """Whether a row holds under this version, where some switches turn rows off."""
-        return row.switch not in off and (row.until is None or self.torch_version < row.until)
+        version = self.torch_version
+        is_due = (row.since is None or version >= row.since) and (row.until is None or version < row.until)
+        return row.switch not in off and is_due
+
+    def has(self, change: str) -> bool:
+        """Whether this version has a change of releases.toml."""
+        return holds(change, self.torch_version)
+
+    def current(self, row: Row) -> Row:
+        """A row with the effect that it has under this version."""
+        return replace(row, effect=row.changed) if row.release and self.has(row.release) else row
 
     def function(self, dotted: str) -> Row | None:
         """The row of a function outside the project."""
@@ -106,12 +123,16 @@ def _data() -> dict[str, Any]:
 
 
 def _row(raw: Mapping[str, Any]) -> Row:
-    until = raw.get("until")
+    since, until = raw.get("since"), raw.get("until")
+    release, changed = raw.get("changed", ("", ""))
     return Row(
         raw["code"],
         raw["does"],
         raw.get("switch", ""),
         raw.get("effect", "break"),
+        release,
+        changed,
+        _version(since) if since else None,
         _version(until) if until else None,
         raw.get("final", False),
         raw.get("varies", False),

@@ -23,7 +23,7 @@ from dynamo_lint.rules.data_dependent_branch import DATA_DEPENDENT_BRANCH
 from dynamo_lint.rules.data_dependent_value import DATA_DEPENDENT_VALUE
 from dynamo_lint.rules.discarded_compile_result import DISCARDED_COMPILE_RESULT
 from dynamo_lint.rules.divergent_ranks import DIVERGENT_RANKS
-from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED, unguarded_entries
+from dynamo_lint.rules.dropped_guards import DROPPED_GUARDS, GUARDED
 from dynamo_lint.rules.dynamic_attribute_lookup import DYNAMIC_ATTRIBUTE_LOOKUP
 from dynamo_lint.rules.dynamic_shape_operator import DYNAMIC_SHAPE_OPERATOR
 from dynamo_lint.rules.eager_only_mutation import EAGER_ONLY_MUTATION
@@ -35,6 +35,7 @@ from dynamo_lint.rules.frozen_random_source import FROZEN_RANDOM_SOURCE
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
 from dynamo_lint.rules.global_state_flip import GLOBAL_STATE_FLIP
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
+from dynamo_lint.rules.guard_filters import dropped_guards
 from dynamo_lint.rules.heterogeneous_unit import HETEROGENEOUS_UNIT
 from dynamo_lint.rules.hidden_compile_failure import HIDDEN_COMPILE_FAILURE
 from dynamo_lint.rules.late_environment import LATE_ENVIRONMENT
@@ -145,12 +146,12 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     """All findings in file order; one line seen with several classes of `self` is one finding."""
     contexts = _contexts(tables, context)
     best: dict[tuple[str, str, int, int], Finding] = {}
-    unguarded = unguarded_entries(tables)
+    unguarded = dropped_guards(tables)
     eager = {function.id for function in tables.eager}
     discarded: set[tuple[str, int]] = set()
     for rule in RULES:
         for found in _found(partial(rule.check, rule), tables, contexts):
-            if rule in GUARDED and (found.region in unguarded or found.symbol in eager):
+            if rule in GUARDED and (unguarded.covers(found) or found.symbol in eager):
                 continue  # no guard, no recompile: what is left is a stale value
             if rule is DISCARDED_COMPILE_RESULT:
                 discarded.add((found.span.path, found.span.line))
@@ -161,7 +162,7 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     shown = [
         found
         for found in _found(partial(recompiles, _BY_CODE), tables, contexts)
-        if found.region not in unguarded and found.symbol not in eager and found.region not in discarded
+        if not unguarded.covers(found) and found.symbol not in eager and found.region not in discarded
     ]
     whole = joined(best.values(), shown, idle_lines(tables), alike_attributes(tables))
     told = with_hidden(_weighed(whole), tables)

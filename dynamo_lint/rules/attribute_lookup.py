@@ -25,7 +25,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             # An attribute that compiled code itself creates is reported where it does (lazy-attribute).
             late = asks and any(appears_late(tables, key, written) for key in lookup.keys - reported)
             # A changing name is dynamic-attribute-lookup.
-            if not late and (not context.pedantic or effect_of(tables, hot, lookup) is not None):
+            if not late and (not context.pedantic or effect_of(tables, context, hot, lookup) is not None):
                 continue
             if late and lookup.owner in asked:
                 continue  # optional parts of one object come together: one finding

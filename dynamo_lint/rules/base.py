@@ -9,6 +9,7 @@ from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import is_left_off
 from dynamo_lint.contract import Contract
 from dynamo_lint.findings import Finding, Fix, Related, Span
+from dynamo_lint.models.releases import holds
 from dynamo_lint.program.files import in_tests, is_measured
 from dynamo_lint.program.refs import Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
@@ -34,6 +35,10 @@ class Context:
     contract: Contract = NO_CONTRACT
     own_contracts: tuple[tuple[str, Contract], ...] = ()
     """Those of files that state terms for themselves."""
+
+    def has(self, change: str) -> bool:
+        """Whether the torch has a change of models/releases.toml."""
+        return holds(change, self.torch_version)
 
     def contract_of(self, path: str) -> Contract:
         """The contract that holds in a file."""

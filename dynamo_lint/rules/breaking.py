@@ -26,6 +26,8 @@ class Wording:
     why: str
     """Why the graph ends there: goes on from what the line does; may be empty."""
     advice: str
+    why_again: str = ""
+    """The same where the line is compiled again and again."""
 
 
 def broken(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iterator[Finding]:
@@ -40,7 +42,8 @@ def broken(rule: Rule, tables: Tables, context: Context, wording: Wording) -> It
 
 
 def _claim(one: Break, tables: Tables, context: Context, wording: Wording) -> Claim:
-    reason = f", {wording.why}" if wording.why else ""
+    why = wording.why_again if one.effect == "storm" and wording.why_again else wording.why
+    reason = f", {why}" if why else ""
     return Claim(
         message=f"`{one.text}` in the compiled `{region(tables, one.hot)}` {one.row.does}{reason}",
         cost=_cost(one, context),

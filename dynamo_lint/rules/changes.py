@@ -168,14 +168,14 @@ def _of_growth(state: AttributeState, site: WriteSite, context: Context) -> Verd
     bound = 2 if kind == Kind.BOOL else write.value.bound
     if bound is None:
         bound = _limit(state, write)
+    if kind == Kind.INT and not specialises(state, context) and state.outside:
+        return Verdict(site, *of_dynamic_int(state), kind)
     if bound is not None:
         storm = bound > context.recompile_limit
         return Verdict(site, "storm" if storm else "per-value", None if storm else bound or None, kind)
     match kind:
         case Kind.INT if not specialises(state, context):
-            if not state.outside:  # absent, then a number, then any number
-                return Verdict(site, "per-value", 3, kind)
-            return Verdict(site, "once", 2, kind)
+            return Verdict(site, "per-value", 3, kind)  # absent, then a number, then any number
         case Kind.ENUM:
             return Verdict(site, "per-value", None, kind)
         case _:
@@ -185,11 +185,23 @@ def _of_growth(state: AttributeState, site: WriteSite, context: Context) -> Verd
 def specialises(state: AttributeState, context: Context) -> bool:
     """Whether Dynamo makes a constant of an int that it reads there, each time anew.
 
-    `is_int_specialization_case` (torch/_dynamo/utils.py): globals always, modules since torch 2.8.
+    `is_int_specialization_case` (torch/_dynamo/utils.py): globals always, modules in newer versions of torch.
     """
     if state.root == "global":
         return True
-    return not (state.argument or context.unspec_int) and context.torch_version >= (2, 8)
+    return not (state.argument or context.unspec_int) and context.has("int-attributes-are-constants")
+
+
+def of_dynamic_int(state: AttributeState) -> tuple[str, int | None]:
+    """Effect and number of versions of an int that Dynamo makes dynamic, by how it is used."""
+    uses = {read.use for read in state.reads}
+    if uses & {Use.ITERATED, Use.KEY}:
+        return "storm", None
+    if uses & {Use.CONTROL, Use.COMPARE, Use.INDEX}:
+        return "per-value", None
+    if not state.argument and any(len(site.write.place) > 2 for site in state.writes):
+        return "per-value", 3  # in a container or namespace 0 and 1 are versions of their own
+    return "once", 2
 
 
 def _limit(state: AttributeState, write: Write) -> int | None:
@@ -264,7 +276,7 @@ def _of_data(
     if kind == Kind.FLOAT:
         return _of_float(state, site)
     if kind == Kind.INT and not specialises(state, context):
-        return Verdict(site, "once", 2, kind)
+        return Verdict(site, *of_dynamic_int(state), kind)
     return Verdict(site, "per-value", None, kind)
 
 

@@ -29,7 +29,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per lookup."""
     for hot, state in tables.functions:
         for lookup in state.lookups:
-            effect = effect_of(tables, hot, lookup)
+            effect = effect_of(tables, context, hot, lookup)
             if effect is None:
                 continue
             claim = Claim(
@@ -45,12 +45,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             yield finding(rule, tables, context, hot, lookup.position, claim)
 
 
-def effect_of(tables: Tables, hot: CompiledFunction, lookup: Lookup) -> str | None:
+def effect_of(tables: Tables, context: Context, hot: CompiledFunction, lookup: Lookup) -> str | None:
     """The worst effect of where the name of a lookup may come from; None if it may have none."""
     if lookup.function == "__dict__" or lookup.name.constants is not None:
         return None
     origins = {*tables.origins.value(hot, lookup.name), *_passed(tables, hot, lookup.name.origins)}
-    effects = {effect for origin in origins if (effect := _effect(origin, hot.compiled)) is not None}
+    ends = hot.compiled if context.has("texts-of-numbers-are-given-up") else None
+    effects = {effect for origin in origins if (effect := _effect(origin, ends)) is not None}
     return max(effects, key=EFFECTS.index, default=None)
 
 
@@ -62,15 +63,16 @@ def _passed(tables: Tables, hot: CompiledFunction, origins: frozenset[Origin]) -
             yield Origin("argument", "int", origin.via)
 
 
-def _effect(origin: Origin, entry: bool) -> str | None:
+def _effect(origin: Origin, ends: bool | None) -> str | None:
     """The effect of a name of this origin; None where it is a constant to Dynamo, or nothing is known of it.
 
-    Formatting a dynamic int makes Dynamo give the frame up: in the compiled function itself everything is
-    then eager, in one that it calls only the call breaks the graph.
+    Formatting a dynamic int makes some versions of Dynamo give the frame up: in the compiled function itself
+    everything is then eager (`ends`), in one that it calls only the call breaks the graph. Others compile for
+    each number (None).
     """
     match origin:
-        case Origin("argument", "int", "text"):
-            return "eager" if entry else "break"
+        case Origin("argument", "int", "text") if ends is not None:
+            return "eager" if ends else "break"
         case Origin("item" | "host"):
             return "break"
         case Origin("shape", via="text" | "str"):

@@ -37,7 +37,7 @@ def _message(read: EnvironmentRead, where: str, context: Context) -> str:
     what = f"the environment variable {read.key}" if read.key else "the environment"
     if read.form == "all":
         return f"all of the environment is read in the compiled `{where}`, which may stand in any guard"
-    missed = ", but not on a missing one" if context.torch_version >= (2, 8) else ""
+    missed = ", but not on a missing one" if context.has("missing-variables-are-unguarded") else ""
     return f"{what} is read in the compiled `{where}`: Dynamo guards on a value that is set{missed}"
 
 

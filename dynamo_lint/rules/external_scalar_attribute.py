@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import Choice, Constant
 from dynamo_lint.program.refs import Position
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, subject
-from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS, specialises
+from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS, of_dynamic_int, specialises
 from dynamo_lint.rules.messages import bounded
 from dynamo_lint.state.model import SCALARS, AttributeState, Kind, Outside
 from dynamo_lint.state.provenance import Tables
@@ -80,7 +80,7 @@ def _rebinding(state: AttributeState, context: Context) -> _Rebinding | None:
             site, kind, "once" if uses <= FLOAT_MATH else "per-value", 2 if uses <= FLOAT_MATH else None
         )
     if kind == Kind.INT and not specialises(state, context):
-        return _Rebinding(site, kind, "once", 2)
+        return _Rebinding(site, kind, *of_dynamic_int(state))
     return _Rebinding(site, kind, "storm" if site.often == "each" else "per-value")
 
 

@@ -11,6 +11,7 @@ from dynamo_lint.state.provenance import Tables
 
 WORDING = Wording(
     why="and Dynamo has no number for it once it is dynamic",
+    why_again="and Dynamo makes a constant of it, and guards on it",
     advice="make the text in eager code and pass it, or what is found by it, in",
 )
 

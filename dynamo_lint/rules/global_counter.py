@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import is_rare, verdict
+from dynamo_lint.rules.class_attributes import on_class
 from dynamo_lint.rules.lazy_attribute import created
 from dynamo_lint.rules.messages import changing
+from dynamo_lint.rules.unused_numbers import unused
 from dynamo_lint.state.model import AttributeState, Kind, WriteSite
 from dynamo_lint.state.provenance import Tables
 
@@ -29,8 +31,10 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per global, at the write that changes it."""
     for state in tables.globals:
         found = _change(state, context)
-        if found is None:
+        if found is None or unused(tables, state, context):
             continue
+        if (effect := on_class(tables, state, context)) is not None:
+            found = replace(found, effect=effect, entries=None)
         name, where = spell(found.site.write.place), region(tables, found.site.hot)
         owner = "the enclosing function's" if state.root == "closure" else "global"
         claim = Claim(

@@ -29,12 +29,11 @@ def versions(tables: Tables, found: Consumed) -> int | None:
 
 def isolated(tables: Tables, context: Context, found: Consumed) -> bool:
     """Every instance is compiled for itself anyway (torch 2.13: `isolate_recompiles=True`)."""
-    if context.torch_version < (2, 13):
-        return False
     entries = [tables.regions.entries[index] for index in found.hot.entries]
-    return bool(entries) and all(
+    asked = bool(entries) and all(
         entry_keywords(tables.project, entry).get("isolate_recompiles") is True for entry in entries
     )
+    return asked and context.has("isolated-recompiles")
 
 
 def construction_site(difference: Difference) -> tuple[tuple[str, int], Related]:
@@ -69,9 +68,9 @@ def cost_of(tables: Tables, context: Context, found: Consumed) -> tuple[str, int
     if difference.sort == DifferenceKind.SCALAR and entries != 2:
         if kinds == {Kind.FLOAT} and found.uses <= FLOAT_MATH:
             return "once", 2
-        dynamic = context.unspec_int or context.torch_version < (2, 8)
-        if kinds == {Kind.INT} and dynamic and found.uses <= DYNAMIC_INT:
-            return "once", 2
+        if kinds == {Kind.INT} and found.uses <= DYNAMIC_INT:
+            constant = not context.unspec_int and context.has("int-attributes-are-constants")
+            return ("per-instance", entries) if constant else ("once", 2)
     return "per-instance", entries
 
 

@@ -8,7 +8,9 @@ from dataclasses import replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, spell, subject
 from dynamo_lint.rules.changes import Verdict, is_rare, latches, verdict
+from dynamo_lint.rules.class_attributes import on_class
 from dynamo_lint.rules.messages import changing
+from dynamo_lint.rules.unused_numbers import unused
 from dynamo_lint.state.model import AttributeState, Kind, Use
 from dynamo_lint.state.provenance import Tables
 
@@ -18,8 +20,10 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     latched = latches(tables.attributes)
     for state in (part for whole in tables.attributes for part in _by_file(tables, whole)):
         found = verdict(state, context, latched)
-        if found is None:
+        if found is None or unused(tables, state, context):
             continue
+        if (effect := on_class(tables, state, context)) is not None:
+            found = replace(found, effect=effect, entries=None)
         name, where = spell(found.site.write.place), region(tables, found.site.hot)
         claim = Claim(
             message=_message(name, where, found),

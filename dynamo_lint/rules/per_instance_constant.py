@@ -75,7 +75,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
 
 
 def _advice(found: Consumed, name: str, context: Context) -> str:
-    isolate = " or compile with `isolate_recompiles=True`" if context.torch_version >= (2, 13) else ""
+    isolate = " or compile with `isolate_recompiles=True`" if context.has("isolated-recompiles") else ""
     name = name.strip("`")
     if Use.INDEX in found.uses:
         return f"let the caller index with `{name}` and pass the element as an argument{isolate}"

@@ -139,8 +139,8 @@ def _own(tables: Tables, hot: CompiledFunction, by_target: Mapping[str, list[int
 def _counts(tables: Tables, context: Context, entry: Entry) -> bool:
     if entry.idiom == "assumed" and not entry.regional:
         return False  # every module is assumed to be compiled then, though hardly two of them are
-    isolated = context.torch_version >= (2, 13)
-    return not (isolated and entry_keywords(tables.project, entry).get("isolate_recompiles") is True)
+    isolated = entry_keywords(tables.project, entry).get("isolate_recompiles") is True
+    return not (isolated and context.has("isolated-recompiles"))
 
 
 def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
@@ -151,7 +151,7 @@ def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
     function = tables.project.function(shared.code)
     own = function.parameters[0].name if function.parameters else "self"
     count = len(shared.classes)
-    isolate = ", or compile with `isolate_recompiles=True`" if context.torch_version >= (2, 13) else ""
+    isolate = ", or compile with `isolate_recompiles=True`" if context.has("isolated-recompiles") else ""
     return Claim(
         message=f"`{function.qualname}` is the code that runs first in every call of {who}, and Dynamo, "
         f"which stores compiled versions per code object, guards on the class of `{own}`"

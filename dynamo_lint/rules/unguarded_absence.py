@@ -25,20 +25,32 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         for lookup in state.lookups:
             late = any(appears_late(tables, key, written) for key in lookup.keys)
             if lookup.function == "__dict__" and lookup.name.constants is not None and late:
-                yield _finding(rule, tables, context, hot, lookup.position, lookup.text, "attribute")
+                where, text = lookup.position, lookup.text
+                yield _finding(rule, tables, context, hot, where, text, "attribute", guarded=False)
     for hot in tables.regions.hot:
         for node, what in _caught(tables, hot, written):
-            yield _finding(rule, tables, context, hot, position(node), ast.unparse(node), what)
+            guarded = not context.has("missing-keys-are-unguarded") and what == "key"
+            yield _finding(rule, tables, context, hot, position(node), ast.unparse(node), what, guarded)
 
 
 def _finding(
-    rule: Rule, tables: Tables, context: Context, hot: CompiledFunction, where: Position, text: str, what: str
+    rule: Rule,
+    tables: Tables,
+    context: Context,
+    hot: CompiledFunction,
+    where: Position,
+    text: str,
+    what: str,
+    guarded: bool,
 ) -> Finding:
     claim = Claim(
         message=f"`{text}` in the compiled `{region(tables, hot)}` asks for {_article(what)} that is added "
-        "later, and Dynamo does not guard on its absence",
-        cost="compiled code keeps the first answer and never sees it",
-        effect="stale",
+        f"later, and Dynamo {'guards' if guarded else 'does not guard'} on its absence",
+        cost="one extra compile, when it is added"
+        if guarded
+        else "compiled code keeps the first answer and never sees it",
+        effect="once" if guarded else "stale",
+        entries=2 if guarded else None,
         subject=text,
         advice="give it a value in `__init__`, or read it with `getattr(..., None)`, which is guarded"
         if what == "attribute"

@@ -42,11 +42,11 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
 
 
 def unguarded(read: EnvironmentRead, known: tuple[Change, ...], context: Context) -> bool:
-    """Whether torch of this version misses a change: `os.getenv` from 2.9 on, absence from 2.8 on."""
+    """Whether this torch misses a change: of what `os.getenv` reads, or of what is absent at first."""
     if read.form == "getenv":
-        return context.torch_version >= (2, 9)
-    asks = read.form in {"get", "in"}
-    return asks and context.torch_version >= (2, 8) and appears_later(changes_of(read, known))
+        return context.has("getenv-is-unguarded")
+    asks = read.form in {"get", "in"} and appears_later(changes_of(read, known))
+    return asks and context.has("missing-variables-are-unguarded")
 
 
 UNGUARDED_ENVIRONMENT_READ = Rule("DYN301", "unguarded-environment-read", check)

@@ -440,3 +440,189 @@ def drive():
     torch.compile(model)  # expect: DYN501 eager
     for _ in range(12):
         yield model(X)
+
+
+# %% a counter behind a filter that drops the guards on torch's own modules alone
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return self.layer(x) * self.n
+
+
+def drive():
+    torch.manual_seed(0)
+    options = {"guard_filter_fn": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a global counter behind a filter that drops the guards on modules
+CALLS = 0
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        global CALLS
+        CALLS += 1  # expect: DYN106 storm
+        return x * CALLS
+
+
+def drive():
+    options = {"guard_filter_fn": torch.compiler.skip_guard_on_all_nn_modules_unsafe}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a global counter behind a filter that drops the guards on globals
+CALLS = 0
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        global CALLS
+        CALLS += 1  # expect: DYN303 stale
+        return x * CALLS
+
+
+def drive():
+    options = {"guard_filter_fn": torch.compiler.skip_guard_on_globals_unsafe}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter of a module behind a filter that drops the guards on globals
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    options = {"guard_filter_fn": torch.compiler.skip_guard_on_globals_unsafe}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a filter that keeps the guards on tensors
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN303 stale
+        return x * self.n
+
+
+def drive():
+    options = {"guard_filter_fn": torch.compiler.keep_tensor_guards_unsafe}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a filter of the project that drops all
+def nothing(entries):
+    return [False for _ in entries]
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN303 stale
+        return x * self.n
+
+
+def drive():
+    run = torch.compile(Model(), options={"guard_filter_fn": nothing})
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a lambda that drops the guards on globals
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    options = {"guard_filter_fn": lambda entries: [not entry.is_global for entry in entries]}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a lambda that keeps the guards on tensors
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN303 stale
+        return x * self.n
+
+
+def drive():
+    options = {"guard_filter_fn": lambda entries: [entry.guard_type == "TENSOR_MATCH" for entry in entries]}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: modules that never change behind filters that drop guards
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 2.0
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    kept = torch.compile(
+        Model(), options={"guard_filter_fn": torch.compiler.skip_guard_on_all_nn_modules_unsafe}
+    )
+    free = torch.compile(lambda x: x + 1, options={"guard_filter_fn": torch.compiler.skip_all_guards_unsafe})
+    for _ in range(12):
+        yield free(kept(X))
+
+
+# %% quiet: a flag that is set before the first call behind a filter that keeps the guards on tensors
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.double = False
+
+    def forward(self, x):
+        return x * 2 if self.double else x * 3
+
+
+def drive():
+    model = Model()
+    model.double = True
+    run = torch.compile(model, options={"guard_filter_fn": torch.compiler.keep_tensor_guards_unsafe})
+    for _ in range(12):
+        yield run(X)

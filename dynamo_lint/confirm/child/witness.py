@@ -287,6 +287,8 @@ def witness(backend: str = "aot_eager", limit: int | None = NO_LIMIT) -> Iterato
         stack.enter_context(
             _hearing(warned, logging.WARNING, lambda record: heard._hear_warning(record.getMessage()))
         )
+        # Before torch 2.10 a frame that is given up is traced only while somebody listens here.
+        stack.enter_context(_hearing(f"{warned}.__graph_breaks", logging.DEBUG, lambda record: None))
         _hook_guards(heard, stack)
         _hook_new_guards(heard, stack)
         _hook_lines(heard, stack)

@@ -1,0 +1,49 @@
+"""The changes that releases of torch made to the cost of a line, by name (releases.toml)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from dynamo_lint.toml import tomllib
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change, which holds from a release on."""
+
+    since: tuple[int, int]
+    until: tuple[int, int]
+    """The first release without it."""
+    rules: tuple[str, ...]
+    """Codes of those that say something else then."""
+    programs: tuple[str, ...]
+    """Programs of tests/truth that show it."""
+
+
+@cache
+def changes() -> Mapping[str, Change]:
+    """All changes by name."""
+    data = tomllib.loads((files("dynamo_lint.models") / "releases.toml").read_text("utf-8"))
+    return {
+        name: Change(
+            _version(row["since"]),
+            _version(row.get("until", "9.0")),
+            tuple(row["rules"]),
+            tuple(row["programs"]),
+        )
+        for name, row in data.items()
+    }
+
+
+def holds(change: str, torch_version: tuple[int, int]) -> bool:
+    """Whether a torch has a change."""
+    found = changes()[change]
+    return torch_version >= found.since and torch_version < found.until
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")
+    return int(major), int(minor)

@@ -1,0 +1,150 @@
+"""The linter is held to what every torch was measured to do (tests/truth/verdicts.json); none of them is needed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from dynamo_lint.models.releases import changes, holds
+from tests.rules.test_truth import CASES, DISAGREEMENTS
+from tests.truths import Claim, agreement, claims, hazards_of_pages
+from tests.verdicts import PROGRAMS, UNKNOWN, Version, bridged, load, spread, verdict_of, version
+
+LIMIT = 4
+"""The recompile limit that the programs were run with (bench/versions.py)."""
+AGREEMENT = {"2.6": 0.96, "2.7": 0.96}
+"""The least share of programs about which the linter is right, where that is not USUAL."""
+USUAL = 0.97
+MEASURED = 0.2
+"""The least share of programs that were run as they now stand, for each torch: those that differ between others
+come first, and what two others agree about is taken for true of those between them."""
+
+GUARDED_UNUSED = (2, 9)
+"""Before it Dynamo guards on every attribute that is read, also where nothing is done with the value."""
+SILENT = {
+    "arguments: a dict with a fixed key and others that change": (2, 8),
+    "graph_breaks: a module that intercepts every attribute": (2, 8),
+    "outside: a field of a frozen config that is not read": GUARDED_UNUSED,
+    "outside: a float read for nothing": GUARDED_UNUSED,
+    "outside: a string read for nothing": GUARDED_UNUSED,
+    "outside: an int read for nothing": GUARDED_UNUSED,
+}
+"""Storms of older versions about which nothing is said, and the first version without them."""
+
+TABLE = load(PROGRAMS)
+VERSIONS = list(TABLE["torch"])
+PROGRAMS_HELD = [*CASES, *hazards_of_pages()]
+
+
+class Asked(tuple[int, int]):
+    """A torch version that notes where the answer to a comparison with it changes."""
+
+    noted: ClassVar[set[Version]] = set()
+
+    def _note(self, other: Any, after: bool) -> None:
+        self.noted.update({(other[0], other[1] + 1)} if after else {tuple(other)})
+
+    def __lt__(self, other: Any) -> bool:
+        self._note(other, after=False)
+        return tuple.__lt__(self, other)
+
+    def __ge__(self, other: Any) -> bool:
+        self._note(other, after=False)
+        return tuple.__ge__(self, other)
+
+    def __le__(self, other: Any) -> bool:
+        self._note(other, after=True)
+        return tuple.__le__(self, other)
+
+    def __gt__(self, other: Any) -> bool:
+        self._note(other, after=True)
+        return tuple.__gt__(self, other)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, tuple) and not isinstance(other, Asked):
+            self._note(other, after=False)
+            self._note(other, after=True)
+        return tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+def claims_by_version(folder: Path, versions: Iterable[Version]) -> dict[Version, list[Claim]]:
+    """What is said of a program for each version; it is linted once for all between which nothing is told apart."""
+    found: dict[Version, list[Claim]] = {}
+    for one in versions:
+        if one in found:
+            continue
+        Asked.noted.clear()
+        said = claims(folder, LIMIT, Asked(one))
+        below = max((noted for noted in Asked.noted if noted <= one), default=(0, 0))
+        above = min((noted for noted in Asked.noted if noted > one), default=(9, 0))
+        found |= {other: said for other in versions if below <= other < above}
+    return found
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, tuple[str, str, list[Claim]]]]:
+    """Version to program to the comparison of what is said with what was measured, and both of them."""
+    told: dict[str, dict[str, tuple[str, str, list[Claim]]]] = {name: {} for name in VERSIONS}
+    for case in PROGRAMS_HELD:
+        measured = spread(TABLE["rows"].get(case.id, {}), VERSIONS, case.digest)
+        if set(measured.values()) == {UNKNOWN}:
+            continue
+        folder = tmp_path_factory.mktemp("program")
+        case.write(folder)
+        said = claims_by_version(folder, [version(name) for name in VERSIONS])
+        for name, words in bridged(measured).items():
+            if (verdict := verdict_of(words)) is not None:
+                claimed = said[version(name)]
+                told[name][case.id] = agreement(claimed, verdict, LIMIT), words, claimed
+    return told
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_what_is_said_for_a_torch_agrees_with_what_it_does(name: str, verdicts: Any) -> None:
+    counts = Counter(comparison for comparison, _, _ in verdicts[name].values())
+    wrong = [f"{case}: {row}" for case, row in verdicts[name].items() if row[0] != "agree"]
+    assert counts["agree"] >= AGREEMENT.get(name, USUAL) * counts.total(), "\n".join([str(counts), *wrong])
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_no_storm_and_no_stale_value_is_passed_over_in_silence(name: str, verdicts: Any) -> None:
+    silent = [
+        f"{case}: {words}"
+        for case, (comparison, words, _) in verdicts[name].items()
+        if comparison == "missed"
+        and ("storm" in words or "stale" in words)
+        and case not in DISAGREEMENTS
+        and not (case in SILENT and version(name) < SILENT[case])
+    ]
+    assert not silent, "\n".join(silent)
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_most_programs_were_run_as_they_now_stand(name: str) -> None:
+    run = [
+        case.id
+        for case in PROGRAMS_HELD
+        if spread(TABLE["rows"].get(case.id, {}), VERSIONS, case.digest)[name] != UNKNOWN
+    ]
+    assert len(run) >= MEASURED * len(PROGRAMS_HELD), "run `python bench/versions.py` (docs/maintainers.md)"
+
+
+@pytest.mark.parametrize("name", changes())
+def test_what_a_release_changed_is_seen_from_that_release_on(name: str) -> None:
+    change = changes()[name]
+    for program in change.programs:
+        row = TABLE["rows"][program]
+        told = [verdict for verdict in spread(row, VERSIONS, row["text"]).items() if verdict[1] != UNKNOWN]
+        before = [words for one, words in told if not holds(name, version(one))]
+        after = [words for one, words in told if holds(name, version(one))]
+        assert set(after).isdisjoint(before), (program, told)
+    assert change.programs
