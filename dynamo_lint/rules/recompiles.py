@@ -112,6 +112,8 @@ def _kind(value: object) -> str:
 
 def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     entries = len(cause.recompiles) + 1
+    if not context.has("int-attributes-are-constants") and _is_number_of_a_module(cause.last):
+        return "once", 2  # it becomes a symbol, as the integers of other objects do
     if cause.last.instance:
         return "per-instance", entries
     if entries > context.recompile_limit:
@@ -122,6 +124,13 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     if entries == 2 and not (cause.last.tested or chosen):
         return "once", 2
     return "per-value", entries if not cause.last.tested else None
+
+
+def _is_number_of_a_module(one: Recompile) -> bool:
+    """Whether an integer is reached through a module."""
+    source, value = one.guard.source, one.guard.expected
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and source.static and source.root != "global" and not one.instance
 
 
 def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:
@@ -299,7 +308,7 @@ def joined(
     return [*known, *found]
 
 
-_COSTED = frozenset({"DYN101", "DYN102", "DYN109"})
+_COSTED = frozenset({"DYN101", "DYN102", "DYN106", "DYN109"})
 _COUNTED = frozenset({"storm", "per-value", "once"})
 
 
@@ -307,7 +316,7 @@ def _with_cost(known: Finding, shown: Finding) -> Finding:
     many = known.effect != "once"
     if known.effect == shown.effect or (many and shown.effect != "once"):
         return known
-    if known.effect == "per-value" and known.code != "DYN102":
+    if known.effect == "per-value" and known.code not in {"DYN102", "DYN106"}:
         return known  # a flag or a text: a rule knows how many values it has
     severity = "note" if "note" in (known.severity, shown.severity) else shown.severity
     return replace(known, effect=shown.effect, entries=shown.entries, cost=shown.cost, severity=severity)
