@@ -205,6 +205,13 @@ class Calls(Library):
         self, target: object, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         """Run what a module or function does, uncompiled; parts of it may be compiled."""
+        if self.trace is not None and self.is_kept_out(target):
+            trace, self.trace = self.trace, None
+            trace.compiles = False  # Dynamo breaks the graph
+            try:
+                return self.run_eagerly(target, arguments, keywords, site)
+            finally:
+                self.trace = trace
         if not isinstance(target, Object):
             return self.invoke(target, arguments, keywords, site)
         for hook in target.hooks:
