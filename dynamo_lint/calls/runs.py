@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.program.files import imported, in_tests, is_kept, reached
+from dynamo_lint.program.files import in_tests, is_kept, reached
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.values.points_to import PointsTo
 
@@ -12,23 +12,10 @@ _MOST = 100
 
 
 def may_be_run_by(pts: PointsTo, path: str, ref: FunctionRef) -> bool:
-    """Whether a file may run a function; a file that is no program is for any that imports it."""
-    programs: tuple[str, ...] = pts.ask(("programs", path), lambda: _programs(pts, path), ())
-    if not programs:
+    """Whether a file may run a function; one that is no program is for any program that imports it."""
+    if not in_tests(path) and not pts.project.files[path].is_script:
         return True
-    return pts.ask(("run by", path, ref), lambda: any(_runs(pts, one, ref) for one in programs), True)
-
-
-def _programs(pts: PointsTo, path: str) -> tuple[str, ...]:
-    """The file itself where it is run by itself, and those that take something from it; () for a library."""
-    files = pts.project.files
-    if in_tests(path):
-        return (path,)
-    takers = [
-        one for one in files if one != path and not in_tests(one) and path in imported(pts.project, one)
-    ]
-    programs = (path, *takers)
-    return programs if all(files[one].is_script for one in programs) else ()
+    return pts.ask(("run by", path, ref), lambda: _runs(pts, path, ref), True)
 
 
 def _runs(pts: PointsTo, path: str, ref: FunctionRef) -> bool:

@@ -568,14 +568,17 @@ class Expressions(Tracing):
 
     def assigned(self, ref: ClassRef, name: str) -> object:
         """The value that was assigned to a class or a base of it, or stands in its body; else MISSING."""
-        self.file(ref.path)
         for part in self.project.mro(ref):
-            held = self.class_attributes.get(part)
-            if held is not None and name in held:
-                return held[name]
-            method = self.project.class_(part)
-            if any(one.name == name and isinstance(one.value, ir.Definition) for one in method.bindings):
+            known = self.class_attributes.get(part, {})
+            if name in known:
+                return known[name]
+            written = [one for one in self.project.class_(part).bindings if one.name == name]
+            if any(isinstance(one.value, ir.Definition) for one in written):
                 return MISSING
+            if written or name == "_fields":
+                self.file(part.path)
+                if name in (known := self.class_attributes.get(part, {})):
+                    return known[name]
         return MISSING
 
     def peek(self, owner: Object | ClassObject, name: str) -> object:
