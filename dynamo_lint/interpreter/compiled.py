@@ -128,6 +128,7 @@ class Compiled(Expressions):
         def resolve(source: Source) -> object:
             return self.resolve(source, function, names)
 
+        self.steps += sum(len(entry.guards) for entry in cache.entries) // 8  # each of them may be checked
         entry = cache.fitting(tensors, modes, resolve)
         failures = cache.failures(tensors, modes, resolve) if entry is None else []
         why = next((one for one in failures if isinstance(one, str)), None)
@@ -159,7 +160,7 @@ class Compiled(Expressions):
                 guards = tuple(trace.guards.values())
                 cache.add(tensors, modes, guards, trace.burned, static=static, dynamic=dynamic)
         if entry is not None:
-            for fact, (what, found, use) in trace.burned.items():
+            for fact, (what, found, use, _) in trace.burned.items():
                 if fact in entry.burned and entry.burned[fact][1] != found:
                     self.stale.append(Stale(what, use, site, self.unit_of(target), self.doubt > 0, call))
         return result.value if isinstance(result, Sourced) else result

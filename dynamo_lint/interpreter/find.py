@@ -14,7 +14,7 @@ from dynamo_lint.interpreter.model import PLAIN, ClassObject, Closure, Exhausted
 from dynamo_lint.interpreter.stage import Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
-from dynamo_lint.program.files import in_tests, is_for_tests
+from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
@@ -75,7 +75,9 @@ def _runs(tables: Tables) -> Iterator[Run]:
         met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
         calls = Counter(one.unit for one in stage.met)
         changes = tuple(stage.recompiles), tuple(stage.stale)
-        yield Run(met, *changes, _idle(stage), calls, _alike(stage), tried)
+        # A probe or a test shows what may happen, and not what does not.
+        idle, alike = (frozenset(), frozenset()) if is_rehearsal(root) else (_idle(stage), _alike(stage))
+        yield Run(met, *changes, idle, calls, alike, tried)
 
 
 def _idle(stage: Runner) -> frozenset[tuple[str, int]]:

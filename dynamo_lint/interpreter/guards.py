@@ -23,7 +23,7 @@ LENGTH = "[]"
 """The key under which a change of what a container holds is filed."""
 _Pattern = tuple[tuple[int | str | None, ...] | None, ...]
 """For each tensor the sizes that an entry expects: a number, the name of a symbol, None for one not known."""
-Burned = Mapping[tuple[int, str], tuple[str, object, Site]]
+Burned = Mapping[tuple[int, str], tuple[str, object, Site, object]]
 """By an object's identity and the name of an attribute: its full name, what was found, and where."""
 Resolve = Callable[[Source], object]
 """The value that a source leads to at the start of a call; MISSING if it leads nowhere."""
@@ -259,7 +259,7 @@ class Trace:
     written: dict[tuple[int, object], object] = field(default_factory=dict)
     """The values of places that the call has assigned."""
     symbols: dict[Source, bool] = field(default_factory=dict)
-    burned: dict[tuple[int, str], tuple[str, object, Site]] = field(default_factory=dict)
+    burned: dict[tuple[int, str], tuple[str, object, Site, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

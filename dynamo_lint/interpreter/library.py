@@ -58,7 +58,7 @@ _REFLECTION = frozenset(
     {"isinstance", "callable", "type", "hasattr", "vars", "id", "__setattr__", "setattr", "getattr"}
 )
 _NUMBERS = frozenset(
-    {"min", "max", "sum", "float", "int", "str", "bool", "abs", "any", "all", "round", "divmod", "pow"}
+    {"min", "max", "sum", "float", "int", "str", "bool", "abs", "any", "all", "round", "divmod"}
 )
 _SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
@@ -145,7 +145,7 @@ class Library(Compiled):
                 return self._of_list(receiver, name, arguments)
             case dict():
                 return self._of_dict(receiver, name, arguments, keywords)
-            case str() if name in {"format", "lower", "upper", "strip", "startswith", "endswith", "split"}:
+            case str() if name in {"lower", "upper", "strip", "startswith", "endswith", "split"}:
                 given = [self.use(one) for one in arguments]
                 return _of_text(receiver, name, given)
         return UNKNOWN
@@ -608,7 +608,7 @@ class Library(Compiled):
                 answers = [self.truth(one) for one in islice(self.each(first), _LONGEST)]
                 ends = name == "any"
                 return ends if ends in answers else UNKNOWN if None in answers else not ends
-            case "round" | "divmod" | "pow" if all(isinstance(one, int | float) for one in arguments):
+            case "round" | "divmod" if all(isinstance(one, int | float) for one in arguments):
                 return _of_builtin(name, arguments)
             case "int" | "float" | "str" | "bool" | "abs":
                 return _cast(name, first)
@@ -763,7 +763,30 @@ def _length(value: object) -> object:
     return len(items) if isinstance(items, list | tuple | dict | str | range) else UNKNOWN
 
 
+_OF_MATH = frozenset(
+    {
+        "sqrt",
+        "exp",
+        "log",
+        "log2",
+        "log10",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "floor",
+        "ceil",
+        "fabs",
+        "pow",
+        "isclose",
+    }
+)
+"""Functions of `math` that are quick whatever they are given."""
+
+
 def _of_math(name: str, values: list[object]) -> object:
+    if name not in _OF_MATH:
+        return UNKNOWN
     try:
         found = getattr(math, name)(*values)
     except (AttributeError, ArithmeticError, ValueError, TypeError):

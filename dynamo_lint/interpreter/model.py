@@ -194,14 +194,14 @@ class Object:
 
     def tree(self) -> list[Object]:
         """The object and all that it holds."""
-        found: list[Object] = []
+        found: dict[int, Object] = {}
         pending = [self]
         while pending:
             one = pending.pop()
-            if one not in found:
-                found.append(one)
+            if id(one) not in found:
+                found[id(one)] = one
                 pending += one.parts()
-        return found
+        return [*found.values()]
 
 
 @dataclass(slots=True, eq=False)

@@ -196,7 +196,7 @@ class Tracing(Stage):
         """Note what code is specialised for without a guard."""
         if self.trace is not None:
             kind = owner.kind if isinstance(owner.kind, str) else owner.kind.name
-            self.trace.burned.setdefault((id(owner), name), (f"{kind}.{name}", value, self.current))
+            self.trace.burned.setdefault((id(owner), name), (f"{kind}.{name}", value, self.current, owner))
 
     def use(self, value: object, symbolic: bool = False) -> object:
         """The plain value of what compiled code uses, guarded; with `symbolic`, a number may vary."""

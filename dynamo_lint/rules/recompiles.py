@@ -87,7 +87,7 @@ def _code(group: list[Recompile]) -> str:
         return "DYN109"
     if what == "presence" and source.steps[-1][0] == "own" and not hot:
         return "DYN102"
-    if what in {"length", "keys"}:
+    if what in {"length", "keys"} or (what == "presence" and source.steps[-1][0] == "item"):
         return "DYN105"
     if source.root == "closure" and not hot:
         return "DYN106" if last.fresh else "DYN102"
