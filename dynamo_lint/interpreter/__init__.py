@@ -1,1 +1,1 @@
-"""The order of what eager code does around compiled code: drivers, run over what is known of their values."""
+"""Programs with the compiled calls in them, interpreted over what is known and with Dynamo's guards."""

@@ -34,13 +34,6 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef
 _ITSELF = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
 )
-_LONGEST = 64
-"""Values of an iterable that are looked at."""
-_LARGEST = 2**31
-_TAKING_SOURCES = frozenset(
-    {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
-)
-"""Functions of Python that hand on what they are given."""
 _SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 

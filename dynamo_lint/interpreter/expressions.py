@@ -10,6 +10,7 @@ from itertools import islice
 
 from dynamo_lint.index import ir
 from dynamo_lint.interpreter.model import (
+    LONGEST,
     MISSING,
     PLAIN,
     UNKNOWN,
@@ -36,6 +37,7 @@ from dynamo_lint.interpreter.model import (
     Wrapper,
     is_key,
     is_known,
+    is_stand_in,
 )
 from dynamo_lint.interpreter.sizes import combined, indexed
 from dynamo_lint.interpreter.tracing import Tracing
@@ -47,7 +49,6 @@ ROUNDS = 16
 _UNSEEN = 3
 """Rounds of a loop over what is not known."""
 _LARGEST = 2**40
-_LONGEST = 512
 LATE = (129, 1025, 10_001, 100_001)
 """Rounds of a long loop that are looked at behind the first: a schedule may change something there."""
 SOME = 7
@@ -181,7 +182,7 @@ class Expressions(Tracing):
             self.use(self.value(one.value if isinstance(one, ast.FormattedValue) else one, frame))
             for one in node.values
         ]
-        known = all(isinstance(one, PLAIN) for one in parts) and len(parts) <= _LONGEST
+        known = all(isinstance(one, PLAIN) for one in parts) and len(parts) <= LONGEST
         return "".join(map(str, parts)) if known else UNKNOWN
 
     # --- computing --------------------------------------------------------------------------------------
@@ -201,13 +202,13 @@ class Expressions(Tracing):
             defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
             small = max(abs(left), abs(right)) < _LARGEST
             result = compute(left, right) if defined and small else UNKNOWN  # type: ignore[arg-type]
-            if isinstance(result, int | float) and (_is_stand_in(left) or _is_stand_in(right)):
+            if isinstance(result, int | float) and (is_stand_in(left) or is_stand_in(right)):
                 return Size(result) if isinstance(result, int) else Measured(result)
             return result
         if isinstance(op, ast.Mod) and isinstance(left, str):
             return f"{left}{right}" if is_known(right) else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
-            return (left + right)[:_LONGEST]
+            return (left + right)[:LONGEST]
         if isinstance(op, ast.Pow) and isinstance(left, float) and isinstance(right, int | float):
             return left**right if 0 < left < 64 and abs(right) < 64 else UNKNOWN
         if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
@@ -215,9 +216,9 @@ class Expressions(Tracing):
         if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int):
             return left**right if abs(left) < 64 and 0 <= right < 8 else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, list | tuple) and type(left) is type(right):
-            return (left + right)[:_LONGEST]  # type: ignore[operator]
+            return (left + right)[:LONGEST]  # type: ignore[operator]
         if isinstance(op, ast.Mult) and isinstance(left, list | tuple | str) and isinstance(right, int):
-            return left * right if 0 <= right * len(left) <= _LONGEST else UNKNOWN
+            return left * right if 0 <= right * len(left) <= LONGEST else UNKNOWN
         return UNKNOWN
 
     def number(self, value: object) -> object:
@@ -320,7 +321,7 @@ class Expressions(Tracing):
             return answer if isinstance(answer, bool) else None
         if isinstance(value, list | dict):
             self.length(value)
-        if _is_stand_in(value):
+        if is_stand_in(value):
             return None
         if isinstance(value, (*PLAIN, list, tuple, dict)):
             return bool(value)
@@ -421,7 +422,7 @@ class Expressions(Tracing):
         """The values that a loop runs over: of an iterator only some, if compiled code is called for each."""
         whole = isinstance(value, list | tuple | dict | str | Object)
         met = len(self.met)
-        for number, one in enumerate(islice(self.each(value), _LONGEST)):
+        for number, one in enumerate(islice(self.each(value), LONGEST)):
             if not whole and number >= ROUNDS and len(self.met) > met:
                 if isinstance(value, range):
                     yield from (value[place] for place in LATE if ROUNDS < place < len(value))
@@ -650,11 +651,6 @@ class Expressions(Tracing):
             self.burn(owner, name, found.where if isinstance(found, Closure) else found)
 
 
-def _is_stand_in(value: object) -> bool:
-    """Whether a number stands for one that is not known."""
-    return isinstance(value, Measured | Size)
-
-
 def _of_torch(*values: object) -> bool:
     """Whether names outside of the project stand for things of torch: of others the values are not known."""
     return all(one.dotted.startswith("torch.") for one in values if isinstance(one, External))
@@ -686,7 +682,7 @@ def _compared(op: ast.cmpop, left: object, right: object) -> object:
         right = [*right]
     if isinstance(left, Measured) and isinstance(op, ast.Eq | ast.NotEq) and isinstance(right, int | float):
         return (left == right) is isinstance(op, ast.Eq)
-    if not is_known(left) or not is_known(right) or _is_stand_in(left) or _is_stand_in(right):
+    if not is_known(left) or not is_known(right) or is_stand_in(left) or is_stand_in(right):
         return UNKNOWN
     try:
         return bool(_COMPARISONS[type(op)](left, right))

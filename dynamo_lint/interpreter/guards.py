@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.interpreter.model import (
     MISSING,
+    UNKNOWN,
     CompileCall,
     Elements,
     Object,
@@ -84,16 +85,13 @@ def presence_of(value: object) -> object:
 def gradient_of(value: object) -> object:
     """Whether a tensor requires a gradient."""
     if isinstance(value, Tensor):
-        return UNKNOWN_GRADIENT if value.grad is None else value.grad
+        return UNKNOWN if value.grad is None else value.grad
     return guarded_part(value)
 
 
 def size_of(value: object) -> object:
     """Whether there is a number: any size will do."""
     return value is not MISSING
-
-
-UNKNOWN_GRADIENT = Unknown()
 
 
 @dataclass(frozen=True, slots=True)

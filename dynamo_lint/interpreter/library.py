@@ -13,6 +13,7 @@ from dynamo_lint.interpreter.compiled import Compiled
 from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.model import (
+    LONGEST,
     MISSING,
     UNKNOWN,
     Catcher,
@@ -38,6 +39,7 @@ from dynamo_lint.interpreter.model import (
     Wrapper,
     is_key,
     is_known,
+    is_stand_in,
 )
 from dynamo_lint.interpreter.sizes import made
 from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
@@ -47,8 +49,6 @@ from dynamo_lint.program.refs import ClassRef
 _ITSELF = frozenset(
     {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
 )
-_LONGEST = 64
-"""Values of an iterable that are looked at."""
 _LARGEST = 2**31
 _TAKING_SOURCES = frozenset(
     {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
@@ -234,7 +234,7 @@ class Library(Compiled):
                 self.trace.compiles = False  # Dynamo breaks the graph
             if name == "tolist":
                 count = tensor.shape[0] if tensor.shape is not None and len(tensor.shape) == 1 else None
-                return UNKNOWN if count is None else [self.measured() for _ in range(min(count, _LONGEST))]
+                return UNKNOWN if count is None else [self.measured() for _ in range(min(count, LONGEST))]
             return self.measured()
         result = sizes.method(tensor, name, given)
         if name == "size" and result is UNKNOWN and given:
@@ -419,7 +419,7 @@ class Library(Compiled):
 
     def _grouped(self, optimizer: Object, parameters: object, options: dict[str, object]) -> None:
         """Give an optimizer its groups of parameters."""
-        given = [*islice(self.each(parameters), _LONGEST)]
+        given = [*islice(self.each(parameters), LONGEST)]
         groups = [one for one in given if isinstance(one, dict)] or [{"params": given}]
         optimizer.attributes |= {
             "param_groups": [options | group for group in groups],
@@ -500,9 +500,9 @@ class Library(Compiled):
             case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
                 return self._iterator(name, arguments, keywords, site)
             case "builtins", "set" | "frozenset":
-                return self.elements_of(islice(self.each(first), _LONGEST) if arguments else [])
+                return self.elements_of(islice(self.each(first), LONGEST) if arguments else [])
             case "builtins", "list" | "tuple" | "sorted" | "reversed":
-                return _ordered(name, [*islice(self.each(first), _LONGEST)] if arguments else [])
+                return _ordered(name, [*islice(self.each(first), LONGEST)] if arguments else [])
             case "builtins", "len":
                 self.length(first)
                 return _length(first)
@@ -534,7 +534,7 @@ class Library(Compiled):
             case "collections", "OrderedDict" if not arguments:
                 return dict(keywords)
             case "collections", "deque":
-                return [*islice(self.each(first), _LONGEST)] if arguments and not keywords else UNKNOWN
+                return [*islice(self.each(first), LONGEST)] if arguments and not keywords else UNKNOWN
             case "builtins", "dict":
                 return (
                     dict(keywords)
@@ -548,7 +548,7 @@ class Library(Compiled):
             case "functools", "wraps" | "lru_cache" | "cache" | "singledispatch":
                 return first if name == "cache" and isinstance(first, Closure) else UNKNOWN
             case "functools", "reduce" if len(arguments) > 1:
-                values = [*islice(self.each(arguments[1]), _LONGEST)]
+                values = [*islice(self.each(arguments[1]), LONGEST)]
                 result = arguments[2] if len(arguments) > 2 else values.pop(0) if values else UNKNOWN
                 for one in values:
                     result = self.invoke(first, [result, one], {}, site)
@@ -600,12 +600,12 @@ class Library(Compiled):
         first = arguments[0] if arguments else UNKNOWN
         match name:
             case "min" | "max" | "sum":
-                values = arguments if len(arguments) > 1 else [*islice(self.each(first), _LONGEST)]
+                values = arguments if len(arguments) > 1 else [*islice(self.each(first), LONGEST)]
                 return _reduced(name, values)
             case "float" | "int" if isinstance(first, Tensor):
                 return self.measured()
             case "any" | "all":
-                answers = [self.truth(one) for one in islice(self.each(first), _LONGEST)]
+                answers = [self.truth(one) for one in islice(self.each(first), LONGEST)]
                 ends = name == "any"
                 return ends if ends in answers else UNKNOWN if None in answers else not ends
             case "round" | "divmod" if all(isinstance(one, int | float) for one in arguments):
@@ -702,7 +702,7 @@ class Library(Compiled):
             case "chain":
                 return chain(*(self.each(one) for one in arguments))
             case "cycle":
-                return cycle([*islice(self.each(first), _LONGEST)])
+                return cycle([*islice(self.each(first), LONGEST)])
             case "repeat":
                 return repeat(first, second) if isinstance(second, int) else repeat(first)
             case "islice" if len(arguments) == 2 and isinstance(second, int):
@@ -817,7 +817,7 @@ def _reduced(name: str, values: list[object]) -> object:
     if not numbers or len(numbers) != len(values):
         return UNKNOWN
     found = sum(numbers) if name == "sum" else min(numbers) if name == "min" else max(numbers)
-    if any(isinstance(one, Measured | Size) for one in numbers):
+    if any(map(is_stand_in, numbers)):
         return Size(found) if isinstance(found, int) else Measured(found)
     return found
 

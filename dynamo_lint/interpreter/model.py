@@ -373,17 +373,22 @@ def guarded_part(value: object) -> object:
     return ("type", type(value).__name__)
 
 
-_LONGEST = 512
+LONGEST = 512
 """Elements of a container that are looked at."""
 
 
 def is_known(value: object) -> bool:
     """Whether a value is a number, a text, None, or a container of such."""
     if isinstance(value, list | tuple):
-        return len(value) <= _LONGEST and all(map(is_known, value))
+        return len(value) <= LONGEST and all(map(is_known, value))
     return isinstance(value, PLAIN)
 
 
 def is_key(value: object) -> bool:
     """Whether a value is a number, a text, None, or a tuple of such: it can be looked up."""
     return isinstance(value, PLAIN) or (isinstance(value, tuple) and all(map(is_key, value)))
+
+
+def is_stand_in(value: object) -> bool:
+    """Whether a number stands for one that is not known."""
+    return isinstance(value, Measured | Size)
