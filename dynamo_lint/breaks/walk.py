@@ -10,7 +10,9 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 
 from dynamo_lint.breaks.interpreter import (
     ALWAYS,
@@ -50,6 +52,7 @@ from dynamo_lint.index.conditions import truth_when_compiling
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.models import tensor_results as results
 from dynamo_lint.models.graph_breaks import Row
+from dynamo_lint.program.forward import FUNCTION, RAISE, Forward
 from dynamo_lint.program.refs import DISABLERS, ClassRef, ExternalSymbol, FunctionRef, Node, Position
 from dynamo_lint.regions.model import Call
 from dynamo_lint.values.model import Context, Instance
@@ -57,8 +60,8 @@ from dynamo_lint.values.points_to import evaluate
 
 _LONGEST = 60
 """Characters of an expression that are shown."""
-_FUNCTION, _LOOP, _RAISE = "function", "loop", "raise"
-"""The ways to leave a block."""
+_MAYBE = Path(False, True)
+"""How surely a loop has a first round whose number of rounds is not known."""
 _MADE = {
     "logging.getLogger": "logging.Logger",
     "ctypes.cdll.LoadLibrary": "ctypes.CDLL",
@@ -103,10 +106,11 @@ def run(interpreter: Interpreter, reading: Reading, body: Sequence[ast.stmt]) ->
     reading.names = walk.names
 
 
-class _Walk:
-    """The state of one walk."""
+class _Walk(Forward[dict[str, Value], Truth]):
+    """One walk, whose state are the values of the names."""
 
     def __init__(self, interpreter: Interpreter, reading: Reading, body: Sequence[ast.stmt]) -> None:
+        super().__init__()
         self.interpreter, self.reading = interpreter, reading
         self.project, self.table = interpreter.project, interpreter.table
         self.off = interpreter.off.get(reading.node, frozenset())
@@ -152,63 +156,108 @@ class _Walk:
 
     # --- statements ---------------------------------------------------------------------------------------
 
-    def block(self, statements: Iterable[ast.stmt]) -> frozenset[str] | None:
-        """Run statements; what they may leave, or None if control never gets behind them."""
-        leaves: frozenset[str] = frozenset()
-        outer = self.path
-        for statement in statements:
-            found = self._statement(statement)
-            if found is None:
-                self.path = outer
-                return leaves or None
-            if found - leaves:
-                leaves |= found
-                if not found <= {_RAISE}:  # a call that raises is no call that goes on
-                    self.path = self.path.after(RARELY)
-        self.path = outer
-        return leaves
+    def fork(self) -> dict[str, Value]:
+        """Return a copy of the names."""
+        return dict(self.names)
 
-    def _statement(self, node: ast.stmt) -> frozenset[str] | None:
+    def restore(self, state: dict[str, Value]) -> None:
+        """Go on with other names."""
+        self.names = state
+
+    def join(self, test: Truth, ways: Sequence[dict[str, Value]]) -> dict[str, Value]:
+        """Return the names where ways meet, each of which is taken in some calls if the test tells so."""
+        return reduce(lambda one, other: merged(one, other, test == BOTH), ways)
+
+    def decided(self, test: Truth) -> bool | None:
+        """Return how a test comes out in every call; None if that is not known, or differs."""
+        return True in test if test is not None and len(test) == 1 else None
+
+    @contextmanager
+    def supposing(self, test: Truth, outcome: bool) -> Iterator[None]:
+        """Run what is inside as surely as its test comes out so."""
+        path = self.path
+        self.path = path.after(Path(True, False) if test == BOTH else RARELY)
+        yield
+        self.path = path
+
+    def block(self, body: Iterable[ast.stmt]) -> None:
+        """Run statements until control leaves."""
+        path = self.path
+        super().block(body)
+        self.path = path
+
+    def statement(self, node: ast.stmt) -> None:
+        """Run one statement; where control may have left, what comes behind it no longer certainly runs."""
         if not self.held:
             self.settled = self.operations
-        nothing: frozenset[str] = frozenset()
+        exits, self.exits = self.exits, frozenset()
+        super().statement(node)
+        if not self.exits <= {RAISE}:  # a call that raises is no call that goes on
+            self.path = self.path.after(RARELY)
+        self.exits |= exits
+
+    def returns(self, value: ast.expr | None) -> None:
+        """Keep what is returned."""
+        self.returned.append(self.value(value))
+        for call in self._escaping(self.returned[-1]):
+            self.note("gradient", call)
+
+    def rounds(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[None]:
+        """Run a loop's first round: what breaks in it breaks."""
+        path = self._head(node)
+        if path is None:
+            return
+        before = self.path, self.held, self.looping
+        self.path, self.held, self.looping = self.path.after(path), True, True
+        yield
+        self.path, self.held, self.looping = before
+
+    def _head(self, node: ast.For | ast.AsyncFor | ast.While) -> Path | None:
+        """Run the head of a loop, and return how surely it has a first round; None if it has none."""
+        if isinstance(node, ast.While):
+            certain = isinstance(node.test, ast.Constant)
+            return None if self.test(node.test) == frozenset({False}) else ALWAYS if certain else _MAYBE
+        over = self.value(node.iter)
+        if over.kind in {"list", "tuple"} and over.items == ():
+            return None
+        self._bind(node.target, element(over))
+        return ALWAYS if repeats(over) else _MAYBE
+
+    @contextmanager
+    def entering(self, items: list[ast.withitem]) -> Iterator[None]:
+        """Enter context managers."""
+        held = self.held
+        for item in items:
+            self.held = self._enter(item) or self.held
+        yield
+        self.held = held
+
+    @contextmanager
+    def trying(self, node: ast.Try) -> Iterator[None]:
+        """Run the body of a `try`, in which Dynamo cannot go on after a break."""
+        held, self.held = self.held, True
+        if any(h.type is None or _mentions(h.type, _FAILURES) for h in node.handlers):
+            self._import(node.body)
+        yield
+        self.held = held
+
+    def handle(self, handlers: list[ast.ExceptHandler], before: dict[str, Value]) -> None:
+        """Take what a handler binds for unknown: it may have run, and control may go on behind it."""
+        for handler in handlers:
+            for name in _bound(handler.body):
+                self.names[name] = join_unknown(self.names.get(name))
+        if self.ended and handlers:
+            self.ended, self.exits = False, self.exits | {FUNCTION}
+
+    def plain(self, node: ast.stmt) -> None:
+        """Run a statement that holds no block."""
         match node:
-            case ast.If(test, body, orelse):
-                return self._branches(self.test(test), body, orelse)
-            case ast.For(target, iterable, body, orelse) | ast.AsyncFor(target, iterable, body, orelse):
-                leaves = self._for(target, self.value(iterable), body)
-                return leaves | (self.block(orelse) or nothing)
-            case ast.While(test, body, _):
-                if self.test(test) == frozenset({False}):
-                    return nothing
-                return self._round(body, ALWAYS if isinstance(test, ast.Constant) else Path(False, True))
-            case ast.With(items, body) | ast.AsyncWith(items, body):
-                held = self.held
-                for item in items:
-                    self.held = self._enter(item) or self.held
-                within = self.block(body)
-                self.held = held
-                return within
-            case ast.Try():
-                return self._try(node)
-            case _ if type(node).__name__ == "TryStar":  # from Python 3.11 on
-                return frozenset({_FUNCTION})
-            case ast.Return(value):
-                self.returned.append(self.value(value))
-                for call in self._escaping(self.returned[-1]):
-                    self.note("gradient", call)
-                return None
             case ast.Expr(value):
                 self.unused = value
                 self.value(value)
                 self.unused = None
-            case ast.Raise() | ast.Continue() | ast.Break():
-                return None
-            case ast.Match(subject, cases):
-                self._match(self.value(subject), subject, cases)
             case _:
                 self._define(node)
-        return nothing
 
     def _define(self, node: ast.stmt) -> None:
         """Run a statement that leaves nothing and nests nothing."""
@@ -250,58 +299,6 @@ class _Walk:
             for item in value.items or ():
                 yield from self._escaping(item)
 
-    def _branches(self, known: Truth, body: list[ast.stmt], orelse: list[ast.stmt]) -> frozenset[str] | None:
-        if known is not None and len(known) == 1:
-            return self.block(body if True in known else orelse)
-        path = self.path
-        self.path = path.after(Path(True, False) if known == BOTH else RARELY)
-        before = dict(self.names)
-        leaves = self.block(body)
-        after = self.names
-        self.names = before
-        others = self.block(orelse)
-        raised = _exit(body) if leaves is None else frozenset[str]()
-        raised |= _exit(orelse) if others is None else frozenset[str]()
-        self.path = path
-        if leaves is None and others is None:
-            return None
-        if leaves is not None:
-            self.names = after if others is None else merged(after, self.names, known == BOTH)
-        return (leaves or frozenset()) | (others or frozenset()) | raised
-
-    def _for(self, target: ast.expr, over: Value, body: list[ast.stmt]) -> frozenset[str]:
-        if over.kind in {"list", "tuple"} and over.items == ():
-            return frozenset()
-        self._bind(target, element(over))
-        return self._round(body, ALWAYS if repeats(over) else Path(False, True))
-
-    def _round(self, body: list[ast.stmt], path: Path) -> frozenset[str]:
-        """Run the body of a loop, what breaks in its first round breaks; and say what it may leave."""
-        outer, held, before, looping = self.path, self.held, dict(self.names), self.looping
-        self.path, self.held, self.looping = outer.after(path), True, True
-        leaves = self.block(body)
-        self.path, self.held, self.looping = outer, held, looping
-        self.names = merged(before, self.names)
-        return (_exit(body) if leaves is None else leaves) - {_LOOP}
-
-    def _try(self, node: ast.Try) -> frozenset[str] | None:
-        held = self.held
-        self.held = True
-        if any(h.type is None or _mentions(h.type, _FAILURES) for h in node.handlers):
-            self._import(node.body)
-        leaves = self.block(node.body)
-        self.held = held
-        if leaves is not None and node.orelse:
-            leaves = self.block(node.orelse)
-        # A handler may run, and what it binds is not known then.
-        for handler in node.handlers:
-            for name in _bound(handler.body):
-                self.names[name] = join_unknown(self.names.get(name))
-        if node.finalbody and leaves is not None:
-            self.block(node.finalbody)
-        # A handler may go on behind the statement though its body leaves.
-        return frozenset({_FUNCTION}) if leaves is None and node.handlers else leaves
-
     def _import(self, body: list[ast.stmt]) -> None:
         for statement in body:
             names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
@@ -336,18 +333,6 @@ class _Walk:
         value = self.value(test)
         if value.kind == "tensor" and message is not None and not isinstance(message, ast.Constant):
             self.note("branch", test)
-
-    def _match(self, subject: Value, node: ast.expr, cases: list[ast.match_case]) -> None:
-        if subject.kind == "tensor":
-            self.note("branch", node)
-        path, before = self.path, dict(self.names)
-        for case in cases:
-            self.path, self.names = path.after(RARELY), dict(before)
-            self.block(case.body)
-        self.path = path
-        for case in cases:
-            for name in _bound(case.body):
-                self.names[name] = UNKNOWN
 
     # --- binding ------------------------------------------------------------------------------------------
 
@@ -1211,15 +1196,6 @@ def _loaded(target: ast.expr) -> ast.expr:
         case ast.Subscript(value, index):
             return ast.copy_location(ast.Subscript(value, index, ast.Load()), target)
     return target
-
-
-_EXITS: dict[type[ast.stmt], str] = {ast.Raise: _RAISE, ast.Continue: _LOOP, ast.Break: _LOOP}
-"""How a statement leaves the block that it ends, where that is not the function."""
-
-
-def _exit(body: list[ast.stmt]) -> frozenset[str]:
-    """How control leaves a block that never gets to its end."""
-    return frozenset({_EXITS.get(type(body[-1]), _FUNCTION)}) if body else frozenset()
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[str]:
