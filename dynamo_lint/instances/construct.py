@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from dynamo_lint.instances.terms import (
     looked_up,
     without,
 )
+from dynamo_lint.program.forward import Forward
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
@@ -43,7 +45,6 @@ class Frame:
     """The returned terms, each with the tests that lead there; the first one that holds counts."""
     tests: tuple[Term, ...] = ()
     """The tests around the statement that runs."""
-    ended: bool = False
     loops: list[Term] = field(default_factory=list)
     """The iterables of the enclosing loops of unknown length: they say how long a container gets."""
 
@@ -104,7 +105,6 @@ class Construction:
     """Where an attribute of a class gets its value, and whether that is something else than None."""
     places: dict[ast.expr, tuple[str, Position]] = field(default_factory=dict)
     """Where the targets of assignments stand."""
-    mentioned: dict[ast.If, frozenset[str]] = field(default_factory=dict)
     sampling: int = 0
     """How many loops of unknown length are being run."""
     runs: int = 0
@@ -189,7 +189,7 @@ class Construction:
         if body is None or len(self.active) >= _MAX_DEPTH or self.active.count(frame.function) > 1:
             return
         self.active.append(frame.function)
-        self.block(self._making(body, frame) if self.wanted and alone else body, frame)
+        _Walk(self, frame).block(self._making(body, frame) if self.wanted and alone else body)
         self.active.pop()
 
     def _making(self, body: list[ast.stmt], frame: Frame) -> list[ast.stmt]:
@@ -259,145 +259,6 @@ class Construction:
             self.enter(init, ref, dict(bound), None)
         return self.terms.make("new", ref, tuple(bound.values()), tuple(bound), line)
 
-    # --- statements -------------------------------------------------------------------------------------
-
-    def block(self, body: list[ast.stmt], frame: Frame) -> None:
-        """Run statements until one leaves."""
-        for statement in body:
-            if frame.ended:
-                return
-            self._statement(statement, frame)
-
-    def _statement(self, node: ast.stmt, frame: Frame) -> None:
-        match node:
-            case ast.Assign():
-                self._assignment(node, frame)
-            case ast.Expr(value=value):
-                evaluate(self, value, frame)
-            case ast.If():
-                self._if(node, frame)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.assign(target, evaluate(self, value, frame), frame)
-            case ast.AugAssign(target=target, op=op, value=value):
-                old = evaluate(self, target, frame)
-                new = self.terms.operation(OPERATORS[op.__class__], old, evaluate(self, value, frame))
-                self.assign(target, new, frame)
-            case ast.Return(value=value):
-                result = evaluate(self, value, frame) if value else self.terms.const(None)
-                frame.returned.append((frame.tests, result))
-                frame.ended = True
-            case ast.Raise() | ast.Continue() | ast.Break():
-                frame.ended = True
-            case ast.For(target=target, iter=iterable, body=body):
-                self._for(target, evaluate(self, iterable, frame), body, frame)
-            case ast.While(body=body):
-                self._sampled(lambda: self.block(body, frame))
-                frame.ended = False
-            case ast.With(body=body):
-                for item in node.items:
-                    evaluate(self, item.context_expr, frame)
-                self.block(body, frame)
-            case ast.Try(body=body, orelse=orelse, finalbody=final):
-                self.block([*body, *orelse, *final], frame)
-            case ast.FunctionDef(name=name):
-                self._nested(name, node.lineno, frame)
-            case _:
-                pass
-
-    def _assignment(self, node: ast.Assign, frame: Frame) -> None:
-        kept = isinstance(node.targets[0], ast.Attribute)
-        before = {ref: len(made) for ref, made in self.made.items()} if kept else {}
-        result = evaluate(self, node.value, frame)
-        for target in node.targets:
-            self.assign(target, result, frame)
-        if before:
-            self._set_apart(result, before)
-
-    def _set_apart(self, value: Term, before: Mapping[ClassRef, int]) -> None:
-        """`self.mixer = Block(…)`: what was made just now is no element of a list."""
-        for ref in {leaf.leaf for leaf in leaves(value) if leaf.kind == "new"} & self.made.keys():
-            made = self.made[ref]  # type: ignore[index]
-            made[before[ref] :] = [replace(one, alone=True) for one in made[before[ref] :]]  # type: ignore[index]
-
-    def _nested(self, name: str, line: int, frame: Frame) -> None:
-        functions = self.project.files[frame.function.path].functions
-        for key, function in functions.items():
-            if function.line == line and function.qualname.endswith(name):
-                frame.names[name] = frame.closure(self, FunctionRef(frame.function.path, key))
-
-    def _sampled(self, run: object) -> None:
-        self.sampling += 1
-        run()  # type: ignore[operator]
-        self.sampling -= 1
-
-    def _for(self, target: ast.expr, iterable: Term, body: list[ast.stmt], frame: Frame) -> None:
-        items, sampled = elements(self.terms, iterable, self.sampling)
-        self.sampling += sampled
-        frame.loops += [iterable] * sampled
-        tests = frame.tests
-        frame.tests = (*tests, self.terms.make("symbol", f"a turn in {frame.function.id}"))
-        for item in items:
-            self.assign(target, item, frame)
-            self.block(body, frame)
-            # `continue` and `break` end one round; what they skip is skipped for this element only.
-            frame.ended = bool(frame.returned) and frame.ended
-        self.sampling -= sampled
-        del frame.loops[len(frame.loops) - sampled :]
-        frame.tests = tests
-
-    def _if(self, node: ast.If, frame: Frame) -> None:
-        test = evaluate(self, node.test, frame)
-        if test.kind == "const":
-            self.block(node.body if test.leaf else node.orelse, frame)
-            return
-        # The dictionary of attributes is shared with the caller that has the same `self`.
-        names, own, tests = dict(frame.names), frame.attributes, frame.tests
-        attributes = dict(own)
-        frame.tests = (*tests, test)
-        self.block(node.body, frame)
-        ended, frame.ended = frame.ended, False
-        then = frame.names, dict(own)
-        frame.tests = (*tests, self.terms.operation("not", test))
-        frame.names = names
-        own.clear()
-        own.update(attributes)
-        self.block(node.orelse, frame)
-        frame.tests = tests
-        other = frame.names, dict(own)
-        if ended or frame.ended:
-            kept = other if ended else then
-            frame.ended = ended and frame.ended
-        else:
-            bound = self._merged(test, then[0], other[0], self._mentioned(node))
-            kept = bound, self._merged(test, then[1], other[1], (*then[1], *other[1]))
-        frame.names = kept[0]
-        own.clear()
-        own.update(kept[1])
-
-    def _merged(
-        self, test: Term, then: dict[str, Term], other: dict[str, Term], changed: Iterable[str]
-    ) -> dict[str, Term]:
-        """The merged values after either branch; only the `changed` names can differ."""
-        if then == other:
-            return then
-        absent = self.terms.make("absent")
-        found = dict(then)
-        for name in changed:
-            one, two = then.get(name, absent), other.get(name, absent)
-            if one is not two:
-                found[name] = merged(self.terms, test, one, two)
-        return found
-
-    def _mentioned(self, node: ast.If) -> frozenset[str]:
-        """The names that a branch may bind."""
-        if node not in self.mentioned:
-            self.mentioned[node] = frozenset(
-                inner.id if isinstance(inner, ast.Name) else inner.name
-                for inner in ast.walk(node)
-                if isinstance(inner, ast.Name | ast.FunctionDef)
-            )
-        return self.mentioned[node]
-
     def note(self, node: ast.expr, attribute: str, value: Term, frame: Frame) -> None:
         """Remember where an attribute of `self` is given."""
         if frame.receiver is None:
@@ -431,6 +292,139 @@ class Construction:
                     self.assign(element, self.terms.item(value, self.terms.const(number)), frame)
             case _:
                 pass
+
+
+_Attributes = tuple[dict[str, Term], dict[str, Term]]
+
+
+class _Walk(Forward[_Attributes, Term]):
+    """One run of a function, whose state are its names and the attributes of its object."""
+
+    def __init__(self, run: Construction, frame: Frame) -> None:
+        super().__init__()
+        self.run, self.frame = run, frame
+
+    def fork(self) -> _Attributes:
+        """Return copies of the names and attributes."""
+        return dict(self.frame.names), dict(self.frame.attributes)
+
+    def restore(self, state: _Attributes) -> None:
+        """Go on with other names and, in the dictionary that callers share, with other attributes."""
+        self.frame.names, attributes = state
+        self.frame.attributes.clear()
+        self.frame.attributes.update(attributes)
+
+    def join(self, test: Term | None, ways: Sequence[_Attributes]) -> _Attributes:
+        """Return the names and attributes as choices by a test; by an unknown one if there is none."""
+        first, *others = ways
+        for number, other in enumerate(others):
+            chosen = self._unknown(f"way {number}") if test is None else test
+            first = self._merged(chosen, first[0], other[0]), self._merged(chosen, first[1], other[1])
+        return first
+
+    def _merged(self, test: Term, then: dict[str, Term], other: dict[str, Term]) -> dict[str, Term]:
+        absent = self.run.terms.make("absent")
+        found = dict(then)
+        for name in (*then, *(name for name in other if name not in then)):
+            one, two = then.get(name, absent), other.get(name, absent)
+            if one is not two:
+                found[name] = merged(self.run.terms, test, one, two)
+        return found
+
+    def _unknown(self, what: str) -> Term:
+        return self.run.terms.make("symbol", f"{what} in {self.frame.function.id}")
+
+    def test(self, node: ast.expr) -> Term:
+        """Evaluate a test."""
+        return evaluate(self.run, node, self.frame)
+
+    def decided(self, test: Term) -> bool | None:
+        """Return the truth of a literal."""
+        return bool(test.leaf) if test.kind == "const" else None
+
+    @contextmanager
+    def supposing(self, test: Term | None, outcome: bool) -> Iterator[None]:
+        """Run what is inside under one more test."""
+        tests, terms = self.frame.tests, self.run.terms
+        test = self._unknown("a case") if test is None else test
+        self.frame.tests = (*tests, test if outcome else terms.operation("not", test))
+        yield
+        self.frame.tests = tests
+
+    def returns(self, value: ast.expr | None) -> None:
+        """Keep what is returned, under the tests that lead there."""
+        result = self.test(value) if value else self.run.terms.const(None)
+        self.frame.returned.append((self.frame.tests, result))
+
+    def rounds(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[None]:
+        """Run a loop for each item, or for some that stand for an unknown number of them."""
+        frame, run = self.frame, self.run
+        if isinstance(node, ast.While):
+            run.sampling += 1
+            yield
+            run.sampling -= 1
+            self.ended = False  # it may have no round
+            return
+        iterable = self.test(node.iter)
+        items, sampled = elements(run.terms, iterable, run.sampling)
+        run.sampling += sampled
+        frame.loops += [iterable] * sampled
+        tests = frame.tests
+        frame.tests = (*tests, self._unknown("a turn"))
+        for item in items:
+            run.assign(node.target, item, frame)
+            yield
+        run.sampling -= sampled
+        del frame.loops[len(frame.loops) - sampled :]
+        frame.tests = tests
+
+    def turned(self, ways: list[_Attributes]) -> None:
+        """End a round: `continue` and `break` skip the rest for this element only."""
+        self.ended = bool(self.frame.returned) and self.ended
+
+    @contextmanager
+    def entering(self, items: list[ast.withitem]) -> Iterator[None]:
+        """Evaluate context managers."""
+        for item in items:
+            self.test(item.context_expr)
+        yield
+
+    def handle(self, handlers: list[ast.ExceptHandler], before: _Attributes) -> None:
+        """Run no handler: what a constructor makes is what it makes when nothing fails."""
+
+    def plain(self, node: ast.stmt) -> None:
+        """Run a statement that holds no block."""
+        run, frame = self.run, self.frame
+        match node:
+            case ast.Assign():
+                self._assign(node)
+            case ast.Expr(value):
+                self.test(value)
+            case ast.AnnAssign(target, _, ast.expr() as value):
+                run.assign(target, self.test(value), frame)
+            case ast.AugAssign(target, op, value):
+                new = run.terms.operation(OPERATORS[op.__class__], self.test(target), self.test(value))
+                run.assign(target, new, frame)
+            case ast.FunctionDef(name):
+                self._define(name, node.lineno)
+
+    def _assign(self, node: ast.Assign) -> None:
+        kept = isinstance(node.targets[0], ast.Attribute)
+        before = {ref: len(made) for ref, made in self.run.made.items()} if kept else {}
+        result = self.test(node.value)
+        for target in node.targets:
+            self.run.assign(target, result, self.frame)
+        # `self.mixer = Block(…)`: what was made just now is no element of a list.
+        for ref in {leaf.leaf for leaf in leaves(result) if leaf.kind == "new"} if before else ():
+            if isinstance(ref, ClassRef) and ref in before:
+                made = self.run.made[ref]
+                made[before[ref] :] = [replace(one, alone=True) for one in made[before[ref] :]]
+
+    def _define(self, name: str, line: int) -> None:
+        path = self.frame.function.path
+        for key, function in self.run.project.files[path].functions.items():
+            if function.line == line and function.qualname.endswith(name):
+                self.frame.names[name] = self.frame.closure(self.run, FunctionRef(path, key))
 
 
 def _own_call(statement: ast.stmt, own: str | None) -> str | None:
