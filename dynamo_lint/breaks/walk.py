@@ -60,8 +60,6 @@ from dynamo_lint.values.points_to import evaluate
 
 _LONGEST = 60
 """Characters of an expression that are shown."""
-_MAYBE = Path(False, True)
-"""How surely a loop has a first round whose number of rounds is not known."""
 _MADE = {
     "logging.getLogger": "logging.Logger",
     "ctypes.cdll.LoadLibrary": "ctypes.CDLL",
@@ -203,25 +201,22 @@ class _Walk(Forward[dict[str, Value], Truth]):
             self.note("gradient", call)
 
     def rounds(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[None]:
-        """Run a loop's first round: what breaks in it breaks."""
-        path = self._head(node)
-        if path is None:
-            return
-        before = self.path, self.held, self.looping
-        self.path, self.held, self.looping = self.path.after(path), True, True
-        yield
-        self.path, self.held, self.looping = before
-
-    def _head(self, node: ast.For | ast.AsyncFor | ast.While) -> Path | None:
-        """Run the head of a loop, and return how surely it has a first round; None if it has none."""
+        """Run the head of a loop; yield where its first round starts: what breaks in it breaks."""
         if isinstance(node, ast.While):
             certain = isinstance(node.test, ast.Constant)
-            return None if self.test(node.test) == frozenset({False}) else ALWAYS if certain else _MAYBE
+            return iter(()) if self.test(node.test) == frozenset({False}) else self._round(certain)
         over = self.value(node.iter)
         if over.kind in {"list", "tuple"} and over.items == ():
-            return None
+            return iter(())
         self._bind(node.target, element(over))
-        return ALWAYS if repeats(over) else _MAYBE
+        return self._round(repeats(over))
+
+    def _round(self, certain: bool) -> Iterator[None]:
+        before = self.path, self.held, self.looping
+        path = self.path if certain else self.path.after(Path(False, True))
+        self.path, self.held, self.looping = path, True, True
+        yield
+        self.path, self.held, self.looping = before
 
     @contextmanager
     def entering(self, items: list[ast.withitem]) -> Iterator[None]:

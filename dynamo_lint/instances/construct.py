@@ -357,15 +357,14 @@ class _Walk(Forward[_Attributes, Term]):
         self.frame.returned.append((self.frame.tests, result))
 
     def rounds(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[None]:
-        """Run a loop for each item, or for some that stand for an unknown number of them."""
-        frame, run = self.frame, self.run
+        """Run the head of a loop; yield for each item, or for some that stand for an unknown number."""
         if isinstance(node, ast.While):
-            run.sampling += 1
+            self.run.sampling += 1
             yield
-            run.sampling -= 1
+            self.run.sampling -= 1
             self.ended = False  # it may have no round
             return
-        iterable = self.test(node.iter)
+        frame, run, iterable = self.frame, self.run, self.test(node.iter)
         items, sampled = elements(run.terms, iterable, run.sampling)
         run.sampling += sampled
         frame.loops += [iterable] * sampled

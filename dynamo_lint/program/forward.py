@@ -72,11 +72,15 @@ class Forward(ABC, Generic[State, Test]):
 
     @abstractmethod
     def rounds(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[None]:
-        """Yield at the start of each round of a loop, its target bound."""
+        """Run the head of a loop; yield, with the target bound, where each round starts."""
 
     @abstractmethod
     def entering(self, items: list[ast.withitem]) -> AbstractContextManager[None]:
         """Return a context in which context managers are entered."""
+
+    def subject(self, node: ast.expr) -> None:
+        """Run what a `match` looks at."""
+        self.test(node)
 
     def trying(self, node: ast.Try) -> AbstractContextManager[None]:
         """Return a context in which the body of a `try` runs."""
@@ -116,7 +120,7 @@ class Forward(ABC, Generic[State, Test]):
                 with self.entering(items):
                     self.block(body)
             case ast.Match(subject, cases):
-                self.test(subject)
+                self.subject(subject)
                 self._beside(self.fork(), [case.body for case in cases])
             case ast.Try():
                 self._try(node)
@@ -165,9 +169,9 @@ class Forward(ABC, Generic[State, Test]):
             self.restore(ways[0] if len(ways) == 1 else self.join(None, ways))
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
-        before, exits, left = self.fork(), self.exits, self.left
-        self.exits = frozenset()
-        for _ in self.rounds(node):
+        rounds, exits, left = self.rounds(node), self.exits, self.left
+        before, self.exits = self.fork(), frozenset()
+        for _ in rounds:
             self.left = []
             self.block(node.body)
             self.turned([before, *self.left] if self.ended else [before, *self.left, self.fork()])
