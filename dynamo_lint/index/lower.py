@@ -426,6 +426,18 @@ def _is_text(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+def literal_of(node: ast.expr) -> object:
+    """The Python value of a literal; `...` for anything that is not one."""
+    match node:
+        case ast.Constant(value=str() | bytes() | int() | float() | None as value):
+            return ... if isinstance(value, int) and value >= LARGEST else value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            inner = literal_of(operand)
+            return -inner if isinstance(inner, int | float) else ...
+        case _:
+            return ...
+
+
 def as_fact(node: ast.expr, links: int = MOST_LINKS) -> Expr:
     """An expression in the index's language, as far as it names an object that not too many links lead to."""
     if not links:
@@ -435,11 +447,24 @@ def as_fact(node: ast.expr, links: int = MOST_LINKS) -> Expr:
             return ir.Name(name)
         case ast.Attribute(value=value, attr=attr):
             return ir.Attribute(as_fact(value, links - 1), attr)
-        case ast.Call(func=func, args=args):
-            return ir.Call(as_fact(func, links - 1), tuple(as_fact(a) for a in args), line=node.lineno)
+        case ast.Call():
+            return call_as_fact(node, links)
         case ast.Subscript(value=value, slice=index):
             return ir.Subscript(as_fact(value, links - 1), as_fact(index))
-        case ast.Constant(value=str() | int() | float() | bool() | None as value):
-            return ir.Constant(value)
+        case ast.Starred(value=value):
+            return ir.Element(as_fact(value))
+        case ast.Constant():
+            literal = literal_of(node)
+            return ir.Constant(literal) if isinstance(literal, str | int | float | None) else ir.UNKNOWN
         case _:
             return ir.UNKNOWN
+
+
+def call_as_fact(node: ast.Call, links: int = MOST_LINKS) -> ir.Call:
+    """A call in the index's language."""
+    return ir.Call(
+        as_fact(node.func, links - 1),
+        tuple(as_fact(argument) for argument in node.args),
+        tuple((keyword.arg, as_fact(keyword.value)) for keyword in node.keywords),
+        node.lineno,
+    )

@@ -1,53 +1,100 @@
-"""The statements of one function, parsed by `ast`: only what needs more than the index is read so closely."""
+"""The text of functions, parsed by `ast`: only what needs more than the index is read so closely."""
 
 from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.program.refs import FunctionRef, Position
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+_Placed = ast.expr | ast.stmt | ast.arg
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A function's statement, and the lines of its file."""
+
+    definition: Definition
+    lines: list[str]
+
+    def position(self, node: _Placed) -> Position:
+        """Where a node stands in its file."""
+        return position_in(self.lines, node)
+
+    def text(self, node: ast.expr) -> str:
+        """A node's source, on one line."""
+        at = self.position(node)
+        lines = self.lines[at.line - 1 : at.end_line]
+        lines[-1] = lines[-1][: at.end_column - 1]
+        lines[0] = lines[0][at.column - 1 :]
+        return " ".join(" ".join(lines).split())
 
 
 @dataclass(slots=True)
 class Bodies:
-    """The statements of functions, each parsed once."""
+    """The syntax trees of functions, each parsed once, at their lines in the file."""
 
     project: Project
     read_source: Callable[[str], str]
     lines: dict[str, list[str]] = field(default_factory=dict)
-    known: dict[FunctionRef, list[ast.stmt] | None] = field(default_factory=dict)
+    trees: dict[FunctionRef, ast.Module | None] = field(default_factory=dict)
+    opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
 
     def of(self, ref: FunctionRef) -> list[ast.stmt] | None:
-        """The statements of a function or file, at their lines in the file; None if it cannot be read."""
-        if ref not in self.known:
-            self.known[ref] = self._parse(ref)
-        return self.known[ref]
+        """The statements of a function or file; None if it cannot be read."""
+        if ref.key == MODULE_KEY:
+            tree = self.tree(ref)
+            return tree.body if tree is not None else None
+        opened = self.open(ref)
+        return opened.definition.body if opened is not None else None
 
-    def _parse(self, ref: FunctionRef) -> list[ast.stmt] | None:
+    def open(self, ref: FunctionRef) -> Opened | None:
+        """The function itself; None for a lambda, which has no statements, and if there is none any more."""
+        if ref not in self.opened:
+            found = next(self._definitions(ref), None)
+            self.opened[ref] = Opened(found, self.lines[ref.path]) if found is not None else None
+        return self.opened[ref]
+
+    def tree(self, ref: FunctionRef) -> ast.Module | None:
+        """The lines of a function, alone, or of a file; None if they cannot be parsed."""
+        if ref not in self.trees:
+            self.trees[ref] = _parsed(self._text(ref))
+        return self.trees[ref]
+
+    def position(self, path: str, node: _Placed) -> Position:
+        """Where a node of a file stands."""
+        return position_in(self.lines[path], node)
+
+    def _definitions(self, ref: FunctionRef) -> Iterator[Definition]:
+        function = self.project.function(ref)
+        if function.qualname.endswith("<lambda>"):
+            return
+        # The whole file is parsed only if the lines do not parse alone.
+        for one in (ref, FunctionRef(ref.path, MODULE_KEY)):
+            tree = self.tree(one)
+            for node in ast.walk(tree) if tree is not None else ():
+                if isinstance(node, Definition) and node.lineno == function.line:
+                    yield node
+
+    def _text(self, ref: FunctionRef) -> str:
         if ref.path not in self.lines:
             text = self.read_source(ref.path).replace("\r\n", "\n").replace("\r", "\n")
             self.lines[ref.path] = text.split("\n")
         lines = self.lines[ref.path]
         if ref.key == MODULE_KEY:
-            tree = _parsed("\n".join(lines))
-            return tree.body if tree is not None else None
+            return "\n".join(lines)
         function = self.project.function(ref)
         span = lines[function.first_line - 1 : function.end_line]
         # Empty lines above keep every line number true, and an indented def needs a block around it.
         above = function.first_line - 1
         if span and span[0][:1] in {" ", "\t"}:
             span, above = ["if 1:", *span], above - 1
-        tree = _parsed("\n" * above + "\n".join(span) + "\n")
-        if tree is None:
-            return None
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno == function.line:
-                return node.body
-        return None
+        return "\n" * above + "\n".join(span) + "\n"
 
 
 def _parsed(text: str) -> ast.Module | None:
@@ -57,3 +104,16 @@ def _parsed(text: str) -> ast.Module | None:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def position_in(lines: list[str], node: _Placed) -> Position:
+    """Where a node stands: `ast` counts bytes from 0, people count characters from 1."""
+    last = node.end_lineno or node.lineno
+    end = node.end_col_offset or node.col_offset
+    return Position(
+        node.lineno, _column(lines[node.lineno - 1], node.col_offset), last, _column(lines[last - 1], end)
+    )
+
+
+def _column(line: str, offset: int) -> int:
+    return 1 + (offset if line.isascii() else len(line.encode()[:offset].decode(errors="ignore")))

@@ -172,7 +172,7 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
     compiled = regions.hot or regions.entries or regions.unresolved or regions.skipped
     if not (compiled or practice_of(project) or environment_writes(project)):
         return []
-    # Imported late: this pulls in libcst, which a run over code that compiles nothing never needs.
+    # Imported late: a run over code that compiles nothing never needs the rules.
     from dynamo_lint.fixes.attach import attach
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
-
-import libcst as cst
 
 from dynamo_lint.state.model import Guard, Key, Kind, Load, Origin, Place, Value
 
@@ -17,24 +16,40 @@ _LONGEST_PAST = 200
 STR, TENSOR = frozenset({Kind.STR}), frozenset({Kind.TENSOR})
 
 
-def is_namespace(node: cst.BaseExpression) -> bool:
+def is_namespace(node: ast.expr) -> bool:
     """`obj.__dict__` or `vars(obj)`."""
     match node:
-        case cst.Attribute(attr=cst.Name(value="__dict__")) | cst.Call(func=cst.Name(value="vars"), args=[_]):
+        case ast.Attribute(attr="__dict__") | ast.Call(ast.Name("vars"), [_], []):
             return True
         case _:
             return False
 
 
-def expressions(node: cst.CSTNode) -> list[cst.BaseExpression]:
-    """The outermost expressions inside a node that is not one itself."""
-    found: list[cst.BaseExpression] = []
-    for child in node.children:
-        if isinstance(child, cst.BaseExpression):
-            found.append(child)
-        else:
-            found += expressions(child)
-    return found
+def indices(node: ast.Subscript) -> list[ast.expr]:
+    """The indices of a subscript: `a` and `b` of `x[a, b]`, but the one tuple of `x[(a, b)]`."""
+    inner = node.slice
+    if not isinstance(inner, ast.Tuple) or not inner.elts:
+        return [inner]
+    first, last = inner.elts[0], inner.elts[-1]
+    own = (inner.lineno, inner.col_offset) < (first.lineno, first.col_offset)
+    return [inner] if own and _end(last) < _end(inner) else inner.elts
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
+def arguments_of(node: ast.Call) -> list[tuple[str | None, ast.expr]]:
+    """The expressions that a call passes, each with its keyword or the stars before it."""
+    return [
+        *(("*", a.value) if isinstance(a, ast.Starred) else (None, a) for a in node.args),
+        *((keyword.arg or "**", keyword.value) for keyword in node.keywords),
+    ]
+
+
+def unstarred(node: ast.expr) -> ast.expr:
+    """An element of a display or a target, without the star before it."""
+    return node.value if isinstance(node, ast.Starred) else node
 
 
 def computed(values: list[Value], kinds: frozenset[Kind], bound: int | None = None) -> Value:

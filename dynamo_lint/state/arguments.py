@@ -12,6 +12,7 @@ from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import itself
 from dynamo_lint.program.files import one_program
+from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.literal_arguments import Shape
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
@@ -177,9 +178,7 @@ class Filled:
     line: int
 
 
-def filled(
-    project: Project, regions: Regions, drivers: Drivers, read_source: Callable[[str], str]
-) -> tuple[Filled, ...]:
+def filled(project: Project, regions: Regions, drivers: Drivers, bodies: Bodies) -> tuple[Filled, ...]:
     """The fields of plain objects that code around the regions fills anew, and that compiled code reads."""
     loaded = {load.name for hot in regions.hot for load in project.function(hot.function).loads}
     found: dict[Key, Filled] = {}
@@ -194,7 +193,7 @@ def filled(
             if ref not in told or loaded.isdisjoint(_turning(project, names, where, site)):
                 continue
             if _is_new_per_call(project, drivers, where, site.call.line):
-                for one in _of_call(project, ref, names, where, site.call, read_source(where.path)):
+                for one in _of_call(bodies, ref, names, where, site.call):
                     if one.key.attribute in loaded:
                         found.setdefault(one.key, one)
     return tuple(found.values())
@@ -221,14 +220,14 @@ def _is_new_per_call(project: Project, drivers: Drivers, where: FunctionRef, lin
 
 
 def _of_call(
-    project: Project, ref: ClassRef, names: list[str], where: FunctionRef, call: ir.Call, source: str
+    bodies: Bodies, ref: ClassRef, names: list[str], where: FunctionRef, call: ir.Call
 ) -> Iterator[Filled]:
-    body = body_of(project.function(where), source)
+    body = body_of(bodies, where)
     node = body.call(call) if body is not None else None
     if body is None or node is None:
         return
     env = in_loop(body, node)
-    annotations = dict(project.class_(ref).annotations)
+    annotations = dict(bodies.project.class_(ref).annotations)
     given: dict[str, ast.expr] = {}
     if not any(isinstance(argument, ast.Starred) for argument in node.args):
         given |= dict(zip(names, node.args, strict=False))
@@ -268,9 +267,7 @@ class _Sites:
     position: Position | None = None
 
 
-def passed(
-    project: Project, regions: Regions, drivers: Drivers, read_source: Callable[[str], str]
-) -> tuple[Passed, ...]:
+def passed(project: Project, regions: Regions, drivers: Drivers, bodies: Bodies) -> tuple[Passed, ...]:
     """The parameters of compiled functions whose value changes between calls."""
     compiled: Compiled = {
         (hot.function, hot.receiver): hot for hot in regions.hot if hot.compiled and _takes(project, hot)
@@ -283,7 +280,7 @@ def passed(
         entries = {regions.entries[number].path for number in target.entries}
         if not any(one_program(project, entry, ref.path) for entry in entries):
             continue
-        _note(project, ref, call, target, read_source(ref.path), found)
+        _note(bodies, ref, call, target, found)
     return tuple(
         Passed(
             hot,
@@ -420,15 +417,14 @@ def _called(
 
 
 def _note(
-    project: Project,
+    bodies: Bodies,
     ref: FunctionRef,
     call: ir.Call,
     hot: CompiledFunction,
-    source: str,
     found: dict[tuple[CompiledFunction, str], _Sites],
 ) -> None:
     """Record the arguments of one call by parameter, judged by the text of the function around it."""
-    body = body_of(project.function(ref), source)
+    project, body = bodies.project, body_of(bodies, ref)
     node = body.call(call) if body is not None else None
     if body is None or node is None:
         return
@@ -455,8 +451,7 @@ def _note(
             if sites.where is None or value.changes:
                 sites.where = ref
                 sites.inside = tuple(items)
-                end = (node.end_lineno or node.lineno) + body.shift
-                sites.position = Position(call.line, node.col_offset + 1, end, (node.end_col_offset or 0) + 1)
+                sites.position = bodies.position(ref.path, node)
             sites.values.append(value)
         elif isinstance(parameter.default, ir.Constant):
             sites.values.append(Varying.constant(parameter.default.value))

@@ -1,4 +1,4 @@
-"""The text of a function around the regions as a syntax tree, walked once for all of its calls."""
+"""The syntax tree of a function around the regions, walked once for all of its calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import MODULE_KEY, Function
+from dynamo_lint.program.function_bodies import Bodies
+from dynamo_lint.program.refs import FunctionRef
 
 Loop = ast.For | ast.While
 
@@ -17,13 +18,8 @@ Loop = ast.For | ast.While
 class Body:
     """One function, or the top level of a file."""
 
-    tree: ast.AST
-    shift: int
-    """How many lines of the file come before it."""
-    nodes: tuple[ast.AST, ...]
-    """All of the tree, outer before inner."""
     calls: dict[int, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
-    """By the line of the tree that they begin on."""
+    """By the line that they begin on."""
     loops: dict[ast.AST, list[Loop]] = field(default_factory=lambda: defaultdict(list))
     """The loops that hold a call, outer before inner."""
     bound: dict[str, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
@@ -34,32 +30,21 @@ class Body:
     """Names that belong to the code around."""
 
     def call(self, wanted: ir.Call) -> ast.Call | None:
-        """The node of a call, at columns that are true for the file."""
-        line = wanted.line - self.shift
-        return next((node for node in self.calls.get(line, ()) if _same(node, wanted)), None)
+        """The node of a call."""
+        return next((node for node in self.calls.get(wanted.line, ()) if _same(node, wanted)), None)
 
 
-def body_of(function: Function, source: str) -> Body | None:
-    """The function in the text of its file; None if that cannot be parsed."""
-    if function.key == MODULE_KEY:
-        return _body(source, 0, 0)
-    return _body(source, function.first_line, function.end_line)
+def body_of(bodies: Bodies, ref: FunctionRef) -> Body | None:
+    """The function, with all that is around it on its lines; None if that cannot be parsed."""
+    tree = bodies.tree(ref)
+    return _body(tree) if tree is not None else None
 
 
 @lru_cache(maxsize=64)
-def _body(source: str, first: int, last: int) -> Body | None:
+def _body(tree: ast.Module) -> Body:
     """Kept, because the calls of one function are asked for one after the other."""
-    text, shift = source, 0
-    if last:
-        text, shift = "\n".join(_lines(source)[first - 1 : last]), first - 1
-        if text[:1] in {" ", "\t"}:
-            text, shift = f"if 1:\n{text}", shift - 1
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    body = Body(tree, shift, tuple(ast.walk(tree)))
-    for node in body.nodes:
+    body = Body()
+    for node in ast.walk(tree):
         match node:
             case ast.Call():
                 body.calls[node.lineno].append(node)
@@ -74,11 +59,6 @@ def _body(source: str, first: int, last: int) -> Body | None:
             case ast.Nonlocal(names=names) | ast.Global(names=names):
                 body.outer.update(names)
     return body
-
-
-@lru_cache(maxsize=4)
-def _lines(source: str) -> list[str]:
-    return source.splitlines()
 
 
 def _same(node: ast.Call, call: ir.Call) -> bool:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import libcst as cst
-
 from dynamo_lint.calls import contexts
 from dynamo_lint.index.ir import (
     MODULE_KEY,
@@ -22,45 +20,50 @@ from dynamo_lint.index.ir import (
     Name,
     Subscript,
 )
+from dynamo_lint.index.lower import MOST_LINKS, literal_of
 from dynamo_lint.models.tensor_results import TUPLE_MODULES
 from dynamo_lint.program.hierarchy import subclasses_with
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef
-from dynamo_lint.state.abstract_state import is_namespace
-from dynamo_lint.state.convert import literal_of
+from dynamo_lint.state.abstract_state import indices, is_namespace
 from dynamo_lint.state.free_variables import Names
 from dynamo_lint.state.model import Callee, FunctionState, Key, Kinds, Place, Value
 from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, FunctionValue, Instance
 from dynamo_lint.values.points_to import evaluate, points_to_of
 
 
-def place_of(node: cst.BaseExpression, known: Mapping[str, Value]) -> Place | None:
-    """The place, given what local names are bound to; None for anything that is computed."""
+def place_of(node: ast.expr, known: Mapping[str, Value], links: int = MOST_LINKS) -> Place | None:
+    """The place, given what local names are bound to; None for anything that is computed, or is too long."""
+    if not links:
+        return None
     match node:
-        case cst.Name(value=name):
+        case ast.Name(id=name):
             local = known.get(name)
             return local.place or (name,) if local is not None else (name,)
-        case cst.Attribute(value=value, attr=cst.Name(value=name)):
-            base = place_of(value, known)
+        case ast.Attribute(value=value, attr=name):
+            base = place_of(value, known, links - 1)
             if base is None:
                 return None
             # Class attributes are told apart from instance attributes by where they are initialised.
             return base if name in {"__class__", "__dict__"} else (*base, name)
-        case cst.Call(func=cst.Name(value="type" | "vars"), args=[cst.Arg(value=value)]):
-            return place_of(value, known)
-        case cst.Call(func=cst.Name(value="getattr"), args=[cst.Arg(value=value), cst.Arg(value=name), *_]):
-            base, text = place_of(value, known), literal_of(name)
+        case ast.Call(ast.Name("type" | "vars"), [value], []):
+            return place_of(value, known, links - 1)
+        case ast.Call(ast.Name("getattr"), [value, name, *_]):
+            base, text = place_of(value, known, links - 1), literal_of(name)
             return (*base, text) if base is not None and isinstance(text, str) else None
-        case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
-            base, literal = place_of(value, known), literal_of(index)
-            if base is None:
-                return None
-            if is_namespace(value):
-                return (*base, literal) if isinstance(literal, str) else None
-            return (*base, ANY_ITEM if literal is ... else f"[{literal!r}]")
-        case _:
-            return None
+        case ast.Subscript(value=value):
+            match indices(node):
+                case [ast.Slice()]:
+                    return None
+                case [index]:
+                    base, literal = place_of(value, known, links - 1), literal_of(index)
+                    if base is None:
+                        return None
+                    if is_namespace(value):
+                        return (*base, literal) if isinstance(literal, str) else None
+                    return (*base, ANY_ITEM if literal is ... else f"[{literal!r}]")
+    return None
 
 
 _LONGEST_PLACE = 30

@@ -7,7 +7,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from dynamo_lint.breaks.frames import breaks, frames, interpreted
 from dynamo_lint.breaks.interpreter import Interpreter
@@ -26,6 +25,7 @@ from dynamo_lint.state.entry_facts import Facts, entry_facts, missing_attributes
 from dynamo_lint.state.free_variables import MUTATORS, REGISTRARS, Names
 from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
+from dynamo_lint.state.interpret import interpret
 from dynamo_lint.state.model import (
     AttributeState,
     Callee,
@@ -39,18 +39,14 @@ from dynamo_lint.state.model import (
     WriteSite,
 )
 from dynamo_lint.state.operators import fakeless_calls
+from dynamo_lint.state.places import Linker
 from dynamo_lint.state.provenance import Origins, Tables
 from dynamo_lint.state.writers import ExternalWrites
-
-if TYPE_CHECKING:
-    from dynamo_lint.state.source import Opened
 
 _MAX_CALL_DEPTH = 10
 _WORD = re.compile(r"\w+")
 _PATIENCE = 10
 """Seconds of processor time for the hot functions of one file: hundreds of times what real code takes."""
-_MOST_OPEN = 128
-"""Functions whose trees are kept: most are asked for again at once, for another class of `self`."""
 ROOTS = ("state", "global", "bound", "argument", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
@@ -65,7 +61,7 @@ def build(
     bodies = Bodies(project, read_source)
     scopes = Names(project)
     between = ExternalWrites(project, regions, scopes)
-    given = passed(project, regions, between.drivers, read_source)
+    given = passed(project, regions, between.drivers, bodies)
     compiled = [hot for hot in regions.hot if hot.compiled]
     policies = Policies(project, regions, lambda: calls_of(project, regions, between.drivers, compiled))
     interpreter = _interpreted(policies, bodies, torch_version, between.drivers, given)
@@ -74,12 +70,12 @@ def build(
     names = _stored_names(project, regions)
     mentioning = _mentioning(project, regions, scopes, read_source)
     mentioning |= _fed(project, regions, given)
-    fields = filled(project, regions, between.drivers, read_source)
+    fields = filled(project, regions, between.drivers, bodies)
     watched = names | units.names | between.names | {one.key.attribute for one in fields}
     wanted = _wanted(project, regions, watched, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     callers = regions.callers()
-    interpretation = _Interpretation(project, wanted, regions, callers, watched, initial, read_source)
+    interpretation = _Interpretation(project, wanted, regions, callers, watched, initial, bodies)
     states = interpretation.run()
     entered = entry_facts(states, callers)
     origins = Origins(project, states, scopes)
@@ -238,10 +234,8 @@ class _Interpretation:
     watched: frozenset[str]
     """Names of attributes whose reads matter: every function that is handed one is opened as well."""
     initial: Initial
-    read_source: Callable[[str], str]
+    bodies: Bodies
     states: dict[Node, FunctionState | None] = field(default_factory=dict)
-    opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
-    """The functions that were parsed last: the trees of all of them would take gigabytes."""
     hot: dict[Node, CompiledFunction] = field(init=False)
     created: dict[Key, Kinds] = field(default_factory=dict)
     """The kinds of attributes and items that only hot code gives a first value."""
@@ -328,12 +322,8 @@ class _Interpretation:
         return state
 
     def _opened(self, callee: Callee) -> FunctionState | None:
-        # libcst is slow to import, and a project without candidates never needs it.
-        from dynamo_lint.state.interpret import interpret
-        from dynamo_lint.state.places import Linker
-
         function = self.project.function(callee.function)
-        opened = self._open(callee.function)
+        opened = self.bodies.open(callee.function)
         if opened is None:
             return None
         linker = Linker(
@@ -352,21 +342,6 @@ class _Interpretation:
         except RecursionError:
             self.skipped[callee.function] = "an expression in it is nested too deeply"
             return None
-
-    def _open(self, ref: FunctionRef) -> Opened | None:
-        from dynamo_lint.state.source import TooDeep, open_function
-
-        if ref in self.opened:
-            self.opened[ref] = self.opened.pop(ref)  # the last is kept longest
-            return self.opened[ref]
-        if len(self.opened) >= _MOST_OPEN:
-            del self.opened[next(iter(self.opened))]
-        try:
-            self.opened[ref] = open_function(self.read_source(ref.path), self.project.function(ref))
-        except TooDeep:
-            self.opened[ref] = None
-            self.skipped[ref] = "an expression in it is nested too deeply"
-        return self.opened[ref]
 
 
 # --- joining --------------------------------------------------------------------------------------------

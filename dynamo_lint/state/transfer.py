@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-
-import libcst as cst
+from functools import reduce
 
 from dynamo_lint.index.ir import Attribute, Expr, Name
+from dynamo_lint.index.lower import as_fact, literal_of
+from dynamo_lint.program.function_bodies import Opened
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.abstract_state import (
@@ -18,14 +20,14 @@ from dynamo_lint.state.abstract_state import (
     Flow,
     as_text,
     computed,
-    expressions,
+    indices,
     is_namespace,
     join,
     literal_int,
     shallow,
+    unstarred,
     via,
 )
-from dynamo_lint.state.convert import literal_of, to_expr
 from dynamo_lint.state.model import (
     CallEvent,
     EnvironmentRead,
@@ -43,59 +45,53 @@ from dynamo_lint.state.model import (
     Write,
 )
 from dynamo_lint.state.places import Linker, place_of
-from dynamo_lint.state.source import Opened
 
 
-def arithmetic(ev: Evaluator, first: Value, operator: cst.CSTNode, second: Value) -> Value:
+def arithmetic(ev: Evaluator, first: Value, operator: ast.operator, second: Value) -> Value:
     """`first op second`, also for augmented assignments."""
-    division = isinstance(operator, cst.Divide | cst.DivideAssign)
-    power = isinstance(operator, cst.Power | cst.PowerAssign)
+    division, power = isinstance(operator, ast.Div), isinstance(operator, ast.Pow)
     found = K.of_arithmetic(first.kinds, second.kinds, division, power)
-    plain = division or isinstance(
-        operator,
-        cst.Add | cst.Subtract | cst.Multiply | cst.AddAssign | cst.SubtractAssign | cst.MultiplyAssign,
-    )
+    plain = isinstance(operator, ast.Add | ast.Sub | ast.Mult | ast.Div)
     for value, other in ((first, second), (second, first)):
         # An operand of unknown kind is a tensor, or it decides nothing about this one.
         tensor = not other.kinds or Kind.TENSOR in other.kinds
         use = Use.TENSOR_MATH if plain and tensor else Use.ARITHMETIC if plain or not power else Use.POWER
         ev.consume(value, use)
     bound = None
-    if isinstance(operator, cst.Modulo | cst.ModuloAssign) and first.kinds <= K.NUMBERS:
+    if isinstance(operator, ast.Mod) and first.kinds <= K.NUMBERS:
         bound = literal_int(second) or 0
     elif first.bound is not None and second.constants is not None:
         bound = first.bound
-    text = found == STR or (isinstance(operator, cst.Modulo) and first.kinds == STR)
+    text = found == STR or (isinstance(operator, ast.Mod) and first.kinds == STR)
     found = STR if text else found
     values = [first, second] if not text else [as_text(first), as_text(second)]
     return replace(computed(values, found, bound), settled=not found or Kind.TENSOR in found)
 
 
-def comparison(ev: Evaluator, node: cst.Comparison) -> Value:
+def comparison(ev: Evaluator, node: ast.Compare) -> Value:
     """A chain of comparisons, membership and identity tests included."""
-    operators = [target.operator for target in node.comparisons]
-    sides = [node.left, *(target.comparator for target in node.comparisons)]
-    if isinstance(operators[0], cst.In | cst.NotIn):
-        if ev.environment_read(to_expr(sides[1]), node, "in", cst.Index(value=sides[0])):
+    sides = [node.left, *node.comparators]
+    if isinstance(node.ops[0], ast.In | ast.NotIn):
+        if ev.environment_read(as_fact(sides[1]), node, "in", sides[0]):
             return Value(BOOL)
         if is_namespace(sides[1]):
-            ev.namespace_lookup(node, sides[1], cst.Index(value=sides[0]))
-    identity = all(isinstance(o, cst.Is | cst.IsNot) for o in operators)
-    none_test = identity and isinstance(sides[-1], cst.Name) and sides[-1].value == "None"
+            ev.lookup("__dict__", node, sides[1], sides[0])
+    identity = all(isinstance(o, ast.Is | ast.IsNot) for o in node.ops)
+    none_test = identity and literal_of(sides[-1]) is None
     values = [ev.value(side) for side in sides]
-    plain = identity or any(isinstance(o, cst.In | cst.NotIn) for o in operators)
+    plain = identity or any(isinstance(o, ast.In | ast.NotIn) for o in node.ops)
     tensor = not plain and any(value.kinds == TENSOR for value in values)
     for value in values:
         ev.consume(value, Use.NONE_TEST if none_test else Use.TENSOR_MATH if tensor else Use.COMPARE)
     return computed(values, TENSOR if tensor else BOOL, None if tensor else 2)
 
 
-def formatted(ev: Evaluator, parts: list[cst.BaseFormattedStringContent]) -> Value:
+def formatted(ev: Evaluator, node: ast.JoinedStr) -> Value:
     """An f-string."""
     values = [
-        as_text(ev.used(part.expression, Use.FORMATTED))
-        for part in parts
-        if isinstance(part, cst.FormattedStringExpression)
+        as_text(ev.used(part.value, Use.FORMATTED))
+        for part in node.values
+        if isinstance(part, ast.FormattedValue)
     ]
     return computed(values, STR) if values else Value(STR, origins=frozenset({Origin("literal")}))
 
@@ -106,7 +102,7 @@ class Evaluator:
 
     opened: Opened
     linker: Linker
-    call: Callable[[Evaluator, cst.Call], Value]
+    call: Callable[[Evaluator, ast.Call], Value]
     """How calls are evaluated; a module of its own."""
     flow: Flow = field(default_factory=Flow)
     reads: list[Read] = field(default_factory=list)
@@ -117,7 +113,7 @@ class Evaluator:
     environment: list[EnvironmentRead] = field(default_factory=list)
     consumed: set[tuple[str, Use]] = field(default_factory=set)
 
-    def place(self, node: cst.BaseExpression) -> Place | None:
+    def place(self, node: ast.expr) -> Place | None:
         """The place an expression names, if it names one."""
         return place_of(node, self.flow.locals)
 
@@ -137,7 +133,7 @@ class Evaluator:
         for item in value.items or ():
             self.consume(item, use)
 
-    def used(self, node: cst.BaseExpression, use: Use) -> Value:
+    def used(self, node: ast.expr, use: Use) -> Value:
         """Evaluate and consume."""
         value = self.value(node)
         self.consume(value, use)
@@ -145,68 +141,67 @@ class Evaluator:
 
     # --- evaluating -------------------------------------------------------------------------------------
 
-    def value(self, node: cst.BaseExpression) -> Value:
+    def value(self, node: ast.expr) -> Value:
         """Evaluate an expression."""
         literal = literal_of(node)
         if literal is not ...:
             found = K.of_constant(literal)
             return Value(found, frozenset({repr(literal)}), origins=frozenset({Origin("literal")}))
         match node:
-            case cst.Name() | cst.Attribute():
+            case ast.Name() | ast.Attribute():
                 return self._load(node)
-            case cst.Subscript():
+            case ast.Subscript():
                 return self._subscript(node)
-            case cst.BinaryOperation():
-                return arithmetic(self, self.value(node.left), node.operator, self.value(node.right))
-            case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            case ast.BinOp(left=left, op=operator, right=right):
+                return arithmetic(self, self.value(left), operator, self.value(right))
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
                 value = self.used(inner, Use.CONTROL)
                 return computed([value], TENSOR if value.kinds == TENSOR else BOOL, bound=2)
-            case cst.UnaryOperation(expression=inner):
+            case ast.UnaryOp(operand=inner):
                 value = self.used(inner, Use.ARITHMETIC)
                 return computed([value], value.kinds, value.bound)
-            case cst.Comparison():
+            case ast.Compare():
                 return comparison(self, node)
-            case cst.BooleanOperation(left=left, right=right):
-                return join(self.used(left, Use.CONTROL), self.used(right, Use.CONTROL))
-            case cst.IfExp(test=test, body=body, orelse=orelse):
+            case ast.BoolOp(values=values):
+                return reduce(join, [self.used(one, Use.CONTROL) for one in values])
+            case ast.IfExp(test=test, body=body, orelse=orelse):
                 self.used(test, Use.CONTROL)
                 return join(self.value(body), self.value(orelse))
-            case cst.Call():
+            case ast.Call():
                 return self.call(self, node)
-            case cst.Tuple(elements=elements):
-                items = [self.value(element.value) for element in elements]
+            case ast.Tuple(elts=elements):
+                items = [self.value(unstarred(one)) for one in elements]
                 return replace(
                     computed(items, K.of_tuple([item.kinds for item in items])),
                     items=tuple(map(shallow, items)),
                 )
-            case cst.FormattedString(parts=parts):
-                return formatted(self, list(parts))
-            case cst.ConcatenatedString(left=left, right=right):
-                return computed([self.value(left), self.value(right)], STR)
-            case cst.NamedExpr(target=cst.Name(value=name), value=inner):
+            case ast.JoinedStr():
+                return formatted(self, node)
+            case ast.NamedExpr(target=ast.Name(id=name), value=inner):
                 value = self.flow.locals[name] = self.value(inner)
                 return value
-            case cst.Lambda():
+            case ast.Lambda():
                 return Value()
-            case cst.Await(expression=inner) | cst.Yield(value=cst.BaseExpression() as inner):
+            case ast.Await(value=inner) | ast.Yield(value=ast.expr() as inner):
                 return self.value(inner)
-            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp() | cst.DictComp():
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node)
             case _:
                 return self._parts(node)
 
-    def _parts(self, node: cst.CSTNode) -> Value:
+    def _parts(self, node: ast.expr) -> Value:
         """A display or anything else: everything in it is consumed by being stored."""
-        values = [self.used(child, Use.STORED) for child in expressions(node)]
-        container = isinstance(node, cst.List | cst.Dict | cst.Set)
+        inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        container = isinstance(node, ast.List | ast.Dict | ast.Set)
+        values = [self.used(child, Use.STORED) for child in inner]
         return computed(values, frozenset({Kind.CONTAINER}) if container else K.UNKNOWN)
 
-    def _load(self, node: cst.Name | cst.Attribute) -> Value:
-        if isinstance(node, cst.Name) and node.value in self.flow.locals:
-            return self.flow.locals[node.value]
+    def _load(self, node: ast.Name | ast.Attribute) -> Value:
+        if isinstance(node, ast.Name) and node.id in self.flow.locals:
+            return self.flow.locals[node.id]
         place = self.place(node)
-        if isinstance(node, cst.Attribute):
-            name = node.attr.value
+        if isinstance(node, ast.Attribute):
+            name = node.attr
             if name in {"shape", "ndim", "dtype", "device", "requires_grad", "is_cuda", "T", "mT", "data"}:
                 base = self.used(node.value, Use.RECEIVER)
                 known = {"shape": Kind.TUPLE, "ndim": Kind.INT, "T": Kind.TENSOR, "mT": Kind.TENSOR}
@@ -214,15 +209,15 @@ class Evaluator:
                 asked = name if name in {"device", "dtype"} else ""
                 return Value(found, origins=frozenset({Origin("shape", asked)}))
         if place is None:
-            if isinstance(node, cst.Attribute):
+            if isinstance(node, ast.Attribute):
                 inner = self.used(node.value, Use.RECEIVER)
                 return Value(origins=via(inner.origins, "computed"))
             return Value()
-        if isinstance(node, cst.Attribute) and self.place(node.value) is None:
+        if isinstance(node, ast.Attribute) and self.place(node.value) is None:
             self.used(node.value, Use.RECEIVER)
         return self.load_place(place, node)
 
-    def load_place(self, place: Place, node: cst.CSTNode) -> Value:
+    def load_place(self, place: Place, node: ast.expr) -> Value:
         """Return the value of a place; state from before the call becomes pending."""
         stored = self.flow.stored.get(place)
         if stored is not None:
@@ -248,20 +243,21 @@ class Evaluator:
         constants = self.linker.constants(place)
         return Value(found, constants, frozenset({load}), origins=origins, place=place)
 
-    def _subscript(self, node: cst.Subscript) -> Value:
-        base = self.value(node.value)
+    def _subscript(self, node: ast.Subscript) -> Value:
+        base, keys = self.value(node.value), indices(node)
         python = bool(base.kinds) and base.kinds <= {Kind.CONTAINER, Kind.TUPLE}
-        indices = []
-        for element in node.slice:
-            match element.slice:
-                case cst.Index(value=index):
-                    indices.append(self.used(index, Use.KEY if python else Use.INDEX))
-                case cst.Slice() as part:
-                    indices += [self.used(child, Use.INDEX) for child in expressions(part)]
-        if self.environment_read(to_expr(node.value), node, "item", node.slice[0].slice):
+        chosen = []
+        for key in keys:
+            if isinstance(key, ast.Slice):
+                ends = (key.lower, key.upper, key.step)
+                chosen += [self.used(end, Use.INDEX) for end in ends if end is not None]
+            else:
+                chosen.append(self.used(key, Use.KEY if python else Use.INDEX))
+        whole = any(isinstance(key, ast.Slice) for key in keys)
+        if self.environment_read(as_fact(node.value), node, "item", keys[0]):
             return Value(STR, origins=frozenset({Origin("host")}))
-        if is_namespace(node.value):
-            self.namespace_lookup(node, node.value, node.slice[0].slice)
+        if is_namespace(node.value) and not whole:
+            self.lookup("__dict__", node, node.value, keys[0])
         place = self.place(node)
         if place is not None and is_namespace(node.value):
             return self.load_place(place, node)
@@ -269,24 +265,22 @@ class Evaluator:
             self.consume(base, Use.ARGUMENT)
             return replace(computed([base], TENSOR), settled=True)
         if Origin("shape") in base.origins and not base.place:
-            whole = any(isinstance(e.slice, cst.Slice) for e in node.slice)
             return Value(base.kinds if whole else INT, origins=frozenset({Origin("shape")}))
-        if base.items is not None and len(indices) == 1 and indices[0].constants is not None:
-            number = literal_int(indices[0])
+        if base.items is not None and len(chosen) == 1 and not whole:
+            number = literal_int(chosen[0])
             if number is not None and number < len(base.items):
                 return base.items[number]
-        chosen = frozenset[Origin]().union(*(via(i.origins, "element") for i in indices))
+        origins = frozenset[Origin]().union(*(via(one.origins, "element") for one in chosen))
         rooted = place is not None and (
             len(place) > 2 or bool(self.linker.keys(place[:1])) or self._of_parameter(place)
         )
         if place is not None and rooted and base.kinds <= {Kind.CONTAINER, Kind.OBJECT}:
             loaded = self.load_place(place, node)
-            return replace(loaded, origins=loaded.origins | chosen)
+            return replace(loaded, origins=loaded.origins | origins)
         self.consume(base, Use.INDEX)
-        value = computed([replace(base, origins=base.origins | chosen)], K.UNKNOWN)
-        match node.slice:
-            case [cst.SubscriptElement(slice=cst.Slice() as part)] if base.kinds == {Kind.CONTAINER}:
-                return replace(value, kinds=base.kinds, bound=_window(part))
+        value = computed([replace(base, origins=base.origins | origins)], K.UNKNOWN)
+        if isinstance(node.slice, ast.Slice) and base.kinds == {Kind.CONTAINER}:
+            return replace(value, kinds=base.kinds, bound=_window(node.slice))
         kinds = INT if base.kinds == {Kind.TUPLE} else STR if base.kinds == STR else K.UNKNOWN
         return replace(value, kinds=kinds)
 
@@ -295,31 +289,29 @@ class Evaluator:
         held = self.flow.locals.get(place[0], Value())
         return place[-1] != ANY_ITEM and held.place == place[:1] and not held.kinds
 
-    def _comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         outer, self.flow = self.flow, self.flow.fork()
-        part: cst.CompFor | None = node.for_in
-        while part is not None:
+        for part in node.generators:
             self.bind(part.target, self.element(part.iter))
             for condition in part.ifs:
-                self.used(condition.test, Use.CONTROL)
-            part = part.inner_for_in
-        parts = [node.key, node.value] if isinstance(node, cst.DictComp) else [node.elt]
+                self.used(condition, Use.CONTROL)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         values = [self.used(inner, Use.STORED) for inner in parts]
         self.flow = outer
         return computed(values, frozenset({Kind.CONTAINER}))
 
-    def element(self, iterable: cst.BaseExpression) -> Value:
+    def element(self, iterable: ast.expr) -> Value:
         """Return the value that a loop variable is bound to."""
         match iterable:
-            case cst.Call(func=cst.Name(value="range"), args=args):
-                values = [self.used(arg.value, Use.ITERATED) for arg in args]
+            case ast.Call(ast.Name("range"), args, []):
+                values = [self.used(unstarred(argument), Use.ITERATED) for argument in args]
                 # A loop unrolls: its variable is a constant, whatever the length depends on.
                 return Value(INT, origins=frozenset().union(*(via(v.origins, "element") for v in values)))
-            case cst.Call(func=cst.Name(value="enumerate"), args=[cst.Arg(value=inner), *_]):
+            case ast.Call(ast.Name("enumerate"), [inner, *_]):
                 item = self.element(inner)
                 return Value(items=(Value(INT, origins=frozenset({Origin("literal")})), item))
-            case cst.Call(func=cst.Name(value="zip"), args=args):
-                return Value(items=tuple(self.element(arg.value) for arg in args))
+            case ast.Call(ast.Name("zip"), args):
+                return Value(items=tuple(self.element(unstarred(argument)) for argument in args))
         self.whole_environment(iterable, iterable)
         place = self.place(iterable)
         value = self.used(iterable, Use.ITERATED)
@@ -333,28 +325,26 @@ class Evaluator:
         each = (*place, ANY_ITEM)
         return Value(self.linker.kinds(each), origins=value.origins, place=each)
 
-    def bind(self, target: cst.BaseExpression, value: Value) -> None:
+    def bind(self, target: ast.expr, value: Value) -> None:
         """Give local names their values; stores to places are the statements' business."""
         match target:
-            case cst.Name(value=name):
+            case ast.Name(id=name):
                 self.flow.locals[name] = value
-            case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 items = value.items if value.items and len(value.items) == len(elements) else None
                 # `h, w = size`: what is done with the elements is done with it.
                 scalars = value.kinds == {Kind.TUPLE}
                 plain = value.place is not None and (len(value.place) == 1 or scalars)
                 loads = value.pending if plain else frozenset()
-                for number, element in enumerate(elements):
+                for number, one in enumerate(elements):
                     shape = Origin("shape") in value.origins and items is None
                     origins = via(value.origins, "element")
                     other = Value(INT if shape or scalars else K.UNKNOWN, derived=loads, origins=origins)
-                    self.bind(element.value, items[number] if items else other)
+                    self.bind(unstarred(one), items[number] if items else other)
 
     # --- calls, lookups, environment --------------------------------------------------------------------
 
-    def environment_read(
-        self, owner: Expr, node: cst.BaseExpression, form: str, key: cst.BaseSlice | None
-    ) -> bool:
+    def environment_read(self, owner: Expr, node: ast.expr, form: str, key: ast.expr | None) -> bool:
         """Record a read of the environment, if `owner` is `os.environ`."""
         match owner:
             case Name() | Attribute():
@@ -366,17 +356,17 @@ class Evaluator:
         self.add_environment(node, form, key)
         return True
 
-    def whole_environment(self, owner: cst.BaseExpression, node: cst.BaseExpression) -> None:
+    def whole_environment(self, owner: ast.expr, node: ast.expr) -> None:
         """Record that all of the environment is read, if `owner` is `os.environ`."""
         if self.linker.function.environment:
-            self.environment_read(to_expr(owner), node, "all", None)
+            self.environment_read(as_fact(owner), node, "all", None)
 
-    def add_environment(self, node: cst.BaseExpression, form: str, key: cst.BaseSlice | None) -> None:
+    def add_environment(self, node: ast.expr, form: str, key: ast.expr | None) -> None:
         """Record a read of the environment."""
-        text = self.opened.text(key.value) if isinstance(key, cst.Index) else ""
+        text = self.opened.text(key) if key is not None and not isinstance(key, ast.Slice) else ""
         self.environment.append(EnvironmentRead(self.opened.position(node), form, text))
 
-    def store(self, place: Place, value: Value, node: cst.CSTNode, registers: bool = False) -> None:
+    def store(self, place: Place, value: Value, node: ast.expr | ast.stmt, registers: bool = False) -> None:
         """`place = value`."""
         self.consume(value, Use.STORED)
         keys = self.linker.keys(place)
@@ -391,7 +381,7 @@ class Evaluator:
         if len(keys) == 1:
             self.flow.written |= keys
 
-    def mutate(self, place: Place, how: str, node: cst.CSTNode, index: Value | None = None) -> None:
+    def mutate(self, place: Place, how: str, node: ast.expr, index: Value | None = None) -> None:
         """Change the length or the keys of the container at a place."""
         stored = self.flow.stored.get(place)
         if stored is not None and not stored.pending:
@@ -414,19 +404,12 @@ class Evaluator:
                 self.flow.written |= state.leaves_written
         return frozenset[Kind]().union(*returned) if all(returned) else K.UNKNOWN
 
-    def namespace_lookup(
-        self, node: cst.BaseExpression, namespace: cst.BaseExpression, key: cst.BaseSlice
-    ) -> None:
-        """Record a look into `__dict__` or `vars()`."""
-        if isinstance(key, cst.Index):
-            self.lookup("__dict__", node, namespace, key.value)
-
     def lookup(
         self,
         function: str,
-        node: cst.BaseExpression,
-        owner: cst.BaseExpression,
-        name: cst.BaseExpression,
+        node: ast.expr,
+        owner: ast.expr,
+        name: ast.expr,
         default: bool = False,
     ) -> None:
         """Record getattr and its kin."""
@@ -449,7 +432,7 @@ class Evaluator:
         )
 
 
-def _window(part: cst.Slice) -> int:
+def _window(part: ast.Slice) -> int:
     """How many items `[-3:]` or `[:3]` leaves at most; 0 if no literal says."""
     for end in (part.lower, part.upper):
         number = literal_of(end) if end is not None else ...

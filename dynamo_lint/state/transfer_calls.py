@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from dataclasses import replace
 from functools import reduce
 
-import libcst as cst
-
 from dynamo_lint.index.ir import Attribute, Function
+from dynamo_lint.index.lower import as_fact, call_as_fact, literal_of
 from dynamo_lint.models.tensor_results import JOINS, MOVES, NOT_TENSOR_METHODS, TENSOR_METHODS
 from dynamo_lint.program.hierarchy import only_declares
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.abstract_state import INT, STR, TENSOR, computed, join, via
-from dynamo_lint.state.convert import literal_of, to_call, to_expr
+from dynamo_lint.state.abstract_state import (
+    INT,
+    STR,
+    TENSOR,
+    arguments_of,
+    computed,
+    join,
+    unstarred,
+    via,
+)
 from dynamo_lint.state.free_variables import MUTATORS, REGISTRARS
 from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
 from dynamo_lint.state.transfer import Evaluator
@@ -24,96 +32,98 @@ LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 UNBOUND = {("__getattr__", 2): "getattr", ("__getattribute__", 2): "getattr", ("__setattr__", 3): "setattr"}
 """The lookup that a method of a class does with so many arguments: `object.__setattr__(self, "n", 1)`."""
 HOST_MODULES = frozenset({"random", "time", "uuid", "secrets", "datetime", "socket"})
+Given = list[tuple[str | None, ast.expr]]
+"""What a call passes, each with its keyword, or with the stars before it."""
 Arguments = list[tuple[str | None, Value]]
 
 
-def evaluate_call(ev: Evaluator, node: cst.Call) -> Value:
+def evaluate_call(ev: Evaluator, node: ast.Call) -> Value:
     """The value of a call, with everything it reads and consumes on the way."""
+    given = arguments_of(node)
+    parts = [value for _, value in given]
     match node.func:
-        case cst.Name(value=name) if name not in ev.flow.locals:
-            if name in LOOKUPS and len(node.args) >= 2:
-                return _lookup(ev, name, node)
-            found = _builtin(ev, name, node)
+        case ast.Name(id=name) if name not in ev.flow.locals:
+            if name in LOOKUPS and len(parts) >= 2:
+                return _lookup(ev, name, node, parts)
+            found = _builtin(ev, name, node, parts)
             if found is not None:
                 return found
-        case cst.Attribute(attr=cst.Name(value=name)) if (name, len(node.args)) in UNBOUND:
-            return _lookup(ev, UNBOUND[name, len(node.args)], node)
-        case cst.Attribute(value=owner, attr=cst.Name(value=name)):
-            found = _method(ev, owner, name, node)
+        case ast.Attribute(attr=name) if (name, len(parts)) in UNBOUND:
+            return _lookup(ev, UNBOUND[name, len(parts)], node, parts)
+        case ast.Attribute(value=owner, attr=name):
+            found = _method(ev, owner, name, node, given)
             if found is not None:
                 return found
-    expr = to_expr(node.func)
+    expr = as_fact(node.func)
     dotted = ev.linker.external(expr) or ""
     if dotted == "os.getenv" and ev.linker.function.environment:
-        _environment(ev, node, "getenv")
+        for part in parts:
+            ev.used(part, Use.ARGUMENT)
+        ev.add_environment(node, "getenv", parts[0] if parts else None)
         return Value(STR, origins=frozenset({Origin("host")}))
-    callees = () if dotted else ev.linker.callees(to_call(node))
-    if isinstance(node.func, cst.Attribute):
+    callees = () if dotted else ev.linker.callees(call_as_fact(node))
+    if isinstance(node.func, ast.Attribute):
         base = ev.place(node.func.value)
         owner_value = ev.value(node.func.value)
         if base is None or owner_value.kinds == TENSOR:
             ev.consume(owner_value, Use.RECEIVER)
     else:
-        owner_value = Value() if isinstance(node.func, cst.Name) else ev.used(node.func, Use.ARGUMENT)
-    arguments = _arguments(ev, node, dotted)
+        owner_value = Value() if isinstance(node.func, ast.Name) else ev.used(node.func, Use.ARGUMENT)
+    values = _values(ev, node, given, dotted)
     if callees:
-        return _project_call(ev, node, callees, arguments, owner_value)
+        return _project_call(ev, callees, values, owner_value)
     # `interface = TABLE[name]; interface(x, window=self.window)`
-    own = ev.flow.locals.get(node.func.value) if isinstance(node.func, cst.Name) else None
-    for _, value in arguments:
+    own = ev.flow.locals.get(node.func.id) if isinstance(node.func, ast.Name) else None
+    for _, value in values:
         ev.consume(value, Use.ARGUMENT if own is None or own.pending else Use.HANDED_ON)
     made = None if dotted else ev.linker.constructed(expr)
     if made is not None:
         enum = ev.linker.is_enum(made)
-        result = computed([value for _, value in arguments], frozenset({Kind.ENUM if enum else Kind.OBJECT}))
-        bound = arguments[0][1].bound if enum and arguments else None
+        result = computed([value for _, value in values], frozenset({Kind.ENUM if enum else Kind.OBJECT}))
+        bound = values[0][1].bound if enum and values else None
         return replace(result, bound=bound, origins=frozenset({Origin("literal" if enum else "fresh")}))
     found_kinds = K.of_call(dotted) if dotted else _outside_call(ev, node, owner_value)
     if dotted.partition(".")[0] in HOST_MODULES:
         return Value(found_kinds, origins=frozenset({Origin("host")}))
-    result = computed([value for _, value in arguments], found_kinds)
+    result = computed([value for _, value in values], found_kinds)
     if dotted.rpartition(".")[2][:1].isupper():
         # A constructor: the object is new in every call.
         return replace(result, origins=frozenset({Origin("fresh")}))
     if dotted or not any(o.source == "state" for o in owner_value.origins):
         return replace(result, origins=result.origins | {Origin("unknown")})
     # The `.to()` of a module gives the module itself.
-    moved = isinstance(node.func, cst.Attribute) and node.func.attr.value in MOVES
+    moved = isinstance(node.func, ast.Attribute) and node.func.attr in MOVES
     how = "moved" if moved and Kind.OBJECT not in owner_value.kinds else "computed"
     return replace(result, origins=result.origins | via(owner_value.origins, how))
 
 
-def _arguments(ev: Evaluator, node: cst.Call, dotted: str) -> Arguments:
+def _values(ev: Evaluator, node: ast.Call, given: Given, dotted: str) -> Arguments:
     found: Arguments = []
-    for arg in node.args:
-        ev.whole_environment(arg.value, node)
-        name = arg.keyword.value if arg.keyword is not None else None
-        value = _joined(ev, arg.value) if dotted in JOINS else ev.value(arg.value)
-        found.append((arg.star or name, value))
+    for name, argument in given:
+        ev.whole_environment(argument, node)
+        found.append((name, _joined(ev, argument) if dotted in JOINS else ev.value(argument)))
     return found
 
 
-def _joined(ev: Evaluator, node: cst.BaseExpression) -> Value:
+def _joined(ev: Evaluator, node: ast.expr) -> Value:
     """The list that `torch.cat` and its kin take: its elements are used as tensors, and none can be None."""
-    if not isinstance(node, cst.List):
+    if not isinstance(node, ast.List):
         return ev.value(node)
-    values = [ev.used(element.value, Use.ARGUMENT) for element in node.elements]
+    values = [ev.used(unstarred(one), Use.ARGUMENT) for one in node.elts]
     return computed(values, frozenset({Kind.CONTAINER}))
 
 
-def _outside_call(ev: Evaluator, node: cst.Call, owner: Value) -> frozenset[Kind]:
+def _outside_call(ev: Evaluator, node: ast.Call, owner: Value) -> frozenset[Kind]:
     """The kinds of the result of calling something that is neither ours nor named."""
     match node.func:
-        case cst.Attribute(attr=cst.Name(value=name)) if owner.kinds == TENSOR or (
+        case ast.Attribute(attr=name) if owner.kinds == TENSOR or (
             not owner.kinds and name in TENSOR_METHODS
         ):
             return K.UNKNOWN if name in NOT_TENSOR_METHODS else TENSOR
-    return TENSOR if ev.linker.is_tensor_module(to_expr(node.func)) else K.UNKNOWN
+    return TENSOR if ev.linker.is_tensor_module(as_fact(node.func)) else K.UNKNOWN
 
 
-def _project_call(
-    ev: Evaluator, node: cst.Call, callees: tuple[Callee, ...], arguments: Arguments, owner: Value
-) -> Value:
+def _project_call(ev: Evaluator, callees: tuple[Callee, ...], arguments: Arguments, owner: Value) -> Value:
     returned: list[frozenset[Kind]] = []
     leaves: dict[ClassRef | None, frozenset[Key]] = {}
     given = frozenset(load.place for _, v in arguments if v.kinds != TENSOR for load in v.pending)
@@ -186,9 +196,9 @@ def _bind(
     return tuple(bound.items())
 
 
-def _lookup(ev: Evaluator, function: str, node: cst.Call) -> Value:
-    owner, name = node.args[0].value, node.args[1].value
-    third = node.args[2].value if len(node.args) > 2 else None
+def _lookup(ev: Evaluator, function: str, node: ast.Call, parts: list[ast.expr]) -> Value:
+    owner, name = parts[:2]
+    third = parts[2] if len(parts) > 2 else None
     ev.lookup(function, node, owner, name, default=function == "getattr" and third is not None)
     literal = literal_of(name)
     base = ev.place(owner)
@@ -210,31 +220,23 @@ def _lookup(ev: Evaluator, function: str, node: cst.Call) -> Value:
             return ev.load_place(place, node)
 
 
-def _environment(ev: Evaluator, node: cst.Call, form: str) -> None:
-    key = cst.Index(value=node.args[0].value) if node.args else None
-    for arg in node.args:
-        ev.used(arg.value, Use.ARGUMENT)
-    ev.add_environment(node, form, key)
-
-
-def _builtin(ev: Evaluator, name: str, node: cst.Call) -> Value | None:
-    args = node.args
+def _builtin(ev: Evaluator, name: str, node: ast.Call, args: list[ast.expr]) -> Value | None:
     match name, len(args):
         case ("len", 1):
-            value = ev.used(args[0].value, Use.ITERATED)
+            value = ev.used(args[0], Use.ITERATED)
             return computed([value], INT)
         case ("int" | "float" | "bool" | "round" | "abs", n) if n >= 1:
-            value = ev.used(args[0].value, Use.ARGUMENT)
+            value = ev.used(args[0], Use.ARGUMENT)
             if value.kinds == TENSOR and name in {"int", "float", "bool"}:
                 return Value(K.BUILTIN_KINDS[name], origins=frozenset({Origin("item")}))
             found = value.kinds if name == "abs" else INT if name == "round" else K.BUILTIN_KINDS[name]
             return computed([value], found, value.bound or (2 if name == "bool" else None))
         case ("str" | "repr", 1):
-            value = ev.used(args[0].value, Use.FORMATTED)
+            value = ev.used(args[0], Use.FORMATTED)
             kept = value.origins if value.kinds == STR else via(value.origins, "str")
             return Value(STR, derived=value.pending | value.derived, origins=kept)
         case ("max" | "min", n) if n >= 2:
-            values = [ev.used(arg.value, Use.COMPARE) for arg in args]
+            values = [ev.used(arg, Use.COMPARE) for arg in args]
             known = all(v.kinds for v in values)
             mixed = frozenset[Kind]().union(*(v.kinds for v in values)) if known else K.UNKNOWN
             limits = [v.constants for v in values if v.constants is not None and not v.pending]
@@ -242,39 +244,43 @@ def _builtin(ev: Evaluator, name: str, node: cst.Call) -> Value | None:
             largest = any(v.pending or v.derived for v in values) and bound is None
             return replace(computed(values, mixed, bound), largest=largest)
         case ("next", n) if n >= 1:
-            return _next(ev, args[0].value, node)
+            return _next(ev, args[0], node)
         case ("super", _) if ev.linker.self_name:
-            return ev.value(cst.Name(ev.linker.self_name))  # the same object, seen as one of its bases
+            # The same object, seen as one of its bases.
+            return ev.value(ast.copy_location(ast.Name(ev.linker.self_name), node))
         case ("isinstance" | "callable" | "type" | "id" | "issubclass", _):
             for arg in args:
-                ev.value(arg.value)
+                ev.value(arg)
             return Value(K.of_call(name))
     return None
 
 
-def _register(ev: Evaluator, owner: cst.BaseExpression, method: str, node: cst.Call) -> Value | None:
+def _register(
+    ev: Evaluator, owner: ast.expr, method: str, node: ast.Call, parts: list[ast.expr]
+) -> Value | None:
     """`module.register_buffer("name", value)` is `module.name = value`, and a new entry for its guards."""
-    base, name = ev.place(owner), literal_of(node.args[0].value)
+    base, name = ev.place(owner), literal_of(parts[0])
     if base is None or not isinstance(name, str):
         return None
-    value = ev.value(node.args[1].value)
+    value = ev.value(parts[1])
     if not value.kinds and method == "register_buffer":
         value = replace(value, kinds=TENSOR)  # it takes nothing else, but for None
     ev.store((*base, name), value, node, registers=True)
     return Value(frozenset({Kind.NONE}))
 
 
-def _mutation(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call) -> Value | None:
+def _mutation(ev: Evaluator, owner: ast.expr, name: str, node: ast.Call, given: Given) -> Value | None:
     """A method that changes the length or the keys of a container which outlives the call."""
-    place, base = ev.place(owner), ev.value(owner)
+    place = ev.place(owner)
     if place is None or not ev.linker.keys(place):
         return None
+    base = ev.value(owner)
     # An element of a container is one itself where it is used like one.
     element = not base.kinds and place[-1].startswith("[") and name in {"append", "extend", "appendleft"}
     if base.kinds != {Kind.CONTAINER} and not element:
         return None
-    arguments = [(arg.keyword, ev.used(arg.value, Use.STORED)) for arg in node.args]
-    first = arguments[0][1] if arguments and arguments[0][0] is None else None
+    values = [ev.used(value, Use.STORED) for _, value in given]
+    first = values[0] if node.args else None
     match name:
         case "clear":
             ev.mutate(place, "clear", node)
@@ -285,13 +291,13 @@ def _mutation(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Cal
         case "add":
             ev.mutate(place, "element", node, first)
         case "update":
-            ev.mutate(place, "merge", node, _merged(ev, node))
+            ev.mutate(place, "merge", node, _merged(ev, given))
         case _:
             ev.mutate(place, "grow", node)
     return Value(origins=via(base.origins, "element"))
 
 
-def _item(ev: Evaluator, owner: cst.BaseExpression, node: cst.Call) -> Value | None:
+def _item(ev: Evaluator, owner: ast.expr, node: ast.Call, parts: list[ast.expr]) -> Value | None:
     """`held.get(key, default)` on a dict that outlives the call is `held[key]`, or the default."""
     place = ev.place(owner)
     if place is None or not ev.linker.keys(place):
@@ -299,27 +305,26 @@ def _item(ev: Evaluator, owner: cst.BaseExpression, node: cst.Call) -> Value | N
     kinds = ev.value(owner).kinds
     if kinds != {Kind.CONTAINER} and (kinds or not place[-1].startswith("[") or ev.linker.classes(place)):
         return None
-    literal = literal_of(node.args[0].value)
-    ev.used(node.args[0].value, Use.KEY)
+    literal = literal_of(parts[0])
+    ev.used(parts[0], Use.KEY)
     found = ev.load_place((*place, ANY_ITEM if literal is ... else f"[{literal!r}]"), node)
-    if len(node.args) < 2:
+    if len(parts) < 2:
         return found
-    default = ev.value(node.args[1].value)
+    default = ev.value(parts[1])
     # The default says what kind of value the key has where nothing else does.
     return join(found if found.kinds else replace(found, kinds=default.kinds), default)
 
 
-def _merged(ev: Evaluator, node: cst.Call) -> Value | None:
+def _merged(ev: Evaluator, given: Given) -> Value | None:
     """The one key, or all keys if they are literals, that `update` brings along."""
     keys: list[Value] = []
-    for arg in node.args:
-        match arg:
-            case cst.Arg(keyword=cst.Name(value=name)):
-                keys.append(Value(STR, frozenset({repr(name)})))
-            case cst.Arg(value=cst.Dict(elements=elements), star=""):
-                keys += [ev.value(e.key) if isinstance(e, cst.DictElement) else Value() for e in elements]
-            case _:
-                return None
+    for name, value in given:
+        if name not in {None, "*", "**"}:
+            keys.append(Value(STR, frozenset({repr(name)})))
+        elif name is None and isinstance(value, ast.Dict):
+            keys += [ev.value(key) if key is not None else Value() for key in value.keys]
+        else:
+            return None
     return reduce(join, keys) if keys else None
 
 
@@ -331,7 +336,7 @@ def _saturation(limits: list[frozenset[str]]) -> int | None:
     return None
 
 
-def _next(ev: Evaluator, iterator: cst.BaseExpression, node: cst.Call) -> Value:
+def _next(ev: Evaluator, iterator: ast.expr, node: ast.Call) -> Value:
     """`next(self.counter)` changes the counter's state, and Dynamo guards on it."""
     place = ev.place(iterator)
     value = ev.used(iterator, Use.ITERATED)
@@ -344,27 +349,27 @@ def _next(ev: Evaluator, iterator: cst.BaseExpression, node: cst.Call) -> Value:
     return Value(origins=via(value.origins, "element"))
 
 
-def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call) -> Value | None:
+def _method(ev: Evaluator, owner: ast.expr, name: str, node: ast.Call, given: Given) -> Value | None:
     """Methods whose meaning is known from their name alone."""
-    if name in {"get", "setdefault", "pop"} and node.args:
-        if ev.environment_read(to_expr(owner), node, name, cst.Index(value=node.args[0].value)):
-            for arg in node.args:
-                ev.used(arg.value, Use.ARGUMENT)
+    parts = [value for _, value in given]
+    if name in {"get", "setdefault", "pop"} and parts:
+        if ev.environment_read(as_fact(owner), node, name, parts[0]):
+            for part in parts:
+                ev.used(part, Use.ARGUMENT)
             return Value(STR, origins=frozenset({Origin("host")}))
         match owner:
-            case cst.Attribute(attr=cst.Name(value="__dict__")) | cst.Call(func=cst.Name(value="vars")):
-                inner = owner.value if isinstance(owner, cst.Attribute) else owner.args[0].value
-                ev.lookup("__dict__", node, inner, node.args[0].value)
+            case ast.Attribute(attr="__dict__", value=inner) | ast.Call(ast.Name("vars"), [inner], []):
+                ev.lookup("__dict__", node, inner, parts[0])
                 return Value()
-        if name == "get" and (found := _item(ev, owner, node)) is not None:
+        if name == "get" and (found := _item(ev, owner, node, parts)) is not None:
             return found
     if name in {"copy", "items", "keys", "values"}:
         ev.whole_environment(owner, node)
-    if name in REGISTRARS and len(node.args) >= 2 and isinstance(literal_of(node.args[0].value), str):
-        return _register(ev, owner, name, node)
-    if name in MUTATORS and (found := _mutation(ev, owner, name, node)) is not None:
+    if name in REGISTRARS and len(parts) >= 2 and isinstance(literal_of(parts[0]), str):
+        return _register(ev, owner, name, node, parts)
+    if name in MUTATORS and (found := _mutation(ev, owner, name, node, given)) is not None:
         return found
-    match name, len(node.args):
+    match name, len(parts):
         case ("item" | "tolist", 0):
             ev.used(owner, Use.RECEIVER)
             return Value(origins=frozenset({Origin("item")}))
@@ -372,18 +377,18 @@ def _method(ev: Evaluator, owner: cst.BaseExpression, name: str, node: cst.Call)
             ev.used(owner, Use.RECEIVER)
             return Value(frozenset({Kind.TUPLE}), origins=frozenset({Origin("shape")}))
         case ("size" | "stride" | "numel" | "nelement" | "dim" | "ndimension", _):
-            if isinstance(to_expr(node.func), Attribute) and not ev.linker.callees(to_call(node)):
-                dotted = ev.linker.external(to_expr(node.func))
-                for arg in node.args:
-                    ev.used(arg.value, Use.ARGUMENT)
+            if isinstance(as_fact(node.func), Attribute) and not ev.linker.callees(call_as_fact(node)):
+                dotted = ev.linker.external(as_fact(node.func))
+                for part in parts:
+                    ev.used(part, Use.ARGUMENT)
                 if not dotted:
                     ev.used(owner, Use.RECEIVER)
                 return Value(INT, origins=frozenset({Origin("shape")}))
         case ("format", _) if isinstance(literal_of(owner), str):
-            values = [ev.used(arg.value, Use.FORMATTED) for arg in node.args]
+            values = [ev.used(part, Use.FORMATTED) for part in parts]
             # Dynamo breaks the graph here as it does at `str()`, where an f-string gives the frame up.
             return computed([replace(v, origins=via(v.origins, "str")) for v in values], STR)
         case ("lower" | "upper" | "strip" | "replace" | "removeprefix" | "removesuffix" | "title", _):
-            values = [ev.used(owner, Use.RECEIVER), *(ev.used(a.value, Use.ARGUMENT) for a in node.args)]
+            values = [ev.used(owner, Use.RECEIVER), *(ev.used(part, Use.ARGUMENT) for part in parts)]
             return computed(values, STR)
     return None

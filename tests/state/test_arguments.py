@@ -3,6 +3,7 @@
 import pytest
 
 from dynamo_lint.index.summarize import summarize
+from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
@@ -212,7 +213,8 @@ def test_each_question_of_a_ladder_of_circles_is_worked_out_once_or_twice() -> N
 
 def test_the_names_of_a_function_are_gathered_once_for_all_of_its_calls() -> None:
     source = "for i in xs:\n    f(i)\n    g(i)\n"
-    body = body_of(summarize("m.py", "m", False, source.encode()).functions["<module>"], source)
+    project, _ = resolve({"m.py": summarize("m.py", "m", False, source.encode())}, RegionOptions())
+    body = body_of(Bodies(project, lambda path: source), FunctionRef("m.py", "<module>"))
     one, other = (call for calls in body.calls.values() for call in calls if call.args and body.loops[call])
     assert in_loop(body, one).bound is in_loop(body, other).bound
     assert in_loop(body, one).known is not in_loop(body, other).known

@@ -8,13 +8,14 @@ import pytest
 
 from dynamo_lint.index.ir import Attribute, Choice, Constant, Name, Subscript
 from dynamo_lint.index.summarize import summarize
+from dynamo_lint.program.function_bodies import Bodies
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.state import arguments
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import Kind, Use
 from dynamo_lint.state.provenance import Tables
-from dynamo_lint.state.source import open_function
 from dynamo_lint.state.tables import build
 
 
@@ -37,8 +38,12 @@ def uses(body: str, attribute: str) -> set[Use]:
     }
 
 
-def opened(source: str, key: str):
-    return open_function(source, summarize("m.py", "m", False, source.encode()).functions[key])
+def opened(source: str, key: str, changed: str | None = None):
+    """A function, read from its file, which may have changed since it was indexed."""
+    files = {"m.py": summarize("m.py", "m", False, source.encode())}
+    project, _ = resolve(files, RegionOptions())
+    bodies = Bodies(project, lambda path: source if changed is None else changed)
+    return bodies.open(FunctionRef("m.py", key))
 
 
 # --- spans ----------------------------------------------------------------------------------------------
@@ -56,41 +61,52 @@ not indented
 '''
 
 
+def starts(source: str, key: str) -> list[tuple[int, int]]:
+    """Where the statements of a function begin."""
+    span = opened(source, key)
+    found = [span.position(statement) for statement in span.definition.body]
+    return [(one.line, one.column) for one in found]
+
+
 def test_positions_of_an_indented_method_are_those_of_its_file():
-    span = opened(METHOD, "A.n")
-    assign = span.definition.body.body[1]
-    assert (span.position(assign).line, span.position(assign).column) == (9, 9)
-
-
-def test_only_the_span_is_parsed():
-    assert opened(METHOD, "A.n").module.code.startswith("if 1:\n    @property")
+    assert starts(METHOD, "A.n")[1] == (9, 9)
 
 
 def test_carriage_returns_do_not_shift_lines():
-    source = METHOD.replace("\n", "\r\n")
-    span = opened(source, "A.n")
-    assert span.position(span.definition.body.body[1]).line == 9
+    assert starts(METHOD.replace("\n", "\r\n"), "A.n")[1] == (9, 9)
 
 
 def test_a_method_indented_by_tabs_is_opened():
-    span = opened("class A:\n\tdef f(self):\n\t\tself.n = 1\n", "A.f")
-    assert span.position(span.definition.body.body[0]).column == 3
+    assert starts("class A:\n\tdef f(self):\n\t\tself.n = 1\n", "A.f") == [(3, 3)]
 
 
 def test_a_function_with_its_body_on_the_same_line_is_opened():
     source = "if True:\n  class A:\n    x = 1\n    def f(self): self.n = 1\n"
-    span = opened(source, "A.f")
-    assert span.position(span.definition.name).line == 4
+    assert starts(source, "A.f") == [(4, 18)]
+
+
+def test_columns_count_characters():
+    span = opened('def f(self):\n    é = "日本"; self.ключ = é + "𝔘"; é\n', "f")
+    found = [span.position(statement) for statement in span.definition.body]
+    assert [(one.column, one.end_column) for one in found] == [(5, 13), (15, 34), (36, 37)]
+    assert span.text(span.definition.body[1].targets[0]) == "self.ключ"
+
+
+def test_the_source_of_a_node_is_on_one_line():
+    span = opened("def f(x):\n    y = g(\n        x,\n        1)\n", "f")
+    assert span.text(span.definition.body[0].value) == "g( x, 1)"
+
+
+def test_a_function_whose_lines_do_not_parse_alone_is_found_in_its_file():
+    assert starts("class A:\n    x = 1\n\x0c    def f(self): self.n = 1\n", "A.f") == [(3, 19)]
 
 
 def test_a_span_that_changed_since_it_was_indexed_is_skipped():
-    function = summarize("m.py", "m", False, METHOD.encode()).functions["A.n"]
-    assert open_function("(", function) is None
-    assert open_function("", function) is None
+    assert opened(METHOD, "A.n", "(") is None
+    assert opened(METHOD, "A.n", "") is None
 
 
-def test_a_lambda_is_not_looked_for_in_its_whole_file():
-    # Nor is it taken for the function that begins on its line.
+def test_a_lambda_is_not_taken_for_the_function_that_begins_on_its_line():
     assert opened("def f(x): return map(lambda y: y.a, x)\n", "f.<locals>.<lambda>") is None
 
 
