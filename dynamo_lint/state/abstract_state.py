@@ -118,8 +118,6 @@ class Flow:
     conditional: dict[str, dict[Place, Value]] = field(default_factory=dict)
     """Places written wherever a test was true, by the source of the test."""
     guards: frozenset[Guard] = frozenset()
-    ended: bool = False
-    """Control does not get here: the branch returned, raised, broke or continued."""
 
     def fork(self) -> Flow:
         """An independent copy for one branch."""
@@ -130,10 +128,6 @@ class Flow:
 
 def merge(first: Flow, second: Flow) -> Flow:
     """Return the join of two states: what holds when either branch was taken."""
-    if first.ended:
-        return second
-    if second.ended:
-        return first
     return Flow(
         {
             name: join(value, second.locals[name])

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from functools import reduce
+from typing import NamedTuple
 
 from dynamo_lint.index.conditions import truth_when_compiling
 from dynamo_lint.index.lower import as_fact, literal_of
 from dynamo_lint.models.tensor_results import tensor_parameters
+from dynamo_lint.program.forward import Forward
 from dynamo_lint.program.function_bodies import Opened
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.abstract_state import indices, is_namespace, merge, unstarred
+from dynamo_lint.state.abstract_state import Flow, indices, is_namespace, merge, unstarred
 from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Place, Use, Value
 from dynamo_lint.state.places import Linker
 from dynamo_lint.state.transfer import Evaluator, arithmetic
@@ -37,18 +42,34 @@ def interpret(opened: Opened, linker: Linker) -> FunctionState:
     return walker.run()
 
 
-@dataclass(slots=True)
-class _Walker:
-    ev: Evaluator
-    exits: list[frozenset[Key]] = field(default_factory=list)
-    returned: list[Kinds] = field(default_factory=list)
+class _Test(NamedTuple):
+    """A test, and the state in front of it."""
+
+    node: ast.expr
+    text: str
+    never: bool
+    """It does not hold in compiled code."""
+    guards: frozenset[Guard]
+    stored: frozenset[Place]
+
+
+class _Walker(Forward[Flow, _Test]):
+    """One walk, whose state is the flow of an evaluator."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        super().__init__()
+        self.ev = evaluator
+        self.written: list[frozenset[Key]] = []
+        """The attributes that are certainly written, at each way out."""
+        self.returned: list[Kinds] = []
 
     def run(self) -> FunctionState:
+        """Return the summary of the function."""
         ev = self.ev
         self._parameters()
-        self._suite(ev.opened.definition.body)
-        if not ev.flow.ended:
-            self.exits.append(ev.flow.written)
+        self.block(ev.opened.definition.body)
+        if not self.ended:
+            self.written.append(ev.flow.written)
         kinds = frozenset().union(*self.returned) if self.returned and all(self.returned) else K.UNKNOWN
         return FunctionState(
             tuple(dict.fromkeys(ev.reads)),
@@ -57,7 +78,7 @@ class _Walker:
             tuple(ev.calls),
             tuple(ev.lookups),
             tuple(ev.environment),
-            frozenset.intersection(*self.exits) if self.exits else frozenset(),
+            frozenset.intersection(*self.written) if self.written else frozenset(),
             tuple(sorted(ev.consumed, key=str)),
             kinds,
         )
@@ -86,19 +107,63 @@ class _Walker:
         load = Load((param.arg,), self.ev.opened.position(param))
         self.ev.flow.locals[param.arg] = replace(value, pending=frozenset({load}))
 
+    # --- the state --------------------------------------------------------------------------------------
+
+    def fork(self) -> Flow:
+        """Return a copy of the flow."""
+        return self.ev.flow.fork()
+
+    def restore(self, state: Flow) -> None:
+        """Go on with another flow."""
+        self.ev.flow = state
+
+    def join(self, test: _Test | None, ways: Sequence[Flow]) -> Flow:
+        """Return what holds whichever way was taken; with what is written wherever the test holds."""
+        merged = reduce(merge, ways)
+        if test is None:
+            return merged
+        then = ways[0]
+        new = {place: value for place, value in then.stored.items() if place not in test.stored}
+        known = then.conditional.get(test.text, {})
+        conditional = merged.conditional | ({test.text: known | new} if new else {})
+        return replace(merged, guards=test.guards, conditional=conditional)
+
+    def test(self, node: ast.expr) -> _Test:
+        """Evaluate a test, unless its branch is dead in compiled code."""
+        never = self._never(node)
+        if not never:
+            self.ev.used(node, Use.CONTROL)
+        flow = self.ev.flow
+        return _Test(node, self.ev.opened.text(node), never, flow.guards, frozenset(flow.stored))
+
+    def decided(self, test: _Test) -> bool | None:
+        """Return False for a test that never holds in compiled code."""
+        return False if test.never else None
+
+    @contextmanager
+    def supposing(self, test: _Test | None, outcome: bool) -> Iterator[None]:
+        """Guard the flow by a test: behind a branch that left, it is known how the test came out."""
+        flow = self.ev.flow
+        if test is not None:
+            known = flow.conditional.get(test.text, {}) if outcome else {}
+            flow.stored |= known
+            for place in known:
+                flow.written |= self.ev.linker.keys(place)
+            flow.guards |= self._guards(test.node, not outcome)
+        yield
+
     # --- statements -------------------------------------------------------------------------------------
 
-    def _suite(self, body: list[ast.stmt]) -> None:
-        for statement in body:
-            if self.ev.flow.ended:
-                return
-            if not self.ev.linker.function.runs_eagerly(statement.lineno):
-                self._statement(statement)
-            elif isinstance(statement, ast.If) and statement.body[0].lineno == statement.lineno:
-                # `if not is_compiling(): a()` on one line says nothing of its `else`.
-                self._suite(statement.orelse)
+    def statement(self, node: ast.stmt) -> None:
+        """Run a statement, unless Dynamo runs it eagerly."""
+        if not self.ev.linker.function.runs_eagerly(node.lineno):
+            super().statement(node)
+        elif isinstance(node, ast.If) and node.body[0].lineno == node.lineno:
+            # `if not is_compiling(): a()` on one line says nothing of its `else`.
+            self.block(node.orelse)
 
-    def _statement(self, node: ast.stmt) -> None:
+    def plain(self, node: ast.stmt) -> None:
+        """Run a statement that holds no block."""
         ev = self.ev
         match node:
             case ast.Assign(targets=targets, value=value):
@@ -110,14 +175,6 @@ class _Walker:
             case ast.AugAssign(target=target, op=operator, value=value):
                 result = arithmetic(ev, ev.value(target), operator, ev.value(value))
                 self._assign(target, result, node)
-            case ast.Return(value=value):
-                if value is not None:
-                    self.returned.append(ev.used(value, Use.RETURNED).kinds)
-                self.exits.append(ev.flow.written)
-                ev.flow.ended = True
-            case ast.Raise() | ast.Break() | ast.Continue():
-                # What an error message mentions is never read on the way that matters.
-                ev.flow.ended = True
             case ast.Assert(test=ast.Compare(left=left, ops=[ast.IsNot()])):
                 # `assert self.cache is not None` says that it never is None here.
                 ev.value(left)
@@ -128,8 +185,39 @@ class _Walker:
             case ast.Delete(targets=targets):
                 for target in targets:
                     self._assign(target, Value(), None)
-            case _:
-                self._compound(node)
+
+    def returns(self, value: ast.expr | None) -> None:
+        """Keep the kinds of what is returned, and what is written by then."""
+        if value is not None:
+            self.returned.append(self.ev.used(value, Use.RETURNED).kinds)
+        self.written.append(self.ev.flow.written)
+
+    def rounds(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[None]:
+        """Run the head of a loop; yield where its one round starts."""
+        if isinstance(node, ast.While):
+            self.ev.used(node.test, Use.CONTROL)
+            return self._round(None, Value(), self._guards(node.test, False))
+        return self._round(node.target, self.ev.element(node.iter), frozenset())
+
+    def _round(self, target: ast.expr | None, item: Value, tested: frozenset[Guard]) -> Iterator[None]:
+        guards = self.ev.flow.guards
+        self.ev.flow.guards = guards | tested
+        if target is not None:
+            self.ev.bind(target, item)
+        yield
+        self.ev.flow.guards = guards
+
+    def entering(self, items: list[ast.withitem]) -> AbstractContextManager[None]:
+        """Evaluate context managers."""
+        for entered in items:
+            value = self.ev.value(entered.context_expr)
+            if isinstance(entered.optional_vars, ast.Name):
+                self.ev.flow.locals[entered.optional_vars.id] = replace(value, pending=frozenset())
+        return nullcontext()
+
+    def subject(self, node: ast.expr) -> None:
+        """Evaluate what a `match` looks at."""
+        self.ev.used(node, Use.COMPARE)
 
     def _assign(self, target: ast.expr, value: Value, node: ast.stmt | None) -> None:
         ev = self.ev
@@ -191,89 +279,7 @@ class _Walker:
                     ev.mutate(place, "shrink" if deleted else "item", target, ev.value(index))
         return False
 
-    # --- branches and loops -----------------------------------------------------------------------------
-
-    def _compound(self, node: ast.stmt) -> None:
-        ev = self.ev
-        match node:
-            case ast.If():
-                self._if(node)
-            case ast.For(target=target, iter=iterable) | ast.AsyncFor(target=target, iter=iterable):
-                item = ev.element(iterable)
-                self._loop(target, item, node)
-            case ast.While(test=test):
-                ev.used(test, Use.CONTROL)
-                guards = ev.flow.guards
-                ev.flow.guards = guards | self._guards(test, False)
-                self._loop(None, Value(), node)
-                ev.flow.guards = guards
-            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
-                for entered in items:
-                    value = ev.value(entered.context_expr)
-                    if isinstance(entered.optional_vars, ast.Name):
-                        ev.flow.locals[entered.optional_vars.id] = replace(value, pending=frozenset())
-                self._suite(body)
-            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
-                before = ev.flow.fork()
-                self._suite(body)
-                self._suite(orelse)
-                after = ev.flow
-                for handler in handlers:
-                    ev.flow = before.fork()
-                    self._suite(handler.body)
-                    after = merge(after, ev.flow)
-                ev.flow = after
-                self._suite(finalbody)
-            case ast.Match(subject=subject, cases=cases):
-                ev.used(subject, Use.COMPARE)
-                before, after = ev.flow, ev.flow.fork()
-                for case in cases:
-                    ev.flow = before.fork()
-                    self._suite(case.body)
-                    after = merge(after, ev.flow)
-                ev.flow = after
-            case _:
-                pass
-
-    def _loop(self, target: ast.expr | None, item: Value, node: ast.For | ast.AsyncFor | ast.While) -> None:
-        ev = self.ev
-        before = ev.flow.fork()
-        if target is not None:
-            ev.bind(target, item)
-        self._suite(node.body)
-        # A loop may run zero times; names it binds are bound wherever they are used later.
-        ev.flow = merge(before, ev.flow) if not ev.flow.ended else before
-        self._suite(node.orelse)
-
-    def _if(self, node: ast.If) -> None:
-        ev = self.ev
-        if self._never(node.test):
-            self._suite(node.orelse)
-            return
-        ev.used(node.test, Use.CONTROL)
-        text = ev.opened.text(node.test)
-        before = ev.flow
-        ev.flow = before.fork()
-        known = before.conditional.get(text, {})
-        ev.flow.stored |= known
-        for place in known:
-            ev.flow.written |= ev.linker.keys(place)
-        ev.flow.guards |= self._guards(node.test, False)
-        self._suite(node.body)
-        then = ev.flow
-        ev.flow = before.fork()
-        ev.flow.guards |= self._guards(node.test, True)
-        self._suite(node.orelse)
-        other = ev.flow
-        merged = merge(then, other)
-        new = {place: value for place, value in then.stored.items() if place not in before.stored}
-        ev.flow = replace(
-            merged,
-            # Behind a branch that left, the test is known to have been false.
-            guards=merged.guards if then.ended or other.ended else before.guards,
-            conditional=merged.conditional | ({text: known | new} if new else {}),
-        )
-        ev.flow.ended = then.ended and other.ended
+    # --- tests ------------------------------------------------------------------------------------------
 
     def _never(self, test: ast.expr) -> bool:
         """Whether the branch is dead while compiling, or in a project that only evaluates."""
