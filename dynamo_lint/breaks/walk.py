@@ -244,48 +244,43 @@ class _Walk(Forward[dict[str, Value], Truth]):
         if self.ended and handlers:
             self.ended, self.exits = False, self.exits | {FUNCTION}
 
-    def plain(self, node: ast.stmt) -> None:
-        """Run a statement that holds no block."""
-        match node:
-            case ast.Expr(value):
-                self.unused = value
-                self.value(value)
-                self.unused = None
-            case _:
-                self._define(node)
+    def assign(self, targets: list[ast.expr], value: ast.expr, node: ast.stmt) -> None:
+        """Bind the value of an expression."""
+        self.kept = value if any(self._is_own(target) for target in targets) else None
+        result = self.value(value)
+        for target in targets:
+            self._bind(target, result)
 
-    def _define(self, node: ast.stmt) -> None:
-        """Run a statement that leaves nothing and nests nothing."""
-        match node:
-            case ast.Assign(targets, value):
-                self.kept = value if any(self._is_own(target) for target in targets) else None
-                result = self.value(value)
-                for target in targets:
-                    self._bind(target, result)
-            case ast.AnnAssign(target, _, ast.expr() as value):
-                self._bind(target, self.value(value))
-            case ast.AugAssign(target, op, value):
-                loaded = ast.copy_location(_loaded(target), target)
-                self._bind(target, self._arithmetic(node, self.value(loaded), op, self.value(value)))
-            case ast.Assert(test, message):
-                self._assert(test, message)
-            case _:
-                self._declare(node)
+    def augment(self, node: ast.AugAssign) -> None:
+        """Bind the outcome of arithmetic."""
+        loaded = ast.copy_location(_loaded(node.target), node.target)
+        result = self._arithmetic(node, self.value(loaded), node.op, self.value(node.value))
+        self._bind(node.target, result)
 
-    def _declare(self, node: ast.stmt) -> None:
-        """Forget a name that a statement binds to a definition, or deletes."""
-        match node:
-            case ast.Delete(targets):
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        self.names.pop(target.id, None)
-            case ast.ClassDef(name):
-                self.names.pop(name, None)
-                if self.where.key != MODULE_KEY:
-                    self.note("class", node, "eager" if self.looping else None)
-                    self.names[name] = Value("class")
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
-                self.names.pop(name, None)
+    def evaluate(self, node: ast.expr) -> None:
+        """Evaluate an expression whose value nobody gets."""
+        self.unused = node
+        self.value(node)
+        self.unused = None
+
+    def check(self, node: ast.Assert) -> None:
+        """Run an `assert`: with a message that is no literal, it is a branch."""
+        value = self.value(node.test)
+        if value.kind == "tensor" and node.msg is not None and not isinstance(node.msg, ast.Constant):
+            self.note("branch", node.test)
+
+    def delete(self, targets: list[ast.expr]) -> None:
+        """Forget names."""
+        for target in targets:
+            if isinstance(target, ast.Name):
+                self.names.pop(target.id, None)
+
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        """Forget what a name was bound to; a class in a compiled function ends the graph."""
+        self.names.pop(node.name, None)
+        if isinstance(node, ast.ClassDef) and self.where.key != MODULE_KEY:
+            self.note("class", node, "eager" if self.looping else None)
+            self.names[node.name] = Value("class")
 
     def _escaping(self, value: Value) -> Iterator[ast.expr]:
         """The calls that made something need a gradient which a compiled function returns."""
@@ -323,11 +318,6 @@ class _Walk(Forward[dict[str, Value], Truth]):
         if item.optional_vars is not None:
             self._bind(item.optional_vars, UNKNOWN)
         return (dotted or value.dotted) not in self.table.traced
-
-    def _assert(self, test: ast.expr, message: ast.expr | None) -> None:
-        value = self.value(test)
-        if value.kind == "tensor" and message is not None and not isinstance(message, ast.Constant):
-            self.note("branch", test)
 
     # --- binding ------------------------------------------------------------------------------------------
 

@@ -612,6 +612,10 @@ def _nodes(root: ast.AST) -> Iterator[ast.AST]:
                 pending += [part for part in value if isinstance(part, ast.AST)]
 
 
+_JUDGING = (ast.Assign, ast.If, ast.For, ast.Return)
+"""The statements of a function that only tells something."""
+
+
 def judgement(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str | None:
     """The source of a function that only tells something of a name or a module, or which names are meant.
 
@@ -627,7 +631,7 @@ def judgement(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str 
     ]
     if not body or len(body) > _LONGEST or not isinstance(body[-1], ast.Return):
         return None
-    plain = all(isinstance(one, ast.Assign | ast.If | ast.For | ast.Return) for one in body)
+    plain = all(isinstance(one, _JUDGING) for one in body)
     returned = body[-1].value
     if not plain or returned is None or not (_is_truth(returned) or _is_selection(returned)):
         return None

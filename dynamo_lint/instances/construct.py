@@ -391,39 +391,35 @@ class _Walk(Forward[_Attributes, Term]):
     def handle(self, handlers: list[ast.ExceptHandler], before: _Attributes) -> None:
         """Run no handler: what a constructor makes is what it makes when nothing fails."""
 
-    def plain(self, node: ast.stmt) -> None:
-        """Run a statement that holds no block."""
-        run, frame = self.run, self.frame
-        match node:
-            case ast.Assign():
-                self._assign(node)
-            case ast.Expr(value):
-                self.test(value)
-            case ast.AnnAssign(target, _, ast.expr() as value):
-                run.assign(target, self.test(value), frame)
-            case ast.AugAssign(target, op, value):
-                new = run.terms.operation(OPERATORS[op.__class__], self.test(target), self.test(value))
-                run.assign(target, new, frame)
-            case ast.FunctionDef(name):
-                self._define(name, node.lineno)
-
-    def _assign(self, node: ast.Assign) -> None:
-        kept = isinstance(node.targets[0], ast.Attribute)
+    def assign(self, targets: list[ast.expr], value: ast.expr, node: ast.stmt) -> None:
+        """Assign a term; what was made just now for `self.mixer = Block(…)` is no element of a list."""
+        kept = isinstance(targets[0], ast.Attribute)
         before = {ref: len(made) for ref, made in self.run.made.items()} if kept else {}
-        result = self.test(node.value)
-        for target in node.targets:
+        result = self.test(value)
+        for target in targets:
             self.run.assign(target, result, self.frame)
-        # `self.mixer = Block(…)`: what was made just now is no element of a list.
         for ref in {leaf.leaf for leaf in leaves(result) if leaf.kind == "new"} if before else ():
             if isinstance(ref, ClassRef) and ref in before:
                 made = self.run.made[ref]
                 made[before[ref] :] = [replace(one, alone=True) for one in made[before[ref] :]]
 
-    def _define(self, name: str, line: int) -> None:
+    def augment(self, node: ast.AugAssign) -> None:
+        """Assign the outcome of an operation."""
+        parts = self.test(node.target), self.test(node.value)
+        self.run.assign(
+            node.target, self.run.terms.operation(OPERATORS[node.op.__class__], *parts), self.frame
+        )
+
+    def evaluate(self, node: ast.expr) -> None:
+        """Evaluate an expression for what it makes."""
+        self.test(node)
+
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        """Bind a nested function."""
         path = self.frame.function.path
         for key, function in self.run.project.files[path].functions.items():
-            if function.line == line and function.qualname.endswith(name):
-                self.frame.names[name] = self.frame.closure(self.run, FunctionRef(path, key))
+            if function.line == node.lineno and function.qualname.endswith(node.name):
+                self.frame.names[node.name] = self.frame.closure(self.run, FunctionRef(path, key))
 
 
 def _own_call(statement: ast.stmt, own: str | None) -> str | None:

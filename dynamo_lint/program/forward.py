@@ -63,8 +63,25 @@ class Forward(ABC, Generic[State, Test]):
     # --- statements, by a subclass ----------------------------------------------------------------------
 
     @abstractmethod
-    def plain(self, node: ast.stmt) -> None:
-        """Run a statement without a block, behind which control goes on; or bind the name of a definition."""
+    def assign(self, targets: list[ast.expr], value: ast.expr, node: ast.stmt) -> None:
+        """Evaluate a value and give it to targets."""
+
+    @abstractmethod
+    def augment(self, node: ast.AugAssign) -> None:
+        """Run `target += value` or its like."""
+
+    @abstractmethod
+    def evaluate(self, node: ast.expr) -> None:
+        """Evaluate an expression whose value nobody gets."""
+
+    def check(self, node: ast.Assert) -> None:
+        """Run an `assert`."""
+
+    def delete(self, targets: list[ast.expr]) -> None:
+        """Run a `del`."""
+
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        """Bind the name of a definition."""
 
     @abstractmethod
     def returns(self, value: ast.expr | None) -> None:
@@ -107,6 +124,14 @@ class Forward(ABC, Generic[State, Test]):
     def statement(self, node: ast.stmt) -> None:
         """Run one statement."""
         match node:
+            case ast.Assign(targets, value):
+                self.assign(targets, value, node)
+            case ast.AnnAssign(target, _, ast.expr() as value):
+                self.assign([target], value, node)
+            case ast.AugAssign():
+                self.augment(node)
+            case ast.Expr(value):
+                self.evaluate(value)
             case ast.If(test, body, orelse):
                 self._if(self.test(test), body, orelse)
             case ast.Return(value):
@@ -122,12 +147,14 @@ class Forward(ABC, Generic[State, Test]):
             case ast.Match(subject, cases):
                 self.subject(subject)
                 self._beside(self.fork(), [case.body for case in cases])
-            case ast.Try():
-                self._try(node)
             case _ if isinstance(node, _TRY):
                 self._try(node)
-            case _:
-                self.plain(node)
+            case ast.Assert():
+                self.check(node)
+            case ast.Delete(targets):
+                self.delete(targets)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                self.define(node)
 
     def _leave(self, way: str) -> None:
         if way == LOOP:

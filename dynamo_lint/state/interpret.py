@@ -162,29 +162,33 @@ class _Walker(Forward[Flow, _Test]):
             # `if not is_compiling(): a()` on one line says nothing of its `else`.
             self.block(node.orelse)
 
-    def plain(self, node: ast.stmt) -> None:
-        """Run a statement that holds no block."""
-        ev = self.ev
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                result = ev.value(value)
-                for target in targets:
-                    self._assign(target, result, node)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self._assign(target, ev.value(value), node)
-            case ast.AugAssign(target=target, op=operator, value=value):
-                result = arithmetic(ev, ev.value(target), operator, ev.value(value))
-                self._assign(target, result, node)
-            case ast.Assert(test=ast.Compare(left=left, ops=[ast.IsNot()])):
-                # `assert self.cache is not None` says that it never is None here.
-                ev.value(left)
-            case ast.Assert(test=test):
-                ev.used(test, Use.CONTROL)
-            case ast.Expr(value=value):
-                ev.value(value)
-            case ast.Delete(targets=targets):
-                for target in targets:
-                    self._assign(target, Value(), None)
+    def assign(self, targets: list[ast.expr], value: ast.expr, node: ast.stmt) -> None:
+        """Store the value of an expression."""
+        result = self.ev.value(value)
+        for target in targets:
+            self._assign(target, result, node)
+
+    def augment(self, node: ast.AugAssign) -> None:
+        """Store the outcome of arithmetic."""
+        result = arithmetic(self.ev, self.ev.value(node.target), node.op, self.ev.value(node.value))
+        self._assign(node.target, result, node)
+
+    def evaluate(self, node: ast.expr) -> None:
+        """Evaluate an expression for what it reads and calls."""
+        self.ev.value(node)
+
+    def check(self, node: ast.Assert) -> None:
+        """Use what an `assert` asks; `assert self.cache is not None` says that it never is None here."""
+        match node.test:
+            case ast.Compare(left=left, ops=[ast.IsNot()]):
+                self.ev.value(left)
+            case test:
+                self.ev.used(test, Use.CONTROL)
+
+    def delete(self, targets: list[ast.expr]) -> None:
+        """Take items out of containers."""
+        for target in targets:
+            self._assign(target, Value(), None)
 
     def returns(self, value: ast.expr | None) -> None:
         """Keep the kinds of what is returned, and what is written by then."""
