@@ -184,6 +184,8 @@ class Binding:
     line: int
     augmented: bool = False
     """It is `name += value`."""
+    within: tuple[int, int] | None = None
+    """The lines of the comprehension that binds it and that alone sees it."""
 
 
 @fast_dataclass
