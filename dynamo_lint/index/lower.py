@@ -171,11 +171,11 @@ class Expressions:
 
     def _yield(self, node: ast.Yield) -> Expr:
         # Whoever iterates over (or enters) a generator gets what it yields.
-        self.scope.returns.append(ir.Display("each", (self.read(node.value),)))
+        self.scope.gives(ir.Display("each", (self.read(node.value),)), node.lineno)
         return UNKNOWN
 
     def _yield_from(self, node: ast.YieldFrom) -> Expr:
-        self.scope.returns.append(self.read(node.value))
+        self.scope.gives(self.read(node.value), node.lineno)
         return UNKNOWN
 
     def annotation(self, node: ast.expr | None) -> Expr | None:
