@@ -22,6 +22,7 @@ from dynamo_lint.values.model import (
     Instance,
     Value,
     ValueSet,
+    Written,
     freeze,
     union,
 )
@@ -81,6 +82,27 @@ def bind_arguments(pts: PointsTo, ref: FunctionRef, call: Call, context: Context
         if argument is not None and not isinstance(argument, ir.Unknown):
             values = pts.before(argument, context, call) or _of_configuration(argument)
             found.append((parameter.name, freeze(union([values], Confidence.LIKELY))))
+    return tuple(found)
+
+
+def written_out(project: Project, ref: FunctionRef, call: Call, context: Context) -> Written:
+    """The texts and members of enumerations that a call writes out for what the function tests.
+
+    `build(Kind.NORM)` never gives what `if kind == Kind.ATTENTION` returns.
+    """
+    function = project.function(ref)
+    names = {name for _, _, name, wanted in function.picked if isinstance(wanted[0], str)}
+    found = []
+    for parameter in function.parameters if names else ():
+        if parameter.name not in names or project.locals_of(ref)[parameter.name].bound:
+            continue
+        match argument_for(parameter, function, call):
+            case Constant(str() as text):
+                found.append((parameter.name, text))
+            case ir.Attribute(ir.Name(owner) | ir.Attribute(_, owner), name) if owner[:1].isupper():
+                found.append((parameter.name, f"{owner}.{name}"))
+            case ir.Name(name):
+                found += [(parameter.name, text) for known, text in context.written if known == name]
     return tuple(found)
 
 

@@ -40,7 +40,7 @@ def _table(pts: PointsTo) -> dict[ClassRef, tuple[ValueSet, Registered]]:
             function = site.call.function
             if not isinstance(function, ir.Attribute) or not site.call.arguments or site.eager:
                 continue
-            if _is_compiled_already(pts, where, function.value, site.call.line) or _is_for_now(pts, where):
+            if _is_compiled_already(pts, where, function.value, site.call.line) or is_for_now(pts, where):
                 continue
             context = Context(where, pts.project.owner(where))
             owners = pts.value(function.value, context)
@@ -64,10 +64,15 @@ def _table(pts: PointsTo) -> dict[ClassRef, tuple[ValueSet, Registered]]:
     return found
 
 
-def _is_for_now(pts: PointsTo, where: FunctionRef) -> bool:
+def is_for_now(pts: PointsTo, where: FunctionRef) -> bool:
     """Whether a function that compiles nothing takes its hooks off again: it looks into a model, once."""
     function = pts.project.function(where)
     return _removes(function) and "compile" not in {terminal_name(c.call.function) for c in function.calls}
+
+
+def registers(function: ir.Function) -> bool:
+    """Whether a method keeps a hook that it is given and hands out what takes it off again."""
+    return "RemovableHandle" in {terminal_name(site.call.function) for site in function.calls}
 
 
 def _takes_itself_off(pts: PointsTo, hook: Value) -> bool:

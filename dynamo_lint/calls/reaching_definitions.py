@@ -6,7 +6,21 @@ branch assigns never comes, nor what was there before the name is bound anew.
 
 from __future__ import annotations
 
-from dynamo_lint.index.ir import Attribute, Binding, Call, Expr, Function, Name, Parameter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dynamo_lint.index.ir import (
+    Attribute,
+    Binding,
+    Call,
+    Choice,
+    Element,
+    Expr,
+    Function,
+    Name,
+    Parameter,
+    Subscript,
+)
 from dynamo_lint.index.walking import itself, walk
 from dynamo_lint.program.classes import SELF_RETURNING
 from dynamo_lint.program.project import Project
@@ -24,10 +38,15 @@ def reaching_definitions(pts: PointsTo, expr: Expr, context: Context, call: Call
     if local is None or not isinstance(expr, Name):
         return pts.value(expr, context)
     name, parameter = expr.id, local.parameter
-    apart = _apart(pts.project, name, context.function, call)
-    if not apart and (parameter is not None or call not in local.bound):
+    bound = pts.project.bindings_of(context.function)[name] if local.bound else []
+    seen = _reaching(pts.project, bound, context.function, call)
+    if any(one.within for one in seen):  # the variable of a comprehension is no parameter
+        parameter = None
+    values = [_as_of(pts.project, one, context.function) for one in seen]
+    apart = len({*values}) < len({*local.bound}) or not {*values} <= {*local.bound}
+    others = [value for value in values if call not in walk(value)]
+    if not apart and (parameter is not None or len(others) == len(values)):
         return pts.value(expr, context)
-    others = [value for value in local.bound if value != call and value not in apart]
     if apart:  # `model = model.to(device)` would bring back what was told apart
         others = [value for value in others if value == expr or itself(value, SELF_RETURNING) != expr]
 
@@ -77,24 +96,46 @@ def with_passed(
     return union([assigned, passed])
 
 
-def _apart(project: Project, name: str, where: FunctionRef, call: Call) -> list[Expr]:
-    """The expressions that a name is bound to in branches that do not run together with a call, or only
-    after it, or before
-    it is bound anew."""
+def _reaching(project: Project, bound: Sequence[Binding], where: FunctionRef, call: Call) -> list[Binding]:
+    """The bindings of a name that a call may see: not one in a branch that does not run together with it, nor
+    one only after it, nor what was there before the name is bound anew; in a comprehension its variables."""
     function, line = project.function(where), call.line
-    bound = project.bindings_of(where).get(name, [])
-    anew = [b.line for b in bound if _comes_first(function, b, call)]
+    own = [b for b in bound if b.within and b.within[0] <= line <= b.within[1] and call not in walk(b.value)]
+    if own:
+        return own
+    bound = [b for b in bound if b.within is None]
+    anew = [b.line for b in bound if _comes_first(function, b, line)]
     reaching = (b for b in bound if not anew or anew[-1] <= b.line <= line)
-    seen = [
-        b.value for b in reaching if not (function.apart(b.line, line) or _is_below(function, b.line, line))
-    ]
-    return [binding.value for binding in bound if binding.value not in seen]
+    return [b for b in reaching if not (function.apart(b.line, line) or _is_below(function, b.line, line))]
 
 
-def _comes_first(function: Function, binding: Binding, call: Call) -> bool:
-    """Whether a name is bound to something else each time before a call runs: no branch or loop is around the
+def _as_of(project: Project, binding: Binding, where: FunctionRef) -> Expr:
+    """The value of a binding; that of a loop's variable is made of what the names are before the loop."""
+    known = project.locals_of(where)
+
+    def there(part: Expr) -> Expr:
+        match part:
+            case Name(name) if name in known and known[name].parameter is None and len(known[name].bound) > 1:
+                bound = project.bindings_of(where)[name]
+                seen = _reaching(project, bound, where, Call(part, line=binding.line))
+                if len(seen) < len(bound):
+                    return Choice(tuple(one.value for one in seen))
+            case Call(Name() as function, arguments):
+                return replace(part, function=function, arguments=tuple(map(there, arguments)))
+        return part
+
+    match binding.value:
+        case Element(iterable):
+            return Element(there(iterable))
+        case Subscript(Element(iterable), index):
+            return Subscript(Element(there(iterable)), index)
+    return binding.value
+
+
+def _comes_first(function: Function, binding: Binding, other: int) -> bool:
+    """Whether a name is bound to something else each time before a line runs: no branch or loop is around the
     binding alone, nor a loop around the call alone."""
-    line, other = binding.line, call.line
+    line = binding.line
     if line >= other or Name(binding.name) in walk(binding.value):
         return False
     inside = all(b >= other for a, b in (*function.branches, *function.loops) if a <= line <= b)

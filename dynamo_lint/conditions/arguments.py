@@ -37,7 +37,11 @@ Wanted = tuple[str | bool | None, ...]
 def returned_values(pts: PointsTo, context: Context) -> Iterator[ValueSet]:
     """The values that each `return` of a function gives; no more than a guess where no call asks for it."""
     function = pts.project.function(context.function)
-    given = [pts.value(value, context) for value in function.returns]
+    given = [
+        found if may_be_asked(function, line, context) else pts.guessed(found)
+        for value, line in zip(function.returns, function.returned_at, strict=True)
+        for found in [pts.value(value, context)]
+    ]
     weakest = Confidence.LIKELY if _differ(given) or _is_open(pts, context) else Confidence.CERTAIN
     for value, one in zip(function.returns, given, strict=True):
         found = at_best(one, weakest)
@@ -45,6 +49,13 @@ def returned_values(pts: PointsTo, context: Context) -> Iterator[ValueSet]:
         told = bool(function.picked) and any(map(pts.holds_module, found))
         line = value.line if isinstance(value, Call) else 0
         yield found if not told or may_run_line(pts, context.function, line) else pts.guessed(found)
+
+
+def may_be_asked(function: Function, line: int, context: Context) -> bool:
+    """Whether the one call in question may ask for a line, by the texts that it writes out."""
+    wanted = dict(context.written)
+    rows = (row for row in (*function.picked, *function.excluded) if wanted and row[0] <= line <= row[1])
+    return all((wanted[row[2]] in row[3]) is (row in function.picked) for row in rows if row[2] in wanted)
 
 
 def _differ(given: list[ValueSet]) -> bool:
@@ -69,6 +80,12 @@ def assigned_values(pts: PointsTo, name: str, local: Local, context: Context) ->
     found = pts.assigned(name, local.bound, context)
     if len(local.lines) < 2 or not found:
         return found
+    if context.written:
+        function = pts.project.function(context.function)
+        places = zip(local.bound, local.lines, strict=True)
+        left = [value for value, line in places if may_be_asked(function, line, context)]
+        if len(left) < len(local.bound):
+            return union([pts.assigned(name, left, context), pts.guessed(found)])
     asked = [may_run_line(pts, context.function, line, strict=True) for line in local.lines]
     if all(asked):
         rows = pts.project.function(context.function).picked

@@ -128,7 +128,12 @@ def _of_callee(pts: PointsTo, callee: Value, call: Call, context: Context) -> Va
                 return own
             found = contexts.without_others(
                 pts,
-                pts.returns(ref, receiver, contexts.bind_arguments(pts, ref, call, context)),
+                pts.returns(
+                    ref,
+                    receiver,
+                    contexts.bind_arguments(pts, ref, call, context),
+                    contexts.written_out(pts.project, ref, call, context),
+                ),
                 ref,
                 call,
                 context,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from dynamo_lint.calls import compiled_calls, decorators, keywords, sites
+from dynamo_lint.calls import compiled_calls, decorators, hooks, keywords, sites
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Function, Parameter
 from dynamo_lint.index.lower import terminal_name
@@ -72,6 +72,7 @@ def parameter_values(pts: PointsTo, parameter: Parameter, context: Context, dire
 def _passed(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
     """The values that the call sites of the function pass for one parameter."""
     found: ValueSet = EMPTY
+    registering = hooks.registers(pts.project.function(context.function))
     told = 0
     for caller, site in sites.sites_passing(pts, parameter, context.function):
         if not may_run_for(pts.project, context, caller, site.call):
@@ -79,6 +80,8 @@ def _passed(pts: PointsTo, parameter: Parameter, context: Context) -> ValueSet:
         passed = pts.passed_by(
             parameter, context.function, seen_by(pts.project, context, caller, site.call), site
         )
+        if registering and hooks.is_for_now(pts, caller.function):
+            passed = pts.guessed(passed)
         # Once, though one of a table; functions are each meant, as the rows of a table are.
         told += not passed.keys() <= found.keys() and not all(isinstance(v, FunctionValue) for v in passed)
         found = union([found, passed])

@@ -463,6 +463,29 @@ def matched_strings(test: ast.expr) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield name, tuple(str(text.value) for text in texts if isinstance(text, Constant))
 
 
+def matched_members(test: ast.expr) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names that are one of some members of enumerations where a test is true, and these."""
+    match test:
+        case ast.BoolOp(ast.And(), parts):
+            for part in parts:
+                yield from matched_members(part)
+        case ast.Compare(ast.Name(name), [ast.Eq() | ast.Is()], [ast.Attribute() as member]):
+            if text := member_text(member):
+                yield name, (text,)
+        case ast.Compare(ast.Name(name), [ast.In()], [ast.Tuple() | ast.List() | ast.Set() as several]):
+            texts = [text for member in several.elts if (text := member_text(member))]
+            if len(texts) == len(several.elts):
+                yield name, tuple(texts)
+
+
+def member_text(member: ast.expr) -> str | None:
+    """`Mode.FAST`, if an expression may be a member of an enumeration that is called so."""
+    match member:
+        case ast.Attribute(ast.Name(owner) | ast.Attribute(attr=owner), name) if owner[:1].isupper():
+            return f"{owner}.{name}"
+    return None
+
+
 def _any_of(options: list[Expr]) -> Expr:
     if not tests_attributes(options[0]):
         return Choice(tuple(options))

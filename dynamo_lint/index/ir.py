@@ -184,6 +184,8 @@ class Binding:
     line: int
     augmented: bool = False
     """It is `name += value`."""
+    within: tuple[int, int] | None = None
+    """The lines of the comprehension that binds it and that alone sees it."""
 
 
 @fast_dataclass
@@ -251,6 +253,8 @@ class Function:
     parameters: tuple[Parameter, ...] = ()
     decorators: tuple[Expr, ...] = ()
     returns: tuple[Expr, ...] = ()
+    returned_at: tuple[int, ...] = ()
+    """The line of each of them."""
     annotation: Expr | None = None
     """The declared return type of the function."""
     bindings: tuple[Binding, ...] = ()
@@ -274,8 +278,12 @@ class Function:
     """For each `if` with an `else` that assigns something, outside of loops: the first line of each branch,
     and the last of all. What one branch assigns is never seen by another, nor, if it returns, by the rest."""
     picked: tuple[tuple[int, int, str, tuple[str | bool | None, ...]], ...] = ()
-    """Inclusive line ranges that run only where a parameter is one of some texts, or is on (True), or is off
-    (False), or is given, which is to say not None (None), with its name and these."""
+    """Inclusive line ranges that run only where a parameter is one of some texts or members of enumerations
+    (`Mode.FAST`), or is on (True), or is off (False), or is given, which is to say not None (None), with its
+    name and these."""
+    excluded: tuple[tuple[int, int, str, tuple[str, ...]], ...] = ()
+    """Inclusive line ranges that never run where a parameter is one of some texts or members, with its name
+    and these: what follows `if mode == "fast": return …`."""
     lookups: bool = False
     """Mentions getattr, setattr, hasattr, delattr, `__dict__` or vars."""
     environment: bool = False

@@ -171,11 +171,11 @@ class Expressions:
 
     def _yield(self, node: ast.Yield) -> Expr:
         # Whoever iterates over (or enters) a generator gets what it yields.
-        self.scope.returns.append(ir.Display("each", (self.read(node.value),)))
+        self.scope.gives(ir.Display("each", (self.read(node.value),)), node.lineno)
         return UNKNOWN
 
     def _yield_from(self, node: ast.YieldFrom) -> Expr:
-        self.scope.returns.append(self.read(node.value))
+        self.scope.gives(self.read(node.value), node.lineno)
         return UNKNOWN
 
     def annotation(self, node: ast.expr | None) -> Expr | None:
@@ -306,14 +306,17 @@ class Expressions:
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Expr:
         scope = self.scope
         outside, depth, known = scope.within, len(scope.loops), len(scope.narrowed)
-        scope.loop_lines.append((node.lineno, node.end_lineno or node.lineno))
+        lines = node.lineno, node.end_lineno or node.lineno
+        scope.loop_lines.append(lines)
         for position, generator in enumerate(node.generators):
             iterable = self.read(generator.iter)
             if position == 0:  # all but the first iterable belong to the comprehension's own code
                 scope.within = f"{outside}.<locals>.{_COMPREHENSIONS[type(node)]}"
                 if not scope.eager:
                     scope.comprehensions[scope.qualname + scope.within, node.lineno] = None
+            before = len(scope.bindings)
             self.bind_target(generator.target, ir.Element(iterable))
+            scope.bindings[before:] = [replace(one, within=lines) for one in scope.bindings[before:]]
             for test in generator.ifs:
                 self.read(test)
                 self.establish(test)

@@ -22,6 +22,7 @@ from dynamo_lint.index.conditions import (
     filled_in,
     is_switch,
     last_line,
+    matched_members,
     matched_strings,
     may_be_off,
     ranges,
@@ -63,6 +64,7 @@ class FunctionScope:
     parameters: tuple[Parameter, ...] = ()
     decorators: tuple[Expr, ...] = ()
     returns: list[Expr] = field(default_factory=list)
+    returned_at: list[int] = field(default_factory=list)
     annotation: Expr | None = None
     bindings: list[Binding] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
@@ -77,6 +79,7 @@ class FunctionScope:
     exceeding: list[tuple[int, int]] = field(default_factory=list)
     texts: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
+    excluded: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     patched: list[tuple[int, int, Expr]] = field(default_factory=list)
     process_tests: list[tuple[int, int, str, str, bool]] = field(default_factory=list)
     ranked: set[str] = field(default_factory=set)
@@ -251,14 +254,26 @@ class FunctionScope:
                 if sum(binding.name == name for binding in self.bindings) == 1:
                     self.answers[name] = value, len(self.loops)
 
-    def note_strings(self, test: ast.expr, body: list[ast.stmt]) -> None:
-        """Note the lines that run only where a parameter is one of some strings."""
+    def note_strings(
+        self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], *, leaves: bool
+    ) -> None:
+        """Note the lines that run only where a parameter is one of some strings, or members of enumerations,
+        or never if it is: the other branch, and what comes after one that always `leaves`."""
         if not isinstance(test, ast.Compare | ast.BoolOp):
             return
         names = {parameter.name for parameter in self.parameters}
-        for name, texts in matched_strings(test):
+        for name, texts in (*matched_strings(test), *matched_members(test)):
             if name in names:
                 self.picked.append((body[0].lineno, last_line(body), name, texts))
+                if orelse and isinstance(test, ast.Compare):
+                    self.excluded.append((orelse[0].lineno, last_line(orelse), name, texts))
+                if leaves and isinstance(test, ast.Compare):
+                    self.excluded.append((last_line(body) + 1, self.end_line, name, texts))
+
+    def gives(self, value: Expr, line: int) -> None:
+        """The function returns or yields a value."""
+        self.returns.append(value)
+        self.returned_at.append(line)
 
     def answered(self) -> dict[str, ast.expr]:
         """The names that hold the answer of a test: in another loop its subject may be another by now."""
@@ -295,6 +310,7 @@ class FunctionScope:
             parameters=self.parameters,
             decorators=self.decorators,
             returns=tuple(self.returns),
+            returned_at=tuple(self.returned_at),
             annotation=self.annotation,
             bindings=tuple(self.bindings),
             stores=tuple(self.stores),
@@ -307,6 +323,7 @@ class FunctionScope:
             branches=tuple(self.branch_lines),
             arms=tuple(self.arms),
             picked=tuple(self.picked),
+            excluded=tuple(self.excluded),
             exceeding=tuple(self.exceeding),
             texts=tuple(self.texts),
             patched=tuple(self.patched),

@@ -150,7 +150,7 @@ class _Reader:
 
     def _return(self, node: ast.Return) -> None:
         if node.value is not None:
-            self._scope.returns.append(self._expressions.read(node.value))
+            self._scope.gives(self._expressions.read(node.value), node.lineno)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         iterable = self._expressions.read(node.iter)
@@ -200,6 +200,8 @@ class _Reader:
         scope, depth = self._scope, len(self._scope.conditions)
         outer_eager, known = scope.eager, len(scope.narrowed)
         arms, bound = [], len(scope.bindings)
+        inside = any(first <= node.lineno <= last for first, last in scope.branch_lines)
+        leaves = not (inside or scope.loops)
         while True:  # a loop, not recursion: `elif` chains can be long
             arms.append(node.body[0].lineno)
             self._expressions.read(node.test)
@@ -211,7 +213,8 @@ class _Reader:
             scope.conditions.append((node.test, True))
             before = len(scope.narrowed)
             self._expressions.establish(node.test)
-            scope.note_strings(node.test, node.body)
+            leaves = leaves and isinstance(node.body[-1], ast.Return | ast.Raise)
+            scope.note_strings(node.test, node.body, node.orelse, leaves=leaves)
             self._branch(node.body, eager=truth is False)
             scope.note_leaving(node.body)
             del scope.narrowed[before:]
@@ -340,7 +343,7 @@ class _Reader:
     def _define_lambda(self, node: ast.Lambda) -> str:
         scope = self._open(node, "<lambda>", "", ())
         scope.parameters = self._parameters(node.args)
-        self._inside(scope, lambda: scope.returns.append(self._expressions.read(node.body)))
+        self._inside(scope, lambda: scope.gives(self._expressions.read(node.body), node.lineno))
         return scope.key
 
     def _open(

@@ -46,6 +46,7 @@ from dynamo_lint.regions.model import (
     merged_roots,
     weakened,
 )
+from dynamo_lint.regions.never_called import methods_of_uncalled
 from dynamo_lint.regions.options import RegionOptions, matches, wrapper
 from dynamo_lint.regions.targets import (
     Target,
@@ -376,7 +377,10 @@ class _Search:
             if argument is None:
                 return []
             found = self._roots(context, site, "call", argument, pts.before(argument, context, site.call))
-            if site.unused and isinstance(found, list) and self._only_returns(site.call.function, where):
+            if isinstance(found, list) and self._only_returns(site.call.function, where):
+                uncalled = site.unused or methods_of_uncalled(self._project, where, site.call) is not None
+                if not uncalled:
+                    return found
                 return [replace(root, targets=(), module=None) for root in found]  # nobody calls the result
             return found
         if isinstance(site.call.function, ir.Attribute) and name == "compile":

@@ -39,6 +39,8 @@ class Slot(tuple[tuple["Value", Confidence], ...]):
         return self._hash
 
 
+Written = tuple[tuple[str, str], ...]
+"""The texts, or members of enumerations (`Mode.FAST`), that one call writes out for some parameters."""
 Arguments = tuple[tuple[str, Slot], ...]
 """The values that one call passes for some of the parameters."""
 
@@ -50,6 +52,8 @@ class Context(NamedTuple):
     receiver: ClassRef | None = None
     given: Arguments = ()
     """The arguments of the one call in question, for some of the parameters."""
+    written: Written = ()
+    """What this call writes out for parameters that the function compares with texts or members."""
 
     def passed(self, name: str) -> Slot | None:
         """The values that this call passes under a name; None if nothing is known of it."""

@@ -32,6 +32,7 @@ from dynamo_lint.values.model import (
     Instance,
     Value,
     ValueSet,
+    Written,
     at_best,
     union,
 )
@@ -192,9 +193,15 @@ class PointsTo:
             if (given := argument_for(parameter, called, site.call)) is not None:
                 yield caller, given
 
-    def returns(self, function: FunctionRef, receiver: ClassRef | None, given: Arguments = ()) -> ValueSet:
-        """The values that calling the function may give; `given` holds what this call passes."""
-        context = Context(function, receiver, given)
+    def returns(
+        self,
+        function: FunctionRef,
+        receiver: ClassRef | None,
+        given: Arguments = (),
+        written: Written = (),
+    ) -> ValueSet:
+        """The values that calling the function may give; `given` and `written` hold what this call passes."""
+        context = Context(function, receiver, given, written)
         return self.ask(("returns", context), lambda: self._answers.returned(self, context), EMPTY)
 
     def holds_module(self, value: Value) -> bool:

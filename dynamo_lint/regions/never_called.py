@@ -1,0 +1,115 @@
+"""Whether anybody calls what a function compiles; replaces the walk over syntax of the rule DYN501.
+
+A trainer that got the model before `model = torch.compile(model)` runs the uncompiled one, and asking the
+compiled one for its parameters, or a method of the module below it, compiles nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Expr, Function, Name
+from dynamo_lint.index.walking import arguments_of, itself, parts, untested, walk
+from dynamo_lint.program.classes import OF_MODULES, SELF_RETURNING
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
+from dynamo_lint.values.arguments import argument_for
+
+_COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx"})
+"""Attributes of a compiled module that run compiled, or compile; all others are those of the module below it
+(OptimizedModule in torch/_dynamo/eval_frame.py)."""
+_STATES = frozenset({"state_dict", "load_state_dict"})
+"""Methods that make use of a wrapper nobody calls: what it saves or loads is run elsewhere."""
+_LOOKING = frozenset(f"builtins.{name}" for name in ("print", "isinstance", "type", "id", "hasattr", "str"))
+"""Functions that look at an object and never call it."""
+_DEEPEST = 3
+"""Functions that pass an object on further than this count as calling it."""
+
+Methods = tuple[str, ...]
+
+
+def methods_of_uncalled(project: Project, where: FunctionRef, call: Call) -> Methods | None:
+    """The methods of its own that are called on what a compile call gives, if nobody calls that itself.
+
+    None if it may be called: it is returned, kept, handed on or closed over, or a module's top level has it.
+    """
+    function = project.function(where)
+    names = [binding.name for binding in function.bindings if untested(binding.value) == call]
+    looped = any(first <= call.line <= last for first, last in function.loops)
+    if where.key == MODULE_KEY or len(names) != 1 or names[0] in function.globals or looped:
+        return None
+    return _methods(project, where, names[0], call.line, _DEEPEST)
+
+
+def _methods(project: Project, where: FunctionRef, name: str, line: int, deep: int) -> Methods | None:
+    """The methods called on what a name holds behind a line, or None if that itself may be called."""
+    if deep == 0 or _closes_over(project, where, name):
+        return None
+    function = project.function(where)
+    uses = [
+        use for value in _values(function, name, line) for use in _uses(project, where, value, name, deep)
+    ]
+    if any(use is None or use in _COMPILED or use in _STATES for use in uses):
+        return None
+    callees = (site.call.function for site in function.calls if site.call.line > line)
+    called = [one.name for one in callees if isinstance(one, Attribute) and one.value == Name(name)]
+    return tuple(dict.fromkeys(method for method in called if method not in OF_MODULES))
+
+
+def _values(function: Function, name: str, line: int) -> Iterator[Expr]:
+    """What a function evaluates behind a line, for what it may keep, give back, hand on or call."""
+    for binding in function.bindings:
+        renewed = binding.name == name and itself(binding.value, SELF_RETURNING) == Name(name)
+        if binding.line > line and not renewed:
+            yield binding.value
+    yield from (store.value for store in function.stores if store.line > line)
+    returns = zip(function.returns, function.returned_at, strict=True)
+    yield from (value for value, at in returns if at > line)
+    for call in (site.call for site in function.calls if site.call.line > line):
+        yield call.function if itself(call, SELF_RETURNING) == Name(name) else call
+
+
+def _uses(project: Project, where: FunctionRef, value: Expr, name: str, deep: int) -> Iterator[str | None]:
+    """The attributes of a name that an expression asks for; None for the object itself."""
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case Name(known) if known == name:
+                yield None
+            case Attribute(Name(known), attribute) if known == name:
+                yield attribute
+            case Call(Attribute(Name(known), attribute)) if known == name and attribute in SELF_RETURNING:
+                yield None
+            case Call(function) as call if Name(name) in arguments_of(call):
+                pending += [function, *(one for one in arguments_of(call) if one != Name(name))]
+                if not _only_looks(project, where, call, name, deep):
+                    yield None
+            case expr:
+                pending += parts(expr)
+
+
+def _only_looks(project: Project, where: FunctionRef, call: Call, name: str, deep: int) -> bool:
+    """Whether a call that is given an object runs one function, which never calls it."""
+    symbols = list(project.symbols(call.function, where.path, where.key))
+    match symbols:
+        case [ExternalSymbol(dotted)]:
+            return dotted in _LOOKING
+        case [FunctionRef() as callee]:
+            function = project.function(callee)
+            given = [one for one in function.parameters if argument_for(one, function, call) == Name(name)]
+            return len(given) == arguments_of(call).count(Name(name)) and all(
+                _methods(project, callee, one.name, 0, deep - 1) is not None for one in given
+            )
+    return False
+
+
+def _closes_over(project: Project, where: FunctionRef, name: str) -> bool:
+    """Whether a function inside another has to do with a name of that: it may run behind any line."""
+    for inner in (FunctionRef(where.path, key) for key in project.inside(where)):
+        function = project.function(inner)
+        if any(parameter.name == name for parameter in function.parameters):
+            continue
+        values = (*_values(function, "", 0), *function.loads)
+        if any(Name(name) in walk(value) for value in values) or _closes_over(project, inner, name):
+            return True
+    return False
