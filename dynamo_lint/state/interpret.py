@@ -10,7 +10,7 @@ from dynamo_lint.index.lower import as_fact, literal_of
 from dynamo_lint.models.tensor_results import tensor_parameters
 from dynamo_lint.program.function_bodies import Opened
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.abstract_state import indices, is_namespace, merge, unstarred
+from dynamo_lint.state.abstract_state import ends, indices, is_namespace, merge, unstarred
 from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Place, Use, Value
 from dynamo_lint.state.places import Linker
 from dynamo_lint.state.transfer import Evaluator, arithmetic
@@ -51,7 +51,7 @@ class _Walker:
             self.exits.append(ev.flow.written)
         kinds = frozenset().union(*self.returned) if self.returned and all(self.returned) else K.UNKNOWN
         return FunctionState(
-            tuple(dict.fromkeys(ev.reads)),
+            tuple(ev.reads),
             tuple(ev.writes),
             tuple(ev.mutations),
             tuple(ev.calls),
@@ -151,7 +151,8 @@ class _Walker:
             case ast.Attribute() | ast.Subscript():
                 ev.value(target.value)
                 for index in indices(target) if isinstance(target, ast.Subscript) else ():
-                    ev.value(index)
+                    for end in ends(index):
+                        ev.value(end)
                 place = ev.place(target)
                 if (
                     (isinstance(target, ast.Subscript) and self._item(target, node is None))
