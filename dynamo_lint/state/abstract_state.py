@@ -35,6 +35,13 @@ def indices(node: ast.Subscript) -> list[ast.expr]:
     return [inner] if own and _end(last) < _end(inner) else inner.elts
 
 
+def ends(index: ast.expr) -> list[ast.expr]:
+    """The numbers that an index is made of: `a` and `b` of the slice `a:b`."""
+    if not isinstance(index, ast.Slice):
+        return [index]
+    return [end for end in (index.lower, index.upper, index.step) if end is not None]
+
+
 def _end(node: ast.expr) -> tuple[int, int]:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 

@@ -15,7 +15,7 @@ from dynamo_lint.models.tensor_results import tensor_parameters
 from dynamo_lint.program.forward import Forward
 from dynamo_lint.program.function_bodies import Opened
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.abstract_state import Flow, indices, is_namespace, merge, unstarred
+from dynamo_lint.state.abstract_state import Flow, ends, indices, is_namespace, merge, unstarred
 from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Place, Use, Value
 from dynamo_lint.state.places import Linker
 from dynamo_lint.state.transfer import Evaluator, arithmetic
@@ -72,7 +72,7 @@ class _Walker(Forward[Flow, _Test]):
             self.written.append(ev.flow.written)
         kinds = frozenset().union(*self.returned) if self.returned and all(self.returned) else K.UNKNOWN
         return FunctionState(
-            tuple(dict.fromkeys(ev.reads)),
+            tuple(ev.reads),
             tuple(ev.writes),
             tuple(ev.mutations),
             tuple(ev.calls),
@@ -243,7 +243,8 @@ class _Walker(Forward[Flow, _Test]):
             case ast.Attribute() | ast.Subscript():
                 ev.value(target.value)
                 for index in indices(target) if isinstance(target, ast.Subscript) else ():
-                    ev.value(index)
+                    for end in ends(index):
+                        ev.value(end)
                 place = ev.place(target)
                 if (
                     (isinstance(target, ast.Subscript) and self._item(target, node is None))

@@ -20,6 +20,7 @@ from dynamo_lint.state.abstract_state import (
     Flow,
     as_text,
     computed,
+    ends,
     indices,
     is_namespace,
     join,
@@ -45,6 +46,9 @@ from dynamo_lint.state.model import (
     Write,
 )
 from dynamo_lint.state.places import Linker, place_of
+
+_DEEPEST = 1000
+"""Expressions in one another: nobody writes more, and to look at each with all that is in it takes minutes."""
 
 
 def arithmetic(ev: Evaluator, first: Value, operator: ast.operator, second: Value) -> Value:
@@ -112,6 +116,9 @@ class Evaluator:
     lookups: list[Lookup] = field(default_factory=list)
     environment: list[EnvironmentRead] = field(default_factory=list)
     consumed: set[tuple[str, Use]] = field(default_factory=set)
+    _depth: int = 0
+    _used: dict[Use, set[Load]] = field(default_factory=dict)
+    """The loads that are known to be used so."""
 
     def place(self, node: ast.expr) -> Place | None:
         """The place an expression names, if it names one."""
@@ -123,7 +130,10 @@ class Evaluator:
         """Record that the state behind a value is used."""
         # A value computed from state is a new one: to pass it on asks nothing more of the state.
         plain = value.settled or value.kinds == TENSOR or use in {Use.RETURNED, Use.STORED, Use.NONE_TEST}
-        for load in value.pending if plain else value.pending | value.derived:
+        known = self._used.setdefault(use, set())
+        new = (value.pending if plain else value.pending | value.derived) - known
+        known |= new
+        for load in new:
             keys = self.linker.keys(load.place)
             if keys or len(load.place) > 1:
                 self.reads.append(Read(load, keys, use))
@@ -142,7 +152,15 @@ class Evaluator:
     # --- evaluating -------------------------------------------------------------------------------------
 
     def value(self, node: ast.expr) -> Value:
-        """Evaluate an expression."""
+        """Evaluate an expression; raises RecursionError if it is nested too deeply."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise RecursionError
+        found = self._value(node)
+        self._depth -= 1
+        return found
+
+    def _value(self, node: ast.expr) -> Value:
         literal = literal_of(node)
         if literal is not ...:
             found = K.of_constant(literal)
@@ -246,13 +264,12 @@ class Evaluator:
     def _subscript(self, node: ast.Subscript) -> Value:
         base, keys = self.value(node.value), indices(node)
         python = bool(base.kinds) and base.kinds <= {Kind.CONTAINER, Kind.TUPLE}
-        chosen = []
-        for key in keys:
-            if isinstance(key, ast.Slice):
-                ends = (key.lower, key.upper, key.step)
-                chosen += [self.used(end, Use.INDEX) for end in ends if end is not None]
-            else:
-                chosen.append(self.used(key, Use.KEY if python else Use.INDEX))
+        use = Use.KEY if python else Use.INDEX
+        chosen = [
+            self.used(end, Use.INDEX if isinstance(key, ast.Slice) else use)
+            for key in keys
+            for end in ends(key)
+        ]
         whole = any(isinstance(key, ast.Slice) for key in keys)
         if self.environment_read(as_fact(node.value), node, "item", keys[0]):
             return Value(STR, origins=frozenset({Origin("host")}))
