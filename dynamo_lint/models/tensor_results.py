@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.toml import tomllib
 
-_WORDS = tomllib.loads((files("dynamo_lint.models") / "tensor_results.toml").read_text("utf-8"))
+_WORDS = knowledge.table("torch")["results"]
 
 
 def _names(key: str) -> frozenset[str]:
@@ -48,9 +46,10 @@ BOOL_FUNCTIONS = _names("bool_functions")
 """Functions of torch that give a Python bool."""
 TUPLE_MODULES = _names("tuple_modules")
 """Modules of torch.nn that give several tensors, or whatever is in them."""
-TENSOR_ANNOTATIONS = _names("tensor_annotations")
+TENSOR_ANNOTATIONS = knowledge.last_names("tensors")
 """Classes whose instances are tensors, without their module."""
-_PACKAGES = frozenset({"torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"})
+_PACKAGES = _names("packages")
+"""Packages of functions that give tensors, most of them."""
 
 
 def gives_tensor(dotted: str) -> bool:

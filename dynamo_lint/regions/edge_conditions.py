@@ -22,6 +22,7 @@ from dynamo_lint.index.ir import (
 )
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, itself, untested, walk
+from dynamo_lint.models.drivers import GRADIENTS, MODES
 from dynamo_lint.program.classes import SELF_RETURNING
 from dynamo_lint.program.files import imported
 from dynamo_lint.program.project import Project
@@ -29,8 +30,9 @@ from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, Funct
 from dynamo_lint.regions.model import Root
 from dynamo_lint.values.points_to import points_to_of
 
-_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
-_ON = ("enable_grad", "set_grad_enabled", "inference_mode")
+_GRADIENTS = {dotted: mode.value for dotted, mode in MODES.items() if mode.name == GRADIENTS}
+_OFF = frozenset(dotted for dotted, value in _GRADIENTS.items() if value in ("no_grad", "inference_mode"))
+_ON = sorted({one.rpartition(".")[2] for one, value in _GRADIENTS.items() if value != "no_grad"})
 """Functions that may turn gradients on again."""
 _APPLY = "apply"
 
