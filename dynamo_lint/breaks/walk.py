@@ -63,6 +63,8 @@ _FUNCTION, _LOOP, _RAISE = "function", "loop", "raise"
 _MADE = knowledge.pairs("gives")
 """The classes that functions of libraries give instances of; a class gives one of itself."""
 _DISABLE = knowledge.names("disable")
+_OF_LITERALS = knowledge.names("of_literals")
+_PARAMETERS = knowledge.names("parameter") | knowledge.names("buffer")
 _SETTING = "DYN508"
 """The rule about settings that compiled code changes, where the whole frame is lost for it."""
 _WORTH = 2
@@ -1064,11 +1066,11 @@ class _Walk:
         classes = words.get("num_classes", literal(-1)).constant
         if dotted == "torch.nn.functional.one_hot" and len(values) < 2 and classes == -1:
             self.note("size", node)
-        if dotted in {"torch.tensor", "torch.as_tensor", "torch.scalar_tensor"}:
+        if dotted in _OF_LITERALS:
             return of_literals(node.args[0] if node.args else None)
-        if dotted in {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"}:
+        if dotted in _PARAMETERS:
             return TENSOR
-        if dotted in {"torch.chunk", "torch.split", "torch.unbind", "torch.tensor_split", "torch.meshgrid"}:
+        if dotted in results.LISTS:
             return Value("tuple", items=None, dtype="tensor")
         if results.gives_tensor(dotted):
             return of_torch(name, values, words)

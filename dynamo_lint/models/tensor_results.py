@@ -42,6 +42,14 @@ NOT_TENSOR_FUNCTIONS = _names("not_tensor_functions")
 """Functions of torch that give no tensor, or several."""
 JOINS = frozenset(f"torch.{name}" for name in _names("joins"))
 """Functions of torch that take several tensors, most of them in a list."""
+LISTS = frozenset(f"torch.{name}" for name in _names("lists"))
+"""Functions of torch that give a tuple of tensors, as many as they are asked for."""
+LOSSES = _names("losses")
+"""Functions of torch.nn.functional that give one number, unless they are asked for another `reduction`."""
+SCALARS = _names("scalars")
+"""Reductions whose result is a number as their input is one."""
+ELEMENTWISE = _names("elementwise")
+"""Methods whose result has the shape of what they are called on."""
 BOOL_FUNCTIONS = _names("bool_functions")
 """Functions of torch that give a Python bool."""
 TUPLE_MODULES = _names("tuple_modules")

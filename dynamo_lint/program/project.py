@@ -27,6 +27,7 @@ _TORCH_MODULE = ("torch.nn.modules.module", "Module")
 _HOMES = knowledge.in_order("modules") + knowledge.in_order("zoo")
 _ENDINGS = knowledge.in_order("module_endings")
 _PACKAGES = knowledge.in_order("module_packages")
+_CONTAINERS = tuple(knowledge.last_names("containers"))
 _NO_MODULES = knowledge.in_order("no_modules")
 _PART = re.compile(r"_?forward_\w+")
 _ASKED = "__getattr__"
@@ -394,8 +395,7 @@ class Project:
     def is_container(self, ref: ClassRef) -> bool:
         """Whether instances hold modules by position or key, as their own contents."""
         return any(
-            base.startswith("torch.nn.") and base.endswith(("ModuleList", "ModuleDict", "Sequential"))
-            for base in self.external_bases(ref)
+            base.startswith("torch.nn.") and base.endswith(_CONTAINERS) for base in self.external_bases(ref)
         )
 
     def bases(self, ref: ClassRef) -> tuple[Symbol, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls.contexts import givers
 from dynamo_lint.calls.model import Edge
 from dynamo_lint.conditions.arguments import NO_SWITCHES, is_off
@@ -126,10 +127,7 @@ class Switches:
         return held
 
 
-_SAME = frozenset(
-    {"compile", "DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "fully_shard"}
-)
-"""Calls whose result is their first argument, or takes its place."""
+_SAME = knowledge.names("takes_place")
 _FEW = 8
 """Calls of a helper that compiles: one with more of them is for everybody."""
 
