@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
 
-_HOOKS = ("register_full_backward_hook", "register_full_backward_pre_hook", "register_backward_hook")
+_HOOKS = knowledge.in_order("hooks_backward")
 
 
 class Switch(NamedTuple):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
+from dynamo_lint import knowledge
 from dynamo_lint.models import tensor_results as results
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 
@@ -88,13 +89,7 @@ _OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 _ELEMENTWISE = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _NUMBERS = frozenset({"int", "float", "bool"})
-_OF_TENSORS = {
-    "shape": "sizes",
-    "ndim": "int",
-    "itemsize": "int",
-    "nbytes": "int",
-    "is_cuda": "bool",
-} | dict.fromkeys(("T", "mT", "H", "data", "grad", "real", "imag"), "tensor")
+_OF_TENSORS = knowledge.pairs("of_tensors")
 _LARGEST = 10**6
 
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 
+from dynamo_lint import knowledge
 from dynamo_lint.breaks.interpreter import (
     ALWAYS,
     RARELY,
@@ -53,25 +54,18 @@ from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.models import tensor_results as results
 from dynamo_lint.models.graph_breaks import Row
 from dynamo_lint.program.forward import FUNCTION, RAISE, Forward
-from dynamo_lint.program.refs import DISABLERS, ClassRef, ExternalSymbol, FunctionRef, Node, Position
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Node, Position
 from dynamo_lint.regions.model import Call
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
 
 _LONGEST = 60
 """Characters of an expression that are shown."""
-_MADE = {
-    "logging.getLogger": "logging.Logger",
-    "ctypes.cdll.LoadLibrary": "ctypes.CDLL",
-    "ctypes.PyDLL": "ctypes.CDLL",
-    "torch.jit.script": "torch.jit.ScriptModule",
-    "torch.jit.trace": "torch.jit.ScriptModule",
-    "torch.jit.load": "torch.jit.ScriptModule",
-    "numpy.random.RandomState": "numpy.random.default_rng",
-    "datetime.datetime": "datetime.datetime",
-    "torch.device": "torch.device",
-}
+_MADE = knowledge.pairs("gives")
 """The classes that functions of libraries give instances of; a class gives one of itself."""
+_DISABLE = knowledge.names("disable")
+_OF_LITERALS = knowledge.names("of_literals")
+_PARAMETERS = knowledge.names("parameter") | knowledge.names("buffer")
 _SETTING = "DYN508"
 """The rule about settings that compiled code changes, where the whole frame is lost for it."""
 _WORTH = 2
@@ -766,7 +760,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         function = self.project.function(target.function)
         for one in function.decorators:
             outer = FunctionRef(target.function.path, function.outer or MODULE_KEY)
-            if isinstance(one, ir.Call) and self.interpreter.symbol(one.function, outer) in DISABLERS:
+            if isinstance(one, ir.Call) and self.interpreter.symbol(one.function, outer) in _DISABLE:
                 # With `recursive=False` it runs eagerly itself, and what it calls is compiled.
                 self.note("documented" if self.interpreter.is_documented(target.function) else "island", node)
             if self._decorates_by_manager(one, target.function):
@@ -786,7 +780,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         class_ = self.project.class_(owner) if owner is not None else None
         outer = FunctionRef(where.path, class_.outer or MODULE_KEY) if class_ is not None else where
         return class_ is not None and any(
-            self.interpreter.symbol(one.function if isinstance(one, ir.Call) else one, outer) in DISABLERS
+            self.interpreter.symbol(one.function if isinstance(one, ir.Call) else one, outer) in _DISABLE
             for one in class_.decorators
         )
 
@@ -813,7 +807,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
 
     def _on_value(self, node: ast.Call, values: list[Value], words: Mapping[str, Value]) -> Value:
         """A call of something that is held: a module, a method of an object or a tensor."""
-        if isinstance(node.func, ast.Call) and self.symbol(node.func.func) in DISABLERS:
+        if isinstance(node.func, ast.Call) and self.symbol(node.func.func) in _DISABLE:
             self.note("island", node)
             return UNKNOWN
         if isinstance(node.func, ast.Attribute):
@@ -1042,11 +1036,11 @@ class _Walk(Forward[dict[str, Value], Truth]):
         classes = words.get("num_classes", literal(-1)).constant
         if dotted == "torch.nn.functional.one_hot" and len(values) < 2 and classes == -1:
             self.note("size", node)
-        if dotted in {"torch.tensor", "torch.as_tensor", "torch.scalar_tensor"}:
+        if dotted in _OF_LITERALS:
             return of_literals(node.args[0] if node.args else None)
-        if dotted in {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"}:
+        if dotted in _PARAMETERS:
             return TENSOR
-        if dotted in {"torch.chunk", "torch.split", "torch.unbind", "torch.tensor_split", "torch.meshgrid"}:
+        if dotted in results.LISTS:
             return Value("tuple", items=None, dtype="tensor")
         if results.gives_tensor(dotted):
             return of_torch(name, values, words)

@@ -27,7 +27,7 @@ def content(source: bytes) -> bytes:
 
 @lru_cache(maxsize=1)
 def _program() -> bytes:
-    """This very program: the Python it runs on (whose parser decides) and our own files as installed."""
+    """This very program: the Python it runs on (whose parser decides), and our own code and tables."""
     package = Path(__file__).parent.parent
     return content(repr((sys.version_info[:3], sorted(_stamps(package)))).encode())
 
@@ -37,6 +37,6 @@ def _stamps(folder: Path) -> Iterable[tuple[str, int, int]]:
         if entry.is_dir():
             if entry.name != "__pycache__":
                 yield from _stamps(Path(entry.path))
-        elif entry.name.endswith(".py"):
+        elif entry.name.endswith((".py", ".toml")):
             about = entry.stat()
             yield entry.path, about.st_size, about.st_mtime_ns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls import contexts
 from dynamo_lint.index.ir import Attribute, Call, Constant, Definition, Element, Expr, Name
 from dynamo_lint.index.lower import terminal_name
@@ -30,11 +31,8 @@ def constructed_values(pts: PointsTo, ref: ClassRef, call: Call, context: Contex
     return union([own if itself else EMPTY, union([others], Confidence.LIKELY)])
 
 
-_AFTER = {
-    "dataclass": "__post_init__",
-    **dict.fromkeys(("define", "frozen", "mutable", "attrs", "s"), "__attrs_post_init__"),
-}
-"""The method that a generated `__init__` calls at its end, by decorator (dataclasses.py, attr/_make.py)."""
+_AFTER = knowledge.pairs("after_init")
+"""The method that a generated `__init__` calls at its end, by decorator."""
 
 
 def constructors(project: Project, ref: ClassRef, call: Call, where: FunctionRef) -> Iterator[FunctionRef]:

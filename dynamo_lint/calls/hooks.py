@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymbol, FunctionRef
@@ -19,9 +20,7 @@ from dynamo_lint.values.model import (
 )
 from dynamo_lint.values.points_to import PointsTo
 
-# Backward hooks run in the autograd engine, outside the region (torch/nn/modules/module.py).
-FORWARD_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
-
+FORWARD_HOOKS = knowledge.in_order("hooks_forward")
 
 Registered = dict[Value, frozenset[FunctionRef]]
 

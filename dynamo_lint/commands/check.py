@@ -16,6 +16,7 @@ from dynamo_lint.commands.common import (
     effort,
     effort_options,
     file_options,
+    output_file_option,
     paths_argument,
     prepare,
     region_options,
@@ -112,14 +113,7 @@ RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration"
     section=OUTPUT,
     help="One of " + ", ".join(OUTPUT_FORMATS) + ".",
 )
-@option(
-    "-o",
-    "--output-file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    section=OUTPUT,
-    help="Write findings to a file.",
-)
+@output_file_option("findings")
 @option("--statistics", is_flag=True, section=OUTPUT, help="Count findings by rule instead of listing them.")
 @color_option
 @effort_options

@@ -114,6 +114,19 @@ color_option = option(
     help="Use colour.",
 )
 
+
+def output_file_option(written: str) -> Decorator:
+    """The option for the file that something is written to."""
+    return option(
+        "-o",
+        "--output-file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        section="Output",
+        help=f"Write {written} to a file.",
+    )
+
+
 RUNNING = "Running"
 
 effort_options = options(

@@ -17,6 +17,7 @@ from dynamo_lint.commands.common import (
     check_places,
     color_option,
     file_options,
+    output_file_option,
     prepare,
     region_options,
     told,
@@ -143,14 +144,7 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     section=OUTPUT,
     help="text (default), json or html.",
 )
-@option(
-    "-o",
-    "--output-file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    section=OUTPUT,
-    help="Write the result to a file.",
-)
+@output_file_option("the result")
 @option(
     "--receipt",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -14,6 +14,7 @@ from dynamo_lint.commands.common import (
     effort,
     effort_options,
     file_options,
+    output_file_option,
     prepare,
     region_options,
 )
@@ -96,14 +97,7 @@ def _words(known: tuple[str, ...]) -> Any:
     section=OUTPUT,
     help="text (default), json, github, sarif or html.",
 )
-@option(
-    "-o",
-    "--output-file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    section=OUTPUT,
-    help="Write the result to a file.",
-)
+@output_file_option("the result")
 @color_option
 @effort_options
 @option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print the result only.")

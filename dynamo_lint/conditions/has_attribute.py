@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
 from dynamo_lint.program.project import Project
@@ -9,9 +10,9 @@ from dynamo_lint.program.refs import ClassRef, Confidence
 from dynamo_lint.program.scopes import method_kind
 from dynamo_lint.values.model import Instance, Value, ValueSet
 
-_PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "abc.ABC", "builtins.object", "typing.Generic")
+_PLAIN = knowledge.names("plain_bases")
 """Bases outside the project whose attributes are known."""
-_SETTERS = frozenset({"setattr", "register_buffer", "register_parameter", "register_module", "add_module"})
+_SETTERS = knowledge.names("registers_module") | knowledge.names("registers_tensor") | {"setattr"}
 
 
 def by_attributes(project: Project, values: ValueSet, names: list[str], holds: bool) -> ValueSet:

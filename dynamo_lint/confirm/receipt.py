@@ -49,8 +49,8 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Recompile:
-    """One compile more than the first of a function, and the smallest sets of state that explain it."""
+class Compilation:
+    """One time that Dynamo compiled a function, from its start or from a graph break."""
 
     function: str
     path: str
@@ -59,6 +59,12 @@ class Recompile:
     """Counted from 0."""
     label: str
     compile_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile(Compilation):
+    """One compile more than the first of a function, and the smallest sets of state that explain it."""
+
     rejected: bool
     """The recompile limit forbade it, so the function ran uncompiled."""
     reasons: tuple[str, ...]
@@ -86,15 +92,9 @@ class GraphBreak:
 
 
 @dataclass(frozen=True, slots=True)
-class Compile:
+class Compile(Compilation):
     """One graph handed to the backend."""
 
-    function: str
-    path: str
-    first_line: int
-    call: int
-    label: str
-    compile_id: str
     operations: tuple[str, ...] = ()
     """Targets of the graph's calls in order."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynamo_lint import knowledge
 from dynamo_lint.conditions import arguments
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, MODULE_KEY, Store
@@ -37,7 +38,7 @@ from dynamo_lint.values.patches import is_put_back, is_undone
 from dynamo_lint.values.points_to import PointsTo
 from dynamo_lint.values.reflection import LOADERS, loaded
 
-_UNWRAPPING = frozenset({"module", "_orig_mod"})
+_UNWRAPPING = knowledge.names("holds_wrapped")
 """Where DDP and torch.compile keep the module they wrap."""
 _FEW = 8
 """A base with more subclasses than this is one of a library."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls import construct, contexts, keywords
 from dynamo_lint.calls.compiled_calls import compiled
 from dynamo_lint.calls.construct import partial_object
@@ -15,12 +16,13 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Call, Expr
 from dynamo_lint.models import entry_points, library_registries
 from dynamo_lint.models.config import classes_in_config, words_in_config
-from dynamo_lint.models.instantiation import BUILDERS, DESCRIPTIONS, LAZY_CALL, built, built_by_project
+from dynamo_lint.models.drivers import MODES
+from dynamo_lint.models.instantiation import BUILDERS, DESCRIPTIONS, LAZY_CALLS, built, built_by_project
 from dynamo_lint.models.passing import COLLECTIONS, passed_through
 from dynamo_lint.models.wrappers import run_by
 from dynamo_lint.program.classes import SELF_RETURNING
 from dynamo_lint.program.hierarchy import ALTERNATIVES, subclasses
-from dynamo_lint.program.refs import COMPILE, DISABLERS, ClassRef, Confidence, ExternalSymbol, File
+from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymbol, File
 from dynamo_lint.values import alternatives, containers, iterables, module_tree, records, registries
 from dynamo_lint.values.annotations import typed
 from dynamo_lint.values.containers import MODULE_CONTAINERS
@@ -60,18 +62,14 @@ from dynamo_lint.values.reflection import (
     worded,
 )
 
-_CONTEXTS = frozenset(
-    ExternalSymbol(f"torch.{name}")
-    for name in ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast", "amp.autocast")
-)
+_CONTEXTS = frozenset(ExternalSymbol(dotted) for dotted, mode in MODES.items() if mode.manager)
 """Contexts whose instances decorate functions too: `torch.no_grad()(model.forward)`."""
-_SCRIPTING = frozenset({"torch.jit.script", "torch.jit.trace"})
-"""Dynamo runs the Python of a function so given, but nothing of a module (torch/jit/_script.py)."""
-_SET_UPS = frozenset({"setup", "setup_module", "prepare", "prepare_model", "unwrap_model"})
+_SCRIPTING = knowledge.names("scripts")
+_SET_UPS = knowledge.names("prepares") | knowledge.names("unwraps")
 _IS_CLASS = "inspect.isclass"
 _IMPORT = "builtins.__import__"
 """Gives the very module only if it is told that something is wanted from it."""
-_ENGINE = "deepspeed.initialize"
+_ENGINE = knowledge.names("engine")
 """Gives, before other things, an engine that stands for the model it is given, also when it is compiled."""
 
 
@@ -114,7 +112,7 @@ def _of_callees(pts: PointsTo, callees: ValueSet, call: Call, context: Context) 
 
 def _of_callee(pts: PointsTo, callee: Value, call: Call, context: Context) -> ValueSet:
     match callee:
-        case ClassValue(ref) if ref.name == LAZY_CALL and (first := _first(call)) is not None:
+        case ClassValue(ref) if ref.name in LAZY_CALLS and (first := _first(call)) is not None:
             return pts.value(first, context)
         case ClassValue(ref):
             if later := partial_object(pts, ref, call, context):
@@ -158,7 +156,7 @@ def _of_callee(pts: PointsTo, callee: Value, call: Call, context: Context) -> Va
 def _of_external(pts: PointsTo, dotted: str, call: Call, context: Context) -> ValueSet:
     first = _first(call)
     last = dotted.rpartition(".")[2]
-    if dotted in DISABLERS:
+    if dotted in knowledge.names("disable"):
         return EMPTY
     if dotted == COMPILE and first is None:
         return {ExternalSymbol(COMPILE): Confidence.CERTAIN}
@@ -173,7 +171,7 @@ def _of_external(pts: PointsTo, dotted: str, call: Call, context: Context) -> Va
             for v, confidence in pts.value(first, context).items()
             if isinstance(v, FunctionValue)
         }
-    if dotted == _ENGINE:
+    if dotted in _ENGINE:
         model = dict(call.keywords).get("model", next(iter(call.arguments[1:]), ir.UNKNOWN))
         return {Container("tuple", (freeze(pts.value(model, context)),)): Confidence.LIKELY}
     if dotted in BUILDERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls import compiled_calls, keywords
 from dynamo_lint.calls.reaching_definitions import with_passed
 from dynamo_lint.conditions import arguments, select
@@ -16,7 +17,6 @@ from dynamo_lint.models import library_registries
 from dynamo_lint.program.names import gives_more
 from dynamo_lint.program.refs import (
     COMPILE,
-    DISABLERS,
     ClassRef,
     Confidence,
     ExternalSymbol,
@@ -205,7 +205,7 @@ def assigned_to(pts: PointsTo, name: str, bound: Sequence[Expr], context: Contex
     for value in bound:
         if isinstance(value, ir.Call) and value.arguments[:1] == (ir.Name(name),):
             callees = {c.dotted for c in pts.value(value.function, context) if isinstance(c, ExternalSymbol)}
-            if callees & DISABLERS:
+            if callees & knowledge.names("disable"):
                 return EMPTY
             if COMPILE in callees:
                 compiled.append(value.line)

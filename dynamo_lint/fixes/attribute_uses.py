@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.index.ir import Expr
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.program.names import last_name
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, Instance, SuperProxy, Value
 from dynamo_lint.values.points_to import evaluate
@@ -116,7 +117,7 @@ def _readers(bench: Workbench) -> _Readers:
             place = number, f"{path}:{_line(node)}"
             expr, where = as_fact(owner), file.reference(owner)
             holder = project.owner(where)
-            if getattr(owner, "id", getattr(owner, "attr", "")) == "attrgetter":
+            if last_name(expr) == "attrgetter":
                 return replace(found, anyone=[place])
             if holder is not None and project.is_self(expr, where):
                 found.own.setdefault(holder, place)

@@ -346,5 +346,6 @@ def _file_away(node: ast.expr | ast.stmt, file: OpenFile) -> None:
                 a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
             }:
                 file.speaking.setdefault(text, []).append(node)
-            if getattr(node.func, "id", getattr(node.func, "attr", "")) in REFLECTION:
-                file.reflecting.append(node)
+            match node.func:
+                case ast.Name(id=name) | ast.Attribute(attr=name) if name in REFLECTION:
+                    file.reflecting.append(node)

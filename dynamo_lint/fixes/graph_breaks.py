@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from dynamo_lint import knowledge
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.fixes.attribute_uses import Unclear
 from dynamo_lint.fixes.edit_session import OpenFile, Workbench
@@ -14,7 +15,7 @@ from dynamo_lint.fixes.uses import ATOMS, ORDER, Flow, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY, Call, Name
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.models import tensor_results as results
-from dynamo_lint.program.refs import DISABLERS, ExternalSymbol, FunctionRef
+from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 
 _EXACT = (ast.Add, ast.Sub, ast.Mult)
 """Arithmetic that is the same to the last bit for a number and for a tensor of its type."""
@@ -364,7 +365,7 @@ def _is_disabled(bench: Workbench, where: FunctionRef) -> bool:
     for decorator in function.decorators:
         callee = decorator.function if isinstance(decorator, Call) else decorator
         for symbol in project.symbols(callee, where.path, function.outer or MODULE_KEY):
-            if isinstance(symbol, ExternalSymbol) and symbol.dotted in DISABLERS:
+            if isinstance(symbol, ExternalSymbol) and symbol.dotted in knowledge.names("disable"):
                 return True
     return False
 

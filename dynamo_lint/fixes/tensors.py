@@ -16,39 +16,7 @@ from dynamo_lint.state.model import Key, Kind, Kinds
 from dynamo_lint.values.model import Context, ExternalInstance, Instance
 from dynamo_lint.values.points_to import evaluate
 
-REDUCTIONS = frozenset(
-    {"sum", "mean", "norm", "prod", "std", "var", "max", "min", "amax", "amin", "logsumexp"}
-)
-LOSSES = (
-    "cross_entropy",
-    "mse_loss",
-    "l1_loss",
-    "nll_loss",
-    "kl_div",
-    "binary_cross_entropy",
-    "smooth_l1_loss",
-)
-ELEMENTWISE = frozenset(
-    {
-        "abs",
-        "clamp",
-        "detach",
-        "exp",
-        "float",
-        "log",
-        "neg",
-        "pow",
-        "sqrt",
-        "square",
-        "to",
-        "clone",
-        "type_as",
-    }
-)
-"""Methods whose result has the shape of what they are called on."""
-NOT_TENSORS = frozenset(
-    {"size", "dim", "item", "tolist", "numel", "stride", "ndimension", "element_size", "numpy"}
-)
+NOT_TENSORS = results.INT_METHODS | {"item", "tolist", "numpy"}
 _BY_USE = results.TENSOR_METHODS - results.NOT_TENSOR_METHODS
 _DEPTH = 8
 
@@ -110,13 +78,13 @@ class Judge:
                 return self.is_scalar(value, depth + 1)
             case ast.Attribute():
                 return bool(self.kinds(node)) and self.kinds(node) <= {Kind.INT, Kind.FLOAT}
-            case ast.Call(func=ast.Attribute(attr=attr), args=[], keywords=[]) if attr in REDUCTIONS:
+            case ast.Call(func=ast.Attribute(attr=attr), args=[], keywords=[]) if attr in results.SCALARS:
                 return self.is_tensor(node.func.value)  # type: ignore[attr-defined]
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in ELEMENTWISE:
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in results.ELEMENTWISE:
                 return self.is_scalar(value, depth + 1)
-            case ast.Call(func=func, args=[argument], keywords=[]) if self._named(func, "torch", REDUCTIONS):
+            case ast.Call(func, [argument], []) if self._named(func, "torch", results.SCALARS):
                 return self.is_tensor(argument)
-            case ast.Call(func=func, keywords=keywords) if self._named(func, "torch.nn.functional", LOSSES):
+            case ast.Call(func, _, keywords) if self._named(func, "torch.nn.functional", results.LOSSES):
                 return all(keyword.arg != "reduction" for keyword in keywords)
         return False
 

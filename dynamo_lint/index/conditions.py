@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import (
     UNKNOWN,
     Attribute,
@@ -170,8 +171,7 @@ def _judged(test: ast.expr) -> Iterator[str]:
 
 # torch.compiler's own, and what projects call their own way to ask it: `is_torchdynamo_compiling`.
 _TRUE_WHEN_COMPILING = re.compile(r"_*is_(\w+_)?compiling")
-# Dynamo folds these to False (torch/_dynamo/trace_rules.py, torch/compiler/__init__.py).
-_FALSE_WHEN_COMPILING = frozenset({"is_scripting", "is_tracing", "is_in_onnx_export", "is_exporting"})
+_FALSE_WHEN_COMPILING = knowledge.names("false_when_compiling")
 _TELLING = frozenset({ast.Call, ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BoolOp})
 """The tests that may say anything, so that most are told by one look."""
 

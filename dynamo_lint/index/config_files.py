@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import packaging
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.ir import (
@@ -27,17 +28,19 @@ from dynamo_lint.index.ir import (
 _MOST = 20_000
 """Nodes of one file, those behind an alias each time: ten lines of YAML can stand for a billion."""
 _DEEPEST = 100
-_KEYS = (b"_target_", b"class_path", b"_component_", b"target", b"kwargs")
-_CALLED = ("_target_", "_component_")
-"""Keys beside which the arguments stand (hydra/_internal/instantiate, torchtune/config/_instantiate.py)."""
-_NESTED = (("class_path", "init_args"), ("target", "params"), ("class", "kwargs"))
-"""Keys with that of the arguments (jsonargparse/_typehints.py; ldm/util.py; aimnet/config.py)."""
+_MARKS = [mark.encode() for mark in knowledge.in_order("config_marks")]
+_CALLED = knowledge.in_order("target_keys")
+"""Keys beside which the arguments stand."""
+_NESTED = knowledge.pairs("argument_keys")
+"""Keys with that of the arguments."""
+(_PARTIAL,) = knowledge.in_order("partial_key")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _NAMED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:@][A-Z]\w*")
 """A text that some code takes apart to import what it names: `pkg.mod@Net`."""
 _NAMES = re.compile(rb"\w[.:@][A-Z]\w*[\"']?\s*([,\]}#]|$)", re.MULTILINE)
 """Whether a file may hold such a text."""
-_INSTANTIATE = Import("hydra.utils", "instantiate")
+_PACKAGE, _, _NAME = knowledge.in_order("makes_described")[0].rpartition(".")
+_INSTANTIATE = Import(_PACKAGE, _NAME)
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{0,15})?([eE][-+]?[0-9]{1,2})?")
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 _WORD = re.compile(
@@ -71,7 +74,7 @@ def summarize_config(path: str, source: bytes) -> FileFacts:
             return FileFacts(path, path, functions=top, is_code=False, error=(1, why))
         return FileFacts(path, path, functions=top, is_code=False, settings=rows)
     words = _words(source)
-    if not (any(key in source for key in _KEYS) or _NAMES.search(source)):
+    if not (any(mark in source for mark in _MARKS) or _NAMES.search(source)):
         return FileFacts(path, path, functions=top, is_code=False, words=words)
     import yaml  # type: ignore[import-untyped]  # late: few projects build anything from such files
 
@@ -206,7 +209,7 @@ class _Writer:
                 target, inside, positional = called
                 given = self._each(inside, depth)
                 arguments = tuple(self._expr(one, names, outer=False, depth=depth + 1) for one in positional)
-                call = _call(target, arguments, given, line, partial=rows.get("_partial_") is True)
+                call = _call(target, arguments, given, line, partial=rows.get(_PARTIAL) is True)
                 self._rows += [Setting(name, call, line, outer) for name in dict.fromkeys(names)]
                 return call
             case list():
@@ -253,7 +256,7 @@ def _called(rows: dict[str, Any]) -> tuple[str, dict[str, Any], list[Any]] | Non
             named = {name: value for name, value in rows.items() if not name.startswith("_")}
             positional = rows.get("_args_")
             return target, named, positional if isinstance(positional, list) else []
-    for key, beside in _NESTED:
+    for key, beside in _NESTED.items():
         target, inside = rows.get(key), rows.get(beside)
         if isinstance(target, str) and _DOTTED.fullmatch(target):
             return target, inside.rows if isinstance(inside, _Map) else {}, []

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Attribute, Call, Constant, Expr, Name, Store
 
 _APPENDERS = frozenset({"append", "extend", "insert", "add", "appendleft"})
-REGISTRARS = frozenset({"add_module", "register_module"})
-_PIPELINE = "register_modules"
-"""How a diffusers pipeline takes parts, each under its keyword (diffusers/pipelines/pipeline_utils.py)."""
-STORING = _APPENDERS | REGISTRARS | {"setattr", "__setattr__", "update", _PIPELINE}
+REGISTRARS = knowledge.names("registers_module")
+_BY_KEYWORD = knowledge.names("registers_by_keyword")
+STORING = _APPENDERS | REGISTRARS | _BY_KEYWORD | {"setattr", "__setattr__", "update"}
 """Last names of all of them: what is not called so stores nothing."""
 
 
@@ -26,7 +26,7 @@ def stores(call: Call) -> Iterator[Store]:
             yield Store(owner, key, value, line)
         case Call(Attribute(owner, name), (_, value)) if name in REGISTRARS:
             yield Store(owner, ITEM, value, line)
-        case Call(Attribute(owner, name), _, keywords) if name == _PIPELINE:
+        case Call(Attribute(owner, name), _, keywords) if name in _BY_KEYWORD:
             yield from (Store(owner, key, value, line) for key, value in keywords if key is not None)
         case Call(Name("setattr"), (owner, Constant(str() as key), value)):
             yield Store(owner, key, value, line)

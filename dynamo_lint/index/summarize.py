@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.conditions import exits, judgement, last_line, set_either_way, truth_when_compiling
 from dynamo_lint.index.decoding import decode
@@ -72,7 +73,7 @@ def summarize(
         markers,
         compiles=compiles,
         terms=_terms(text, tree) if "# contract:" in text else (),
-        unwraps="_orig_mod" in text,
+        unwraps=any(name in text for name in _HELD),
     )
 
 
@@ -80,6 +81,9 @@ def _terms(text: str, tree: ast.Module) -> tuple[str, ...]:
     """The comments `# contract: key = value` before the first statement that is no docstring."""
     first = next((one.lineno for one in tree.body if not isinstance(one, ast.Expr)), text.count("\n") + 1)
     return tuple(_TERM.findall("\n".join(text.split("\n")[: first - 1])))
+
+
+_HELD = knowledge.in_order("holds_compiled")
 
 
 class _Reader:

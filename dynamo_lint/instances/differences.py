@@ -10,7 +10,7 @@ from dynamo_lint.instances.arguments import Given, settled, usual
 from dynamo_lint.instances.construct import BASE, ConstructedInstance, Construction
 from dynamo_lint.instances.loops import elements
 from dynamo_lint.instances.model import Count, Difference, DifferenceKind
-from dynamo_lint.instances.parts import CONTAINERS, SIGNATURES, arguments, part_name
+from dynamo_lint.instances.parts import CONTAINERS, arguments, part_name, signature_of
 from dynamo_lint.instances.shapes import Shapes, Tests
 from dynamo_lint.instances.terms import BOOLEAN, CODE, Term, decider, leaves
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
@@ -201,7 +201,7 @@ class _Comparison:
         )
 
     def _part(self, term: Term, given: Given, report: Report) -> None:
-        signature = SIGNATURES.get(part_name(term))
+        signature = signature_of(part_name(term))
         if signature is None:
             return
         differing: list[str] = []

@@ -46,9 +46,6 @@ from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
 from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
 from dynamo_lint.program.refs import ClassRef
 
-_ITSELF = frozenset(
-    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
-)
 _LARGEST = 2**31
 _TAKING_SOURCES = frozenset(
     {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
@@ -182,7 +179,7 @@ class Library(Compiled):
                 return UNKNOWN
             case _ if isinstance(module.kind, str) and module.kind.startswith(OPTIMIZERS):
                 return self._of_optimizer(module, name)
-            case _ if name in _ITSELF:
+            case _ if name in NAMES["returns_self"]:
                 return module
         return self._of_container(module, name, arguments, keywords, site)
 
@@ -215,7 +212,7 @@ class Library(Compiled):
                     self.note("forward", site, site, module, module.compiled)
                     return self.run_eagerly(module, arguments, keywords, site)
                 return self.invoke(module, arguments, keywords, site)
-            case "append" | "add_module" | "register_module" | "extend":
+            case _ if name in NAMES["registers_module"] or name in {"append", "extend"}:
                 self.wrote(module, LENGTH, UNKNOWN)
                 self.hold(module, arguments[-1:])
                 return module
@@ -763,29 +760,8 @@ def _length(value: object) -> object:
     return len(items) if isinstance(items, list | tuple | dict | str | range) else UNKNOWN
 
 
-_OF_MATH = frozenset(
-    {
-        "sqrt",
-        "exp",
-        "log",
-        "log2",
-        "log10",
-        "sin",
-        "cos",
-        "tan",
-        "tanh",
-        "floor",
-        "ceil",
-        "fabs",
-        "pow",
-        "isclose",
-    }
-)
-"""Functions of `math` that are quick whatever they are given."""
-
-
 def _of_math(name: str, values: list[object]) -> object:
-    if name not in _OF_MATH:
+    if f"math.{name}" not in NAMES["quick"]:
         return UNKNOWN
     try:
         found = getattr(math, name)(*values)

@@ -51,7 +51,7 @@ def place_of(source: str) -> Place:
     steps = _without_dicts(_steps(node))
     root, steps = _root(steps)
     last = max(
-        (index for index, step in enumerate(steps) if step.kind == "attr" and not _dunder(step.key)),
+        (index for index, step in enumerate(steps) if step.kind == "attribute" and not _dunder(step.key)),
         default=None,
     )
     if last is None:
@@ -74,7 +74,7 @@ def _steps(node: ast.expr) -> list[_Step]:
     text = ast.unparse(node)
     match node:
         case ast.Attribute(value, attr):
-            return [*_steps(value), _Step("attr", attr, text)]
+            return [*_steps(value), _Step("attribute", attr, text)]
         case ast.Subscript(value, ast.Constant(key)):
             return [*_steps(value), _Step("item", repr(key), text)]
         case ast.Subscript(value, index):
@@ -87,7 +87,7 @@ def _steps(node: ast.expr) -> list[_Step]:
             ast.Attribute(ast.Name("object"), "__getattribute__") | ast.Name("getattr"),
             [value, ast.Constant(str(attr)), *_],
         ):
-            return [*_steps(value), _Step("attr", attr, text)]
+            return [*_steps(value), _Step("attribute", attr, text)]
         case ast.Call(ast.Name("type"), [value]):
             return [*_steps(value), _Step("mark", "type", text)]
         case ast.Call(ast.Name(name), [value, *_]) if name in UNWRAPPED or name.startswith("___"):
@@ -105,12 +105,12 @@ def _without_dicts(steps: list[_Step]) -> list[_Step]:
     found: list[_Step] = []
     for step in steps:
         previous = found[-1] if found else None
-        held = previous is not None and previous.kind == "attr" and previous.key in ("__dict__", *PARTS)
+        held = previous is not None and previous.kind == "attribute" and previous.key in ("__dict__", *PARTS)
         if held and len(found) > 1 and step.kind == "item" and step.key[:1] in "'\"":
             found.pop()
             name = step.key[1:-1]
             # The numbered parts of a ModuleList are what an index finds.
-            found.append(_Step("item" if name.isdigit() else "attr", name, step.text))
+            found.append(_Step("item" if name.isdigit() else "attribute", name, step.text))
         else:
             found.append(step)
     return found
@@ -132,7 +132,7 @@ def _displayed(step: _Step) -> str:
     match step.kind:
         case "item":
             return f"[{step.key}]"
-        case "attr":
+        case "attribute":
             return f".{step.key}"
         case _:
             return f".{step.key}" if step.key.endswith("()") else f" {step.key}"

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import CallSite
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import DISABLERS, Confidence, FunctionRef
+from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.values.model import Compiled, Context, ValueSet, functions_in, union
 from dynamo_lint.values.points_to import PointsTo
 
 Site = tuple[FunctionRef, CallSite]
 _RESHAPING = frozenset({"to", "type", "view", "reshape", "expand", "repeat", "permute", "size", "squeeze"})
 """Methods of tensors and of what is like them, whichever library's: they take shapes, devices and dtypes."""
-_FLEX = "torch.nn.attention.flex_attention.flex_attention"
+_FLEX = knowledge.names("flex_attention")
 _MASK_MAKERS = ("create_block_mask", "create_mask")
 _MOST_MASKS = 40
 """A library with more mask functions than this offers them to its users."""
-_OPERATORS = ("torch.library.", "torch._library.", "torch._custom_op.")
+_OPERATORS = knowledge.in_order("operator_packages")
 """Where operators are made of functions: Dynamo looks into no operator."""
-_HIGHER_ORDER = frozenset({"map", "filter", "sorted", "min", "max", "vmap", "cond", "while_loop"})
-"""Functions of `builtins` and `torch` itself that call the functions they are given."""
 
 
 def callbacks(pts: PointsTo, compiled: Sequence[Site]) -> Iterator[tuple[Site, ValueSet]]:
@@ -44,20 +43,18 @@ def callbacks(pts: PointsTo, compiled: Sequence[Site]) -> Iterator[tuple[Site, V
 def calls_back(dotted: str) -> bool:
     """Whether code outside the project may call a function that it is given: tensor operations do not."""
     package, _, name = dotted.rpartition(".")
-    if package in ("builtins", "torch"):
-        return name in _HIGHER_ORDER
-    if package == "functools":
-        return name == "reduce"
-    if dotted in DISABLERS or name in _RESHAPING or dotted.startswith(_OPERATORS):
+    if package in ("builtins", "torch", "functools"):
+        return dotted in knowledge.names("calls_argument")
+    if dotted in knowledge.names("disable") or name in _RESHAPING or dotted.startswith(_OPERATORS):
         return False
-    return package not in ("torch.nn.functional", "torch.Tensor", "math", "numpy", "einops", "inspect")
+    return package not in knowledge.names("calls_nothing")
 
 
 def masks_for(pts: PointsTo, dotted: str, call: ir.Call) -> ValueSet:
     """The mask functions that a call of flex_attention runs through its BlockMask."""
     masked = len(call.arguments) > 4 or any(name == "block_mask" for name, _ in call.keywords)
     nothing: ValueSet = {}
-    return pts.ask_within(("masks",), lambda: _masks(pts), nothing) if dotted == _FLEX and masked else nothing
+    return pts.ask_within(("masks",), lambda: _masks(pts), nothing) if dotted in _FLEX and masked else nothing
 
 
 def _given(pts: PointsTo, call: ir.Call, context: Context) -> ValueSet:

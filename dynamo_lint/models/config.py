@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import (
     Attribute,
     Call,
@@ -30,9 +31,7 @@ from dynamo_lint.values.reflection import SPLITTERS
 _MOST = 40
 """More models than this under one key are a library: its users choose."""
 _DEEPEST = 5
-_COPYING = frozenset(
-    {"copy.deepcopy", "copy.copy", "omegaconf.OmegaConf.to_container", "builtins.str", "builtins.dict"}
-)
+_COPYING = knowledge.names("copies_config")
 _BUILDING = ("instantiate", "call")
 """The functions of hydra that build from descriptions."""
 _Completed = Mapping[Symbol, list[tuple[Context, CallSite]]]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any
 
-from dynamo_lint.toml import tomllib
+from dynamo_lint import knowledge
 
-_DATA: dict[str, Any] = tomllib.loads((files("dynamo_lint.models") / "drivers.toml").read_text("utf-8"))
+_DATA = knowledge.table("torch")
 GRADIENTS = "gradient mode"
 AUTOCAST = "autocast"
 
@@ -45,14 +43,14 @@ CONFIGURATION: str = _DATA["off"]["configuration"]
 SETTINGS_OFF: Mapping[str, object] = _DATA["off"]["settings"]
 VARIABLES_OFF: Mapping[str, str] = _DATA["off"]["variables"]
 NAMES: Mapping[str, frozenset[str]] = {
-    key: frozenset(value) for key, value in _DATA["names"].items() if isinstance(value, list)
+    verb: knowledge.names(verb) for rows in knowledge.libraries().values() for verb in rows
 }
 """The functions that compile, disable, reset, mark and copy."""
-MODULES: str = _DATA["names"]["modules"]
+MODULES = knowledge.in_order("modules")
 """What the dotted name of a module of torch begins with."""
-OPTIMIZERS: str = _DATA["names"]["optimizers"]
+OPTIMIZERS = knowledge.in_order("optimizers")
 """What the dotted name of an optimizer or a schedule of torch begins with."""
-MADE: Mapping[str, str] = {name: kind for kind, names in _DATA["made"].items() for name in names}
+MADE: Mapping[str, str] = {name: kind for kind, made in _DATA["made"].items() for name in made}
 """How a function or method makes the sizes of its result, by its name."""
 _ALL = (*((mode.name, mode) for mode in MODES.values()), *MODE_STORES.items())
 NAMED: Mapping[str, str] = {key: mode.name for key, mode in _ALL}

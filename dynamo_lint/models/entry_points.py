@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import Call
 from dynamo_lint.index.packaging import ENTRY_POINT
 from dynamo_lint.program.refs import Confidence
@@ -10,9 +11,7 @@ from dynamo_lint.values.model import EMPTY, Context, EntryPoint, Text, ValueSet,
 from dynamo_lint.values.points_to import PointsTo
 
 POINT = f"{ENTRY_POINT.module}.{ENTRY_POINT.name}"
-_FINDING = frozenset(
-    f"{package}.entry_points" for package in ("importlib.metadata", "importlib_metadata")
-) | {"pkg_resources.iter_entry_points"}
+_FINDING = knowledge.names("finds_entry_points")
 LOADING = frozenset({"load", "resolve"})
 """Methods of an entry point that give what it names."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import CallSite
 from dynamo_lint.program.files import in_tests
@@ -22,21 +23,19 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.module_tree import descendants
 from dynamo_lint.values.points_to import PointsTo
 
-DECORATORS = frozenset({"vllm.compilation.decorators.support_torch_compile", "megatron.core.jit.jit_fuser"})
-"""Decorators that compile: the `forward` of a class (vllm/compilation/decorators.py), or a function, since
-Megatron's is torch.compile from torch 2.2 on (megatron/core/jit.py)."""
+DECORATORS = knowledge.names("compiles_decorated")
+"""Decorators that compile: the `forward` of a class, or a function."""
 _OFF = (ir.Constant(False), ir.Constant(None), ir.Constant("no"), ir.Constant("NO"))
 REPEATED_BLOCKS = "compile_repeated_blocks"
 """Method of diffusers models: compiles the submodules whose class `_repeated_blocks` names, each in place
 (diffusers/models/modeling_utils.py)."""
-_OF_BLOCKS = frozenset({"accelerate.utils.compile_regions", "accelerate.utils.other.compile_regions"})
-"""Compiles the elements of every ModuleList whose elements have one class, else the module whole."""
-_ARGUMENTS = frozenset({"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig"})
-_SWITCHES = frozenset({"torch_compile", "torch_compile_backend", "torch_compile_mode"})
+_OF_BLOCKS = knowledge.names("compiles_blocks")
+_ARGUMENTS = knowledge.names("compile_arguments")
+_SWITCHES = knowledge.names("compile_switches")
 _PLUGINS = frozenset({"Accelerator", "TorchDynamoPlugin"})
 _PLUGGED = frozenset({"dynamo_backend", "backend"})
 """The options that make accelerate's `prepare` compile its models (accelerate/accelerator.py)."""
-_TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer"})
+_TRAINERS = knowledge.names("trainers")
 _COMPILE_CONFIG = frozenset({"compile_config"})
 """Unless it is None, Composer's Trainer compiles the forward of its model (composer/trainer/trainer.py)."""
 _INSTANTIATE = "instantiate"
@@ -46,9 +45,11 @@ _BLOCK_MASK = "create_block_mask"
 """With `_compile=True` it compiles itself, and with itself the mask function that it is given
 (torch/nn/attention/flex_attention.py)."""
 _MASK_SWITCH = frozenset({"_compile"})
-_PREPARING = frozenset({"prepare", "prepare_model"})
-NAMES = frozenset(
-    {REPEATED_BLOCKS, "compile_regions", "support_torch_compile", "jit_fuser", _BLOCK_MASK, _INSTANTIATE}
+_PREPARING = frozenset(knowledge.libraries()["accelerate"]["prepares"])
+NAMES = (
+    knowledge.last_names("compiles_decorated")
+    | knowledge.last_names("compiles_blocks")
+    | {REPEATED_BLOCKS, _BLOCK_MASK, _INSTANTIATE}
     | _TRAINERS
     | _PREPARING
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Name, Parameter, Subscript
 from dynamo_lint.index.walking import walk
@@ -26,36 +27,14 @@ from dynamo_lint.values.points_to import PointsTo
 
 TARGET = "_target_"
 """The key under which hydra looks for the dotted name of what to call (hydra/_internal/instantiate)."""
-TARGETS = frozenset({TARGET, "class_path", "target", "class"})
+TARGETS = frozenset({TARGET, *knowledge.pairs("argument_keys")})
 """The keys under which functions of a project look for what they import."""
 _IMPORTING = ("import_module", "locate", "__import__", "get_class")
 """Functions that give a class for its dotted name, or a module."""
-BUILDERS = frozenset(
-    {
-        "hydra.utils.instantiate",
-        "hydra.utils.call",
-        "hydra._internal.instantiate._instantiate2.instantiate",
-        "hydra_zen.instantiate",
-        "detectron2.config.instantiate",
-        "fiddle.build",
-        "torchtune.config.instantiate",
-        "torchtune.config._instantiate.instantiate",
-        "megatron.core.transformer.spec_utils.build_module",
-    }
-)
-DESCRIPTIONS = frozenset(
-    {
-        "omegaconf.OmegaConf.create",
-        "megatron.core.transformer.spec_utils.ModuleSpec",
-        "detectron2.config.LazyCall",
-        "detectron2.config.lazy.LazyCall",
-        "fiddle.Config",
-        "fiddle.Partial",
-        "hydra_zen.builds",
-    }
-)
+BUILDERS = knowledge.names("builds")
+DESCRIPTIONS = knowledge.names("describes") | knowledge.names("describes_calls")
 """Functions that only wrap a description: its first argument, or `module`, says what is built."""
-LAZY_CALL, _INSTANTIATE = "LazyCall", "instantiate"
+LAZY_CALLS, _INSTANTIATE = knowledge.last_names("describes_calls"), "instantiate"
 """The class that describes calls in detectron2, and the function that makes them: common names elsewhere."""
 
 

@@ -2,45 +2,20 @@
 
 from __future__ import annotations
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import Call, Expr
-from dynamo_lint.models.wrappers import UNWRAPPING
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
+from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.values import iterables
 from dynamo_lint.values.containers import MODULE_CONTAINERS
 
-_TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize")
-"""Functions that give a function that calls the one they are given (torch/_functorch/apis.py)."""
-_PASS_FIRST = frozenset(
-    {
-        COMPILE,
-        "functools.partial",
-        "copy.deepcopy",
-        "copy.copy",
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.nn.parallel.distributed.DistributedDataParallel",
-        "torch.distributed._composable.fsdp.fully_shard",
-        "torch.distributed.fsdp.fully_shard",
-        "torch.distributed.fsdp.FullyShardedDataParallel",
-        "torch.compiler.nested_compile_region",
-        "torch._higher_order_ops.invoke_subgraph.mark_compile_region",
-        "typing.cast",
-        *(f"{package}.{name}" for package in ("torch.func", "functorch") for name in _TRANSFORMS),
-        "torch.vmap",
-    }
-)
-_COMBINING = frozenset(f"torch.nn.attention.flex_attention.{name}" for name in ("and_masks", "or_masks"))
-"""Functions that give one that calls all their arguments (torch/nn/attention/flex_attention.py)."""
+_PASS_FIRST = knowledge.names("returns_argument")
+_COMBINING = knowledge.names("returns_arguments")
 COLLECTIONS = frozenset(
     {"list", "tuple", "set", "frozenset", "reversed", "sorted", "iter", "dict", "OrderedDict", "deque"}
     | {"MappingProxyType"}
 )
-_WRAPPING = UNWRAPPING | frozenset(
-    {"weight_norm", "spectral_norm", "checkpoint_wrapper", "convert_sync_batchnorm", "replicate"}
-    | {"parallelize_module", "get_peft_model", "prepare_model_for_kbit_training"}
-)
+_WRAPPING = knowledge.names("wraps") | knowledge.names("unwraps")
 """Last names of functions of libraries that give back the module that they are given first."""
 _PASSING = COLLECTIONS | iterables.PASSING | {*MODULE_CONTAINERS, "SimpleNamespace", "type"}
 

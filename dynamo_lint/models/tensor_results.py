@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.toml import tomllib
 
-_WORDS = tomllib.loads((files("dynamo_lint.models") / "tensor_results.toml").read_text("utf-8"))
+_WORDS = knowledge.table("torch")["results"]
 
 
 def _names(key: str) -> frozenset[str]:
@@ -44,13 +42,22 @@ NOT_TENSOR_FUNCTIONS = _names("not_tensor_functions")
 """Functions of torch that give no tensor, or several."""
 JOINS = frozenset(f"torch.{name}" for name in _names("joins"))
 """Functions of torch that take several tensors, most of them in a list."""
+LISTS = frozenset(f"torch.{name}" for name in _names("lists"))
+"""Functions of torch that give a tuple of tensors, as many as they are asked for."""
+LOSSES = _names("losses")
+"""Functions of torch.nn.functional that give one number, unless they are asked for another `reduction`."""
+SCALARS = _names("scalars")
+"""Reductions whose result is a number as their input is one."""
+ELEMENTWISE = _names("elementwise")
+"""Methods whose result has the shape of what they are called on."""
 BOOL_FUNCTIONS = _names("bool_functions")
 """Functions of torch that give a Python bool."""
 TUPLE_MODULES = _names("tuple_modules")
 """Modules of torch.nn that give several tensors, or whatever is in them."""
-TENSOR_ANNOTATIONS = _names("tensor_annotations")
+TENSOR_ANNOTATIONS = knowledge.last_names("tensors")
 """Classes whose instances are tensors, without their module."""
-_PACKAGES = frozenset({"torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"})
+_PACKAGES = _names("packages")
+"""Packages of functions that give tensors, most of them."""
 
 
 def gives_tensor(dotted: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls.hooks import FORWARD_HOOKS
 from dynamo_lint.calls.runs import may_be_run_by
 from dynamo_lint.index.ir import (
@@ -23,7 +24,6 @@ from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, itself
 from dynamo_lint.program.classes import inherits_code
 from dynamo_lint.program.deferred_calls import SPECS
-from dynamo_lint.program.project import ZOOS
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Symbol
 from dynamo_lint.values.arguments import argument_for
 from dynamo_lint.values.model import (
@@ -48,12 +48,9 @@ _WRAPPERS = ("Module", "Wrapper", "Parallel")
 """Endings of library classes whose instances call their first argument: `TensorDictModule(f)`."""
 _CHAIN = "Sequential"
 """Ending of library classes whose instances call all their arguments: `TensorDictSequential(a, b)`."""
-_RUNNING = ("torchrl.modules.", "torchrl.objectives.")
-"""Libraries whose policies and losses call every network that they are given, by whichever keyword."""
-UNWRAPPING = frozenset({"unwrap_model", "extract_model_from_parallel"})
-"""Functions of accelerate and transformers that give back the module inside of a DDP or the like."""
-_STACKS = ("torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder")
-"""Modules that call copies of the layer that is their first argument (torch/nn/modules/transformer.py)."""
+_RUNNING = knowledge.in_order("runs_arguments")
+_STACKS = knowledge.names("stacks")
+_ZOOS = knowledge.in_order("zoo")
 _NO_LAYERS = re.compile(r"loss|criteri|metric|optim|callback|schedul", re.IGNORECASE)
 """Names of parameters that judge or train a model: no forward runs what they are given."""
 
@@ -68,7 +65,7 @@ def run_by(pts: PointsTo, dotted: str, call: Call, first: Expr | None, context: 
     handlers = _handlers(pts, call, context)
     if dotted.startswith("deepspeed.") and dotted.rpartition(".")[2] in SPECS:
         return union([handlers, _specified(pts, SPECS[dotted.rpartition(".")[2]], call, context)])
-    if dotted.startswith(ZOOS) and not wraps(dotted):
+    if dotted.startswith(_ZOOS) and not wraps(dotted):
         made = [_modules_built_from(pts, values) for values in _given(pts, call, context)]
         return union([handlers, *made], Confidence.LIKELY)
     if dotted.endswith(_CHAIN) or dotted.startswith(_RUNNING):
@@ -150,10 +147,9 @@ _MOST = 60
 """Places that one module is followed to."""
 _DEEPEST = 4
 _WHOLE = ("forward", "__call__")
-_PROCESSORS = ("set_attn_processor", "set_processor")
-"""How modules of diffusers are given what they call (diffusers/models/attention_processor.py)."""
+_PROCESSORS = knowledge.names("takes_processor")
 PROCESSOR = "processor"
-_MOVING = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_"})
+_MOVING = knowledge.names("returns_self")
 _Place = tuple[Context, Expr]
 
 
@@ -333,7 +329,7 @@ def _join(base: Expr, path: tuple[str, ...]) -> Expr:
     return base
 
 
-_WITHOUT_FORWARD = ("ModuleList", "ModuleDict", "LightningModule", "DataModule")
+_WITHOUT_FORWARD = ("ModuleList", "ModuleDict", "DataModule", *knowledge.in_order("bare_modules"))
 """Classes of libraries that leave the forward to others, or have no use for one."""
 
 

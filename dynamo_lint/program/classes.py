@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
-SELF_RETURNING = frozenset(
-    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "type"}
-    | {"requires_grad_", "apply", "to_empty", "share_memory"}
-)
-"""Methods of nn.Module that return the module itself (torch/nn/modules/module.py)."""
-OF_MODULES = SELF_RETURNING | frozenset(
-    {"compile", "parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children"}
-    | {"modules", "named_modules", "state_dict", "load_state_dict", "zero_grad", "training"}
-    | {"register_buffer", "register_parameter", "register_module", "add_module", "get_submodule"}
-    | {"register_forward_hook", "register_forward_pre_hook", "extra_repr"}
-)
-"""Attributes of every nn.Module (torch/nn/modules/module.py): `__getattr__` is not asked for them."""
+SELF_RETURNING = knowledge.names("returns_self")
+"""Methods of nn.Module that return the module itself."""
+OF_MODULES = SELF_RETURNING | knowledge.names("of_modules")
+"""Attributes of every nn.Module: `__getattr__` is not asked for them."""
+_BARE = knowledge.in_order("module") + knowledge.in_order("bare_modules")
 
 
 def inherits_code(project: Project, ref: ClassRef) -> bool:
     """Whether a module has a base outside the project that may have a forward."""
-    return any(not base.endswith(("torch.nn.Module", "LightningModule")) for base in _outside(project, ref))
+    return any(not base.endswith(_BARE) for base in _outside(project, ref))
 
 
 def call_of(project: Project, ref: ClassRef) -> FunctionRef | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import (
     MODULE_KEY,
     UNKNOWN,
@@ -28,8 +29,7 @@ from dynamo_lint.program.refs import FunctionRef
 Table = dict[str, list[Any]]
 _TYPE = "type"
 """Where mmengine looks for the registered name of what to build (mmengine/registry/build_functions.py)."""
-_LAZY = frozenset({"LazyCall"})
-"""Called with a class it describes the calls of that (detectron2/config/lazy.py)."""
+_LAZY = knowledge.last_names("describes_calls")
 _DEEPEST = 30
 
 

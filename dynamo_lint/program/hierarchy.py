@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import Attribute, Call, Definition, Expr, Function, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.classes import OF_MODULES
@@ -51,11 +52,7 @@ _MOST_WITH = 8
 """An attribute that more classes below a base have than this says little about which of them is meant."""
 _MOST_SUBCLASSES = 40
 """An abstract class with more subclasses says too little about what an annotated value is."""
-_KNOWN_BASES = frozenset(
-    {"abc.ABC", "builtins.object", "object", "typing.Generic", "typing.Protocol"}
-    | {"torch.nn.Module", "torch.nn.modules.module.Module"}
-)
-"""Outside bases without attributes of their own, but for those that every module has."""
+_KNOWN_BASES = knowledge.names("plain_bases")
 _DECORATORS = frozenset({"abstractmethod", "abstractproperty"})
 
 
@@ -247,10 +244,7 @@ def _only_raises(function: Function) -> bool:
     )
 
 
-ALTERNATIVES = frozenset(
-    {"from_pretrained", "from_config", "_from_config", "from_single_file", "load_from_checkpoint"}
-)
-"""Constructors that transformers, diffusers and Lightning leave to the subclasses of their classes."""
+ALTERNATIVES = knowledge.names("constructs_subclass")
 
 
 def makes_own(project: Project, where: FunctionRef, subclass: ClassRef) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Class, Expr, FileFacts, Function
 from dynamo_lint.program.dependencies import Recorder
@@ -23,29 +24,16 @@ from dynamo_lint.program.tables import NO_TABLES, FilledTables, Tables
 
 _PARTIAL = "functools.partial"
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
-_NAMES = ("Module", "Layer", "Model", "Linear", "ModelMixin", "MessagePassing")
-"""Bases that are modules themselves, in torch, transformers, diffusers, PyG and others."""
-_NO_MODULES = (
-    *("abc.", "builtins.", "collections.", "dataclasses.", "enum.", "typing.", "torch.autograd."),
-    *("pydantic.", "pydantic_settings.", "django.", "sqlmodel.", "peewee.", "keras.", "tensorflow."),
-)
-"""Where bases come from that never are, whatever they are called."""
-_OF_TORCH = (
-    *("torch.", "torchvision.", "torchaudio.", "torch_geometric.", "torchrl.", "tensordict.", "torchao."),
-    *("transformers.", "diffusers.", "timm.", "lightning.", "pytorch_lightning.", "accelerate.", "peft."),
-    *("megatron.", "vllm.", "mmengine.", "torchtune.", "torchtitan.", "einops."),
-)
-"""Packages whose bases of such names are known to be modules."""
-ZOOS = ("torchvision.models.", "timm.models.", "timm.layers.", "segmentation_models_pytorch.")
-"""Where models come from that are modules whatever they are called, made of classes that they are handed."""
+_HOMES = knowledge.in_order("modules") + knowledge.in_order("zoo")
+_ENDINGS = knowledge.in_order("module_endings")
+_PACKAGES = knowledge.in_order("module_packages")
+_CONTAINERS = tuple(knowledge.last_names("containers"))
+_NO_MODULES = knowledge.in_order("no_modules")
 _PART = re.compile(r"_?forward_\w+")
 _ASKED = "__getattr__"
 _MODULES = ir.Attribute(ir.Name("sys"), "modules")
 _OWN_NAME = ir.Name("__name__")
-_OPTIMIZE = frozenset(
-    {ExternalSymbol("torch._dynamo.optimize"), ExternalSymbol("torch._dynamo.eval_frame.optimize")}
-)
-"""Called with a backend, these give what torch.compile is (torch/_dynamo/eval_frame.py)."""
+_OPTIMIZE = frozenset(map(ExternalSymbol, knowledge.in_order("compiles_with")))
 _DEEPEST = 100
 """How many names an alias may go through."""
 Ref = TypeVar("Ref", ClassRef, FunctionRef)
@@ -367,7 +355,7 @@ class Project:
         key = ("is module", ref)
         if key not in self.memo:
             bases = self._module_bases(ref)
-            named = any(base.startswith(("torch.nn.", *ZOOS)) or base.endswith(_NAMES) for base in bases)
+            named = any(base.startswith(_HOMES) or base.endswith(_ENDINGS) for base in bases)
             self.memo[key] = named or (
                 (any("." in base for base in bases) or self._derives_from_parameter(ref))
                 and self._runs_forward(ref)
@@ -376,7 +364,7 @@ class Project:
 
     def is_surely_module(self, ref: ClassRef) -> bool:
         """Whether a class is known to be a module, and not only called like one."""
-        return any(base.startswith(_OF_TORCH) for base in self._module_bases(ref))
+        return any(base.startswith(_PACKAGES) for base in self._module_bases(ref))
 
     def _module_bases(self, ref: ClassRef) -> tuple[str, ...]:
         return tuple(base for base in self.external_bases(ref) if not base.startswith(_NO_MODULES))
@@ -407,8 +395,7 @@ class Project:
     def is_container(self, ref: ClassRef) -> bool:
         """Whether instances hold modules by position or key, as their own contents."""
         return any(
-            base.startswith("torch.nn.") and base.endswith(("ModuleList", "ModuleDict", "Sequential"))
-            for base in self.external_bases(ref)
+            base.startswith("torch.nn.") and base.endswith(_CONTAINERS) for base in self.external_bases(ref)
         )
 
     def bases(self, ref: ClassRef) -> tuple[Symbol, ...]:

@@ -12,15 +12,6 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 COMPILE = "torch.compile"
-DISABLERS = frozenset(
-    {
-        "torch.compiler.disable",
-        "torch._dynamo.disable",
-        "torch._dynamo.eval_frame.disable",
-        "torch._disable_dynamo",
-    }
-)
-"""Calls that keep a function out of the graph (torch/compiler/__init__.py, torch/_dynamo/decorators.py)."""
 
 
 class Confidence(IntEnum):

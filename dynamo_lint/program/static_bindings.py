@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Expr
 from dynamo_lint.program.project import Project
@@ -57,8 +58,7 @@ def _is_fixed(project: Project, value: Expr, path: str) -> bool:
     )
 
 
-_NO_MAKERS = ("builtins.", "torch.nn.", "torch.compile", "torch._dynamo.", "copy.", "functools.")
-"""Functions that only wrap or copy: they say nothing of where a value comes from."""
+_NO_MAKERS = knowledge.in_order("makes_nothing")
 
 
 def maker_of(project: Project, where: FunctionRef, target: Expr) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.decorators import Absent, is_wrapped, left_out, may_run
 from dynamo_lint.index import ir
@@ -11,7 +12,7 @@ from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.walking import walk
 from dynamo_lint.program.hierarchy import is_empty, is_left_to_subclasses
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import COMPILE, DISABLERS, ClassRef, ExternalSymbol, FunctionRef, Symbol
+from dynamo_lint.program.refs import COMPILE, ClassRef, ExternalSymbol, FunctionRef, Symbol
 from dynamo_lint.regions.options import RegionOptions, matches
 
 _DEEPEST = 3
@@ -34,7 +35,7 @@ class Disabling:
         symbols = self._project.symbols(callee, path, where)
         compiles = len(symbols) > 1 and any(map(self._compiles, symbols))
         for symbol in symbols:
-            outside = isinstance(symbol, ExternalSymbol) and symbol.dotted in DISABLERS
+            outside = isinstance(symbol, ExternalSymbol) and symbol.dotted in knowledge.names("disable")
             if outside or matches(self._project, symbol, self._options.disable_decorators):
                 keywords = decorator.keywords if isinstance(decorator, ir.Call) else ()
                 return "skip" if ("recursive", ir.Constant(False)) in keywords else "stop"
@@ -146,34 +147,14 @@ def _own(function: Function) -> set[Expr]:
     return {ir.Name(parameter.name) for parameter in function.parameters}
 
 
-_OPERATORS = frozenset(
-    {"torch.library.custom_op", "torch.library.triton_op", "torch._library.custom_ops.custom_op"}
-)
+_OPERATORS = knowledge.names("makes_operator") | knowledge.names("makes_faked_operator")
 """Decorators that make a custom operator of a function."""
-# Dynamo does not look into these (torch/_dynamo/decorators.py, torch/_library/custom_ops.py).
-_OPAQUE = frozenset(
-    {
-        "torch.compiler.allow_in_graph",
-        "torch._dynamo.allow_in_graph",
-        "torch._dynamo.decorators.allow_in_graph",
-        "torch.compiler.assume_constant_result",
-        "torch._dynamo.assume_constant_result",
-        "torch._dynamo.decorators.assume_constant_result",
-        "torch._dynamo.nonstrict_trace",
-        "torch._dynamo.decorators.nonstrict_trace",
-        "torch.library.register_fake",
-        "torch.library.impl",
-        "triton.jit",
-        "triton.autotune",
-        "triton.heuristics",
-        "triton.runtime.jit.jit",
-        *_OPERATORS,
-    }
+_OPAQUE = (
+    _OPERATORS | knowledge.names("hides") | knowledge.names("registers_kernel") | knowledge.names("kernels")
 )
-_OPAQUE_CALLS = ("allow_in_graph", "assume_constant_result", "nonstrict_trace")
-_ON_OPERATORS = frozenset(
-    {"register_fake", "register_autograd", "register_kernel", "impl_abstract", "register_vmap"}
-)
+"""Dynamo does not look into these."""
+_OPAQUE_CALLS = sorted(knowledge.last_names("hides"))
+_ON_OPERATORS = knowledge.names("of_operators")
 """Methods of a custom operator that decorate code run outside of tracing."""
 _DISABLES = "disables compiling"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls.model import Edge
 from dynamo_lint.evaluation.attributes import delegates
 from dynamo_lint.index.ir import Attribute, Call, Expr, Function
@@ -14,7 +15,7 @@ from dynamo_lint.values.containers import MODULE_CONTAINERS
 from dynamo_lint.values.model import EMPTY, Context, ExternalInstance, Instance, Value
 from dynamo_lint.values.points_to import PointsTo
 
-_KNOWN = ("torch.nn.Module", "torch.nn.modules.module.Module", "builtins.object")
+_KNOWN = knowledge.names("plain_bases")
 """Bases outside a project whose attributes are known."""
 
 

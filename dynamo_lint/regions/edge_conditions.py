@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls.contexts import givers
 from dynamo_lint.calls.model import Edge
 from dynamo_lint.conditions.arguments import NO_SWITCHES, is_off
@@ -22,6 +23,7 @@ from dynamo_lint.index.ir import (
 )
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, itself, untested, walk
+from dynamo_lint.models.drivers import GRADIENTS, MODES
 from dynamo_lint.program.classes import SELF_RETURNING
 from dynamo_lint.program.files import imported
 from dynamo_lint.program.project import Project
@@ -29,8 +31,9 @@ from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, Funct
 from dynamo_lint.regions.model import Root
 from dynamo_lint.values.points_to import points_to_of
 
-_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
-_ON = ("enable_grad", "set_grad_enabled", "inference_mode")
+_GRADIENTS = {dotted: mode.value for dotted, mode in MODES.items() if mode.name == GRADIENTS}
+_OFF = frozenset(dotted for dotted, value in _GRADIENTS.items() if value in ("no_grad", "inference_mode"))
+_ON = sorted({one.rpartition(".")[2] for one, value in _GRADIENTS.items() if value != "no_grad"})
 """Functions that may turn gradients on again."""
 _APPLY = "apply"
 
@@ -124,10 +127,7 @@ class Switches:
         return held
 
 
-_SAME = frozenset(
-    {"compile", "DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "fully_shard"}
-)
-"""Calls whose result is their first argument, or takes its place."""
+_SAME = knowledge.names("takes_place")
 _FEW = 8
 """Calls of a helper that compiles: one with more of them is for everybody."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dynamo_lint import knowledge
 from dynamo_lint.calls.contexts import depends_on
 from dynamo_lint.conditions.arguments import handed_on, leaves_out, refuses
 from dynamo_lint.index import ir
@@ -15,7 +16,7 @@ from dynamo_lint.program.classes import call_of
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.hierarchy import families, subclasses_running
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import DISABLERS, ClassRef, Confidence, ExternalSymbol, FunctionRef
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef
 from dynamo_lint.values.arguments import ENOUGH, is_settled
 from dynamo_lint.values.model import (
     ClassValue,
@@ -35,7 +36,7 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.points_to import FAN_OUT, PointsTo, points_to_of
 from dynamo_lint.values.receiver import seen_by
 
-_STEPS = ("training_step", "validation_step", "test_step", "predict_step")
+_STEPS = knowledge.in_order("steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,4 +346,7 @@ def _disables(project: Project, value: Expr, where: FunctionRef) -> bool:
     symbols = project.symbols(value.function, where.path, where.key)
     if isinstance(value.function, Call):  # `disable(recursive=True)(m.forward)`
         symbols = project.symbols(value.function.function, where.path, where.key)
-    return any(isinstance(symbol, ExternalSymbol) and symbol.dotted in DISABLERS for symbol in symbols)
+    return any(
+        isinstance(symbol, ExternalSymbol) and symbol.dotted in knowledge.names("disable")
+        for symbol in symbols
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Expr
 from dynamo_lint.models.instantiation import BUILDERS
@@ -117,10 +118,7 @@ def describe(expr: Expr) -> str:
     return "…"
 
 
-_FLAGS = frozenset(
-    {"regional_compile", "use_regional_compilation", "enable_torch_compile", "torch_compile", "compile_model"}
-)
-"""Common names of a setting whose meaning stands in code that is not linted, or in no code at all."""
+_FLAGS = knowledge.names("compile_flags")
 _MOST_FLAGS = 3
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index import ir
 from dynamo_lint.index.lower import terminal_name
@@ -15,7 +16,7 @@ from dynamo_lint.rules.caches import COMPILING, bypassed, eager_business
 from dynamo_lint.rules.driving import line_of
 from dynamo_lint.state.provenance import Tables
 
-OPAQUE = frozenset({"assume_constant_result", "allow_in_graph", "nonstrict_trace"})
+OPAQUE = knowledge.last_names("hides")
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from dynamo_lint import knowledge
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
@@ -23,13 +24,7 @@ DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
 
 
 ALL = frozenset({"modules", "globals", "others"})
-FILTERS = {
-    "skip_guard_on_inbuilt_nn_modules_unsafe": frozenset[str](),  # those of torch alone
-    "skip_guard_on_all_nn_modules_unsafe": frozenset({"modules"}),
-    "skip_guard_on_globals_unsafe": frozenset({"globals"}),
-    "keep_tensor_guards_unsafe": ALL,
-    "skip_all_guards_unsafe": ALL,
-}
+FILTERS = {name: frozenset(dropped.split()) for name, dropped in knowledge.pairs("guard_filters").items()}
 """The guards that the filters of torch.compiler drop, by what holds the state."""
 
 

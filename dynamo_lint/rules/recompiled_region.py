@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
@@ -27,7 +28,7 @@ from dynamo_lint.state.provenance import Tables
 ROUND = "in every iteration of this loop"
 _FEW = 2
 """Resets that a program may make."""
-RESETS = ("_dynamo.reset", "compiler.reset")
+RESETS = tuple(name.removeprefix("torch.") for name in knowledge.in_order("reset"))
 
 
 def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.lower import terminal_name
@@ -104,10 +105,8 @@ class ChangingCalls:
                 yield site, shape
 
 
-_GIVES_ITSELF = frozenset(
-    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
-)
-"""Methods of a module that give back the module (torch/nn/modules/module.py)."""
+_GIVES_ITSELF = knowledge.names("returns_self")
+"""Methods of a module that give back the module."""
 
 
 @dataclass(frozen=True, slots=True)

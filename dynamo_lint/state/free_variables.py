@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, MODULE_KEY
 from dynamo_lint.program.project import Project
@@ -14,7 +15,7 @@ MUTATORS = frozenset(
     | {"pop", "popleft", "popitem", "clear", "remove", "discard"}
 )
 """Methods that change the length or the keys of a container."""
-REGISTRARS = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+REGISTRARS = knowledge.names("registers_module") | knowledge.names("registers_tensor")
 """Methods that give a module one more entry."""
 
 

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Display, Expr
 from dynamo_lint.index.lower import terminal_name
@@ -135,7 +136,7 @@ def _container(value: Expr) -> Container | None:
     return None
 
 
-BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
+BASES = knowledge.names("optimizer")
 GROUPS, STATE = "param_groups", "state"
 
 
@@ -164,9 +165,7 @@ def default(project: Project, owner: ClassRef, item: str) -> tuple[FunctionRef, 
 
 
 SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
-PLAIN_BASES = frozenset(
-    {"torch.nn.Module", "torch.nn.modules.module.Module", "builtins.object", "object", "abc.ABC"}
-)
+PLAIN_BASES = knowledge.names("plain_bases")
 _MAX_DEPTH = 8
 _MAX_ASKED = 3000
 _Numbered = dict[int, tuple[FunctionRef, ir.Store]]

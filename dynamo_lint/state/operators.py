@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.models.operators import FAKES, NAMESPACE, OPERATORS, REGISTRARS
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Regions
 
+OPERATORS = knowledge.names("makes_operator")
+"""What makes an operator that has no fake of itself."""
+FAKES = knowledge.names("registers_fake")
+"""Functions that register a fake for the operator that they are given, or its name."""
+REGISTRARS = sorted(knowledge.last_names("registers_fake"))
+"""The bare names of these, also as methods of the operator."""
+NAMESPACE = knowledge.in_order("operator_namespace")[0]
+"""Where operators are found by name."""
 _Operator = tuple[str, str]
 """The file that makes it, and the name that it has there."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import (
     MODULE_KEY,
     Attribute,
@@ -27,7 +28,7 @@ from dynamo_lint.state.environment_writes import environment_writes
 from dynamo_lint.state.expressions import bound_to, constant
 from dynamo_lint.state.tuning import Tuning, tunings
 
-RESETS = frozenset({"torch._dynamo.reset", "torch.compiler.reset"})
+RESETS = knowledge.names("reset")
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 _OPTIONS = frozenset({"mode", "options", "backend", "fullgraph", "dynamic"})
 """Keywords by which a `.compile()` is that of a module."""

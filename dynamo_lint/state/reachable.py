@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from dynamo_lint import knowledge
 from dynamo_lint.evaluation.parameters import possible_calls
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, MODULE_KEY, Expr, Function, Parameter
@@ -22,7 +23,7 @@ from dynamo_lint.values.patches import swaps_of
 from dynamo_lint.values.points_to import points_to_of
 from dynamo_lint.values.solver import BooleanSolver
 
-_ALWAYS = frozenset({"module", "_orig_mod", "__call__", "apply"})
+_ALWAYS = knowledge.names("holds_wrapped") | {"__call__", "apply"}
 """Attributes that stand for what they are looked up on, or for another method of it."""
 _BY_NAME = (
     BUILDERS

@@ -6,17 +6,15 @@ import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import MODULE_KEY, Call, Class, Expr, Function, Import
 from dynamo_lint.models.environment import COMPILER, IMPORT, environment
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, File, FunctionRef
 
-_CHILDREN = (
-    *("subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen"),
-    "torch.utils.data.DataLoader",
-)
+_CHILDREN = knowledge.in_order("starts_program")
 """Beginnings of the names of what starts another program, or workers, with the environment of this one."""
-_OWN_CHILDREN = ("multiprocessing.", "torch.multiprocessing.", "concurrent.futures.ProcessPool", "os.exec")
+_OWN_CHILDREN = knowledge.in_order("starts_again")
 """The same of those that start this program again."""
 _Branches = tuple[tuple[int, int], ...]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import Constant, Display, Expr, Name
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.state.expressions import bound_to, length
 
-_AUTOTUNE = frozenset({"triton.autotune", "triton.runtime.autotune", "triton.runtime.autotuner.autotune"})
+_AUTOTUNE = knowledge.names("tunes")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Expr, Name
 from dynamo_lint.program.hierarchy import concrete_subclasses, subclass_confidence
@@ -33,11 +34,7 @@ _TRANSPARENT = _UNION | _WRAPPING | _SEQUENCES | {"tuple", "Tuple"}
 _MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"})
 _UNTOLD = frozenset({"typing.Any", "typing.Callable", "collections.abc.Callable"})
 """Types that any value of ours may have: they do not say that it is one of a library."""
-_PLAIN = frozenset(
-    {f"builtins.{name}" for name in ("int", "float", "str", "bool", "bytes", "complex", "None")}
-    | {f"torch.{name}" for name in ("Tensor", "dtype", "device", "Size", "Generator", "LongTensor")}
-    | {"torch.FloatTensor", "torch.BoolTensor", "torch.nn.Parameter"}
-)
+_PLAIN = knowledge.names("plain_types") | knowledge.names("tensors")
 
 
 def is_plain(project: Project, annotation: Expr, context: Context) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant, Definition, Expr
 from dynamo_lint.program import hierarchy
 from dynamo_lint.program.item_path import key_of, nested
@@ -129,7 +130,7 @@ def _makes(value: Value) -> bool:
     return isinstance(value, ClassValue | FunctionValue)
 
 
-_MODULE_TYPES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
+_MODULE_TYPES = knowledge.names("module")
 
 
 def is_instance_of(pts: PointsTo, value: Value, types: ValueSet) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, MODULE_KEY, Attribute, Call, Display, Element, Expr, Import, Name
 from dynamo_lint.index.walking import untested, walk
@@ -144,7 +145,7 @@ def set_by_functions(pts: PointsTo, name: str, context: Context) -> ValueSet:
     return union(parts, Confidence.LIKELY)
 
 
-MODULE_CONTAINERS = {"ModuleList": "list", "ModuleDict": "dict", "Sequential": "sequential"}
+MODULE_CONTAINERS = {name.rpartition(".")[2]: kind for name, kind in knowledge.pairs("containers").items()}
 _DICTIONARIES = frozenset(
     {"builtins.dict", "collections.OrderedDict", "collections.UserDict", "collections.defaultdict"}
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Call, Constant, Display
 from dynamo_lint.program.project import Project
@@ -24,38 +25,20 @@ from dynamo_lint.values.model import (
 )
 from dynamo_lint.values.points_to import PointsTo
 
-_OPEN = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "Munch", "AttrDict", "DotMap"})
-"""Last names of classes of libraries whose instances take any attribute."""
+_OPEN = knowledge.names("takes_attributes")
 PARSERS = frozenset({"parse_args", "parse_known_args"})
 """Functions that give such an object: `args.model = Net()` sets a model on it (argparse and subclasses)."""
-FIELDS = frozenset(
-    {"dataclasses.field", "attr.ib", "attr.field", "attrs.field", "pydantic.Field", "pydantic.fields.Field"}
-)
+FIELDS = knowledge.names("field")
 """Functions that declare a field of a class, with its default."""
 DEFAULTS = frozenset({"default", "default_factory", "factory"})
 _NAMED_TUPLE = "collections.namedtuple"
 _NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 _TYPED_DICTIONARIES = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 _DICTIONARIES = frozenset({"dict", "OrderedDict", "MappingProxyType"})
-_READERS = frozenset(
-    {
-        "tyro.cli",
-        "draccus.parse",
-        "pyrallis.parse",
-        "simple_parsing.parse",
-        "dacite.from_dict",
-        "chz.entrypoint",
-    }
-    | {"dacite.core.from_dict", "omegaconf.OmegaConf.structured", "datargs.parse", "jsonargparse.auto_cli"}
-)
-"""Functions that make an object of a class that they are given, out of arguments or of a file."""
-_CHOOSING = "tyro.extras.overridable_config_cli"
-"""Gives one of the objects in a table of names with a description and an object each (tyro/extras)."""
-VALIDATING = frozenset(
-    {"model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw", "parse_file"}
-    | {"from_dict", "from_json", "from_yaml", "from_yaml_file"}
-)
-"""Class methods of libraries that make an object of the class that is called (pydantic, dataclasses_json)."""
+_READERS = knowledge.names("reads_into")
+_CHOOSING = knowledge.names("chooses")
+VALIDATING = knowledge.names("validates")
+"""Class methods of libraries that make an object of the class that is called."""
 CLASS = "named tuple"
 """The kind of `Group` that stands for a class of named tuples: it has their fields, and holds nothing."""
 
@@ -66,7 +49,7 @@ def of_library(pts: PointsTo, dotted: str, call: Call, context: Context) -> Valu
         return _named_tuple(call)
     if dotted in _READERS:
         return _read(pts, call, context)
-    if dotted == _CHOOSING and call.arguments:
+    if dotted in _CHOOSING and call.arguments:
         rows = elements(pts.value(call.arguments[0], context))
         return {v: confidence for v, confidence in elements(rows).items() if isinstance(v, Instance)}
     if dotted.rpartition(".")[2] in _OPEN and not dotted.startswith("builtins."):

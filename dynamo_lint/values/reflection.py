@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
+from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Call, Expr
 from dynamo_lint.program.files import in_tests
@@ -28,17 +29,9 @@ from dynamo_lint.values.model import (
 )
 from dynamo_lint.values.points_to import PointsTo
 
-LOCATORS = frozenset(
-    {
-        "importlib.import_module",
-        "pydoc.locate",
-        "hydra.utils.get_class",
-        "hydra.utils.get_method",
-        "hydra.utils.get_object",
-    }
-)
+LOCATORS = knowledge.names("finds_by_name")
 """Functions of libraries that give what a dotted name means."""
-LOADERS = frozenset({"importlib.util.module_from_spec", "imp.load_source"})
+LOADERS = knowledge.names("loads_file")
 """Functions of Python that give the module in a file of which only the run knows the path."""
 SPLITTERS = frozenset({"split", "rsplit", "partition", "rpartition"})
 """Methods of texts that give their parts."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Expr, Import, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of
@@ -18,9 +19,7 @@ from dynamo_lint.values.model import Context
 
 _REGISTER = "register_"
 _OF_MODULES = ("_hook", "_buffer", "_parameter")
-BUILDING = frozenset(
-    {"build", "create", "make", "instantiate", "from_config", "_from_config", "from_pretrained"}
-)
+BUILDING = knowledge.names("registry_builds")
 """Methods of registries that give an instance of it."""
 HELD = "."
 """Stands for the path of a registry that objects hold in an attribute, whichever they are: `self.factory`."""
