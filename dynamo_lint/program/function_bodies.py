@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
+
+
+class ReadSource(Protocol):
+    """Gives the text of a file; of one that looks at no more than a function of it, the function is noted."""
+
+    def __call__(self, path: str, function: Function | None = None, /) -> str:
+        """The whole text, with `\\n` line ends."""
 
 
 @dataclass(slots=True)
@@ -17,7 +24,7 @@ class Bodies:
     """The statements of functions, each parsed once."""
 
     project: Project
-    read_source: Callable[[str], str]
+    read_source: ReadSource
     lines: dict[str, list[str]] = field(default_factory=dict)
     known: dict[FunctionRef, list[ast.stmt] | None] = field(default_factory=dict)
 
@@ -27,15 +34,28 @@ class Bodies:
             self.known[ref] = self._parse(ref)
         return self.known[ref]
 
-    def _parse(self, ref: FunctionRef) -> list[ast.stmt] | None:
+    def line(self, ref: FunctionRef, line: int) -> str:
+        """A line in a function or its file."""
+        function = self._function(ref)
+        inside = function is not None and function.first_line <= line <= function.end_line
+        return self._lines(ref if inside else FunctionRef(ref.path, MODULE_KEY))[line - 1]
+
+    def _lines(self, ref: FunctionRef) -> list[str]:
+        """The lines of a file, which are looked at in one function."""
+        text = self.read_source(ref.path, self._function(ref))
         if ref.path not in self.lines:
-            text = self.read_source(ref.path).replace("\r\n", "\n").replace("\r", "\n")
-            self.lines[ref.path] = text.split("\n")
-        lines = self.lines[ref.path]
-        if ref.key == MODULE_KEY:
+            self.lines[ref.path] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return self.lines[ref.path]
+
+    def _function(self, ref: FunctionRef) -> Function | None:
+        return self.project.function(ref) if ref.key != MODULE_KEY else None
+
+    def _parse(self, ref: FunctionRef) -> list[ast.stmt] | None:
+        lines = self._lines(ref)
+        function = self._function(ref)
+        if function is None:
             tree = _parsed("\n".join(lines))
             return tree.body if tree is not None else None
-        function = self.project.function(ref)
         span = lines[function.first_line - 1 : function.end_line]
         # Empty lines above keep every line number true, and an indented def needs a block around it.
         above = function.first_line - 1

@@ -17,6 +17,7 @@ from itertools import pairwise
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
+from dynamo_lint.cache.keys import content
 from dynamo_lint.recursion import with_deep_stack
 from dynamo_lint.sources import Sources
 
@@ -55,6 +56,8 @@ class Grounds:
 
     consulted: frozenset[str]
     """Files whose text was looked into."""
+    opened: dict[str, dict[str, str]]
+    """Of other files the functions whose text was looked into, with a digest of their lines."""
     searched: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Searches that were made in all files, how and for what, and the files that answered."""
     asked: dict[str, str]
@@ -69,6 +72,7 @@ class Grounds:
         """The sources and facts asked for while a verdict was made; `asked` says where that is kept."""
         return Grounds(
             frozenset(watched.consulted),
+            {path: _digests(watched, path, spans) for path, spans in watched.opened.items()},
             tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
             asked,
             {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
@@ -124,10 +128,25 @@ def still_holds(
         if old is None or new is None or old.error is not None or new.error is not None:
             return False
         asked = json.loads(asked_at(grounds.asked[path])) if path in grounds.asked else []
+        opened = grounds.opened.get(path, {})
+        spans = {
+            key: (f.first_line, f.end_line) for key in opened if (f := new.functions.get(key)) is not None
+        }
+        if opened and _digests(sources, path, spans) != opened:
+            return False
         named = encode_basestring_ascii(path)[1:-1].encode("ascii") in verdict
         if not with_deep_stack(partial(_answers_alike, grounds, asked, old, new, named)):
             return False
     return True
+
+
+def _digests(sources: Sources, path: str, spans: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+    """The text of some functions of a file, each as a digest."""
+    lines = sources.text(path).split("\n")
+    return {
+        key: content("\n".join(lines[first - 1 : last]).encode(errors="surrogatepass")).hex()
+        for key, (first, last) in spans.items()
+    }
 
 
 def _answers_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts, exactly: bool) -> bool:
@@ -167,8 +186,6 @@ def _answers(
             yield was, is_, True
         elif sort not in ("function", "class"):
             yield from ((was.get(name), is_.get(name), True) for name in names)
-        elif not was.keys() >= set(names):
-            raise _Different  # something was called, and it is not known what that has read
         else:
             yield from ((was[name], is_[name], name in _LINES) for name in names)
     for reading in READINGS:

@@ -12,6 +12,7 @@ from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import itself
 from dynamo_lint.program.files import one_program
+from dynamo_lint.program.function_bodies import ReadSource
 from dynamo_lint.program.literal_arguments import Shape
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
@@ -178,7 +179,7 @@ class Filled:
 
 
 def filled(
-    project: Project, regions: Regions, drivers: Drivers, read_source: Callable[[str], str]
+    project: Project, regions: Regions, drivers: Drivers, read_source: ReadSource
 ) -> tuple[Filled, ...]:
     """The fields of plain objects that code around the regions fills anew, and that compiled code reads."""
     loaded = {load.name for hot in regions.hot for load in project.function(hot.function).loads}
@@ -194,7 +195,8 @@ def filled(
             if ref not in told or loaded.isdisjoint(_turning(project, names, where, site)):
                 continue
             if _is_new_per_call(project, drivers, where, site.call.line):
-                for one in _of_call(project, ref, names, where, site.call, read_source(where.path)):
+                text = read_source(where.path, project.function(where))
+                for one in _of_call(project, ref, names, where, site.call, text):
                     if one.key.attribute in loaded:
                         found.setdefault(one.key, one)
     return tuple(found.values())
@@ -269,7 +271,7 @@ class _Sites:
 
 
 def passed(
-    project: Project, regions: Regions, drivers: Drivers, read_source: Callable[[str], str]
+    project: Project, regions: Regions, drivers: Drivers, read_source: ReadSource
 ) -> tuple[Passed, ...]:
     """The parameters of compiled functions whose value changes between calls."""
     compiled: Compiled = {
@@ -283,7 +285,7 @@ def passed(
         entries = {regions.entries[number].path for number in target.entries}
         if not any(one_program(project, entry, ref.path) for entry in entries):
             continue
-        _note(project, ref, call, target, read_source(ref.path), found)
+        _note(project, ref, call, target, read_source(ref.path, project.function(ref)), found)
     return tuple(
         Passed(
             hot,

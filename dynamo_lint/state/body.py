@@ -78,7 +78,7 @@ def _body(source: str, first: int, last: int) -> Body | None:
 
 @lru_cache(maxsize=4)
 def _lines(source: str) -> list[str]:
-    return source.splitlines()
+    return source.split("\n")
 
 
 def _same(node: ast.Call, call: ir.Call) -> bool:

@@ -6,7 +6,7 @@ import ast
 import warnings
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -121,7 +121,7 @@ class Opened:
         return " ".join(self.module.code_for_node(node).split())
 
 
-def open_function(source: str, function: Function) -> Opened | None:
+def open_function(source: str, function: Function, whole: Callable[[], str]) -> Opened | None:
     """Parse a function's own lines; the whole file only if they do not parse alone.
 
     None for a lambda, which has no statements, and if there is no such function any more; raises TooDeep if
@@ -136,7 +136,7 @@ def open_function(source: str, function: Function) -> Opened | None:
     # An indented def needs a block around it: one line above keeps every column true.
     text = "\n".join((["if 1:"] if indented else []) + span) + "\n"
     shift = function.first_line - 1 - int(indented)
-    return _parse(text, function.line, shift) or _parse(source, function.line, 0)
+    return _parse(text, function.line, shift) or _parse(whole(), function.line, 0)
 
 
 def _too_deep(text: str) -> bool:
