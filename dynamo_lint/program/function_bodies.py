@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from dynamo_lint.index.ir import MODULE_KEY, Function
+from dynamo_lint.program.outlines import Lines, outline
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 
 
 class ReadSource(Protocol):
-    """Gives the text of a file; of one that looks at no more than a function of it, the function is noted."""
+    """Gives the text of a file; if only a function of it is looked at, or its outline, that is noted."""
 
-    def __call__(self, path: str, function: Function | None = None, /) -> str:
+    def __call__(
+        self, path: str, function: Function | None = None, outline: Sequence[Lines] | None = None, /
+    ) -> str:
         """The whole text, with `\\n` line ends."""
 
 
@@ -27,12 +31,22 @@ class Bodies:
     read_source: ReadSource
     lines: dict[str, list[str]] = field(default_factory=dict)
     known: dict[FunctionRef, list[ast.stmt] | None] = field(default_factory=dict)
+    outlines: dict[str, list[ast.stmt] | None] = field(default_factory=dict)
 
     def of(self, ref: FunctionRef) -> list[ast.stmt] | None:
         """The statements of a function or file, at their lines in the file; None if it cannot be read."""
         if ref not in self.known:
             self.known[ref] = self._parse(ref)
         return self.known[ref]
+
+    def outline(self, path: str) -> list[ast.stmt] | None:
+        """The statements of a file, with nothing inside the functions in it and in its classes."""
+        if path not in self.outlines:
+            tree = _parsed(self.read_source(path, None, ()))
+            lines = outline(tree) if tree is not None else None
+            self.read_source(path, None, lines)
+            self.outlines[path] = tree.body if tree is not None else None
+        return self.outlines[path]
 
     def line(self, ref: FunctionRef, line: int) -> str:
         """A line in a function or its file."""

@@ -9,9 +9,10 @@ names move along.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -19,8 +20,9 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.cache.keys import content
+from dynamo_lint.program.outlines import outline
 from dynamo_lint.recursion import with_deep_stack
-from dynamo_lint.sources import Sources
+from dynamo_lint.sources import OUTLINE, Sources
 
 if TYPE_CHECKING:
     from dynamo_lint.index.ir import FileFacts
@@ -60,7 +62,7 @@ class Grounds:
     consulted: frozenset[str]
     """Files whose text was looked into."""
     opened: dict[str, dict[str, str]]
-    """Of other files the functions whose text was looked into, with a digest of their lines."""
+    """Of other files the functions, or the outline, whose text was looked into, with a digest of it."""
     searched: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Searches that were made in all files, how and for what, and the files that answered."""
     asked: dict[str, str]
@@ -138,7 +140,7 @@ def still_holds(
             return None
         asked = json.loads(asked_at(grounds.asked[path])) if path in grounds.asked else []
         opened = grounds.opened.get(path, {})
-        if opened and _digests(sources, path, _spans(new, opened)) != opened:
+        if opened and _digests(sources, path, _places(new, opened, sources)) != opened:
             return None
         lines = with_deep_stack(partial(_lines_if_alike, grounds, asked, old, new))
         if lines is None:
@@ -177,13 +179,24 @@ def _spans(facts: FileFacts, keys: Iterable[str]) -> dict[str, tuple[int, int]]:
     return {key: (known[key].first_line, known[key].end_line) for key in keys if key in known}
 
 
-def _digests(sources: Sources, path: str, spans: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+def _places(
+    facts: FileFacts, keys: Collection[str], sources: Sources
+) -> dict[str, Sequence[tuple[int, int]]]:
+    """The same, and the lines of the file's outline, if it is among them."""
+    found: dict[str, Sequence[tuple[int, int]]] = {key: [at] for key, at in _spans(facts, keys).items()}
+    if OUTLINE in keys:
+        found[OUTLINE] = outline(ast.parse(sources.text(facts.path)))
+    return found
+
+
+def _digests(sources: Sources, path: str, places: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, str]:
     """The text of some functions of a file, each as a digest."""
     lines = sources.text(path).split("\n")
-    return {
-        key: content("\n".join(lines[first - 1 : last]).encode(errors="surrogatepass")).hex()
-        for key, (first, last) in spans.items()
+    texts = {
+        key: "\n".join(line for first, last in spans for line in (*lines[first - 1 : last], ""))
+        for key, spans in places.items()
     }
+    return {key: content(text.encode(errors="surrogatepass")).hex() for key, text in texts.items()}
 
 
 def _lines_if_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts) -> Lines | None:
