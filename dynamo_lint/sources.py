@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from dynamo_lint import files
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.searches import SEARCHES
 
+if TYPE_CHECKING:
+    from dynamo_lint.index.ir import Function
+
+OUTLINE = ""
+"""Stands for the outline of a file among its functions."""
 NO_OVERLAY: Mapping[str, bytes] = MappingProxyType({})
 
 
@@ -29,6 +35,8 @@ class Sources:
         self._lines: dict[str, list[str]] = {}
         self.consulted: set[str] = set()
         """Files whose content was asked for."""
+        self.opened: dict[str, dict[str, Sequence[tuple[int, int]]]] = {}
+        """Of other files the functions whose text was asked for, or the outline, with their lines."""
         self.searched: dict[tuple[str, str], tuple[str, ...]] = {}
         """Searches that were made in all files, how and for what, and the files that answered."""
 
@@ -49,9 +57,19 @@ class Sources:
             found = self._raw[path] = files.read(os.path.join(self._top, path))
         return found
 
-    def text(self, path: str) -> str:
-        """The text of a file with `\\n` line ends; raises what reading and decoding raise."""
-        self.consulted.add(path)
+    def text(
+        self, path: str, function: Function | None = None, outline: Sequence[tuple[int, int]] | None = None
+    ) -> str:
+        """The text of a file with `\\n` line ends; raises what reading and decoding raise.
+
+        Who names a function of the file, or the lines of its outline, looks at these alone.
+        """
+        if outline is not None:
+            self.opened.setdefault(path, {})[OUTLINE] = outline
+        elif function is None or function.outer is None:
+            self.consulted.add(path)
+        else:
+            self.opened.setdefault(path, {})[function.key] = [(function.first_line, function.end_line)]
         if path not in self._texts:
             self._texts[path] = decode(self._bytes(path))
         return self._texts[path]

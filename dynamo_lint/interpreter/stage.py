@@ -157,7 +157,7 @@ class Stage:
         if path not in self.files:
             where = FunctionRef(path, MODULE_KEY)
             self.files[path] = Frame(where)
-            body = self.bodies.of(where) if path in self.project.files else None
+            body = self.bodies.outline(path) if path in self.project.files else None
             for _ in self.function(body or [], self.files[path]):
                 pass
         return self.files[path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 V = TypeVar("V")
@@ -127,5 +128,8 @@ class _Fact:
         self._fact = fact
 
     def __getattr__(self, name: str) -> Any:  # what was read once is found without this
+        method = getattr(type(self._fact), name)
+        if isinstance(method, FunctionType):
+            return MethodType(method, self)  # which notes what it reads in turn
         value = self.__dict__[name] = getattr(self._fact, name)
         return value

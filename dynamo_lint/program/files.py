@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from dynamo_lint.index.ir import MODULE_KEY, Expr, Import
+from dynamo_lint.index.ir import MODULE_KEY, Expr
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 
@@ -129,9 +129,7 @@ def imported(project: Project, path: str) -> frozenset[str]:
     """The files that a file takes something from."""
     key = ("files imported", path)
     if key not in project.memo:
-        functions = project.files[path].functions.values()
-        imports = [one.value for f in functions for one in f.bindings if isinstance(one.value, Import)]
-        imports += [Import(star.module, None, star.level) for star in project.files[path].stars]
+        imports = project.imports_of(path)
         means = {one for target in imports for one in project.symbols(target, path)}
         means |= {one for target in imports for one in project.imported_modules(target, path)}
         project.memo[key] = frozenset(one.path for one in means if not isinstance(one, ExternalSymbol))

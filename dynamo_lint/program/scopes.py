@@ -105,6 +105,11 @@ class Scopes:
             known = self._inside[ref.path] = self._read("inside", ref.path)
         return known.get(ref.key, [])
 
+    def imports_of(self, path: str) -> list[ir.Import]:
+        """The imports of a file, wherever they stand."""
+        found: list[ir.Import] = self._read("imports", path).get("", [])
+        return found
+
     def class_bindings(self, ref: ClassRef) -> Mapping[str, list[Binding]]:
         """The bindings of one class body by name."""
         known = self._bodies.get(ref)
@@ -247,6 +252,12 @@ def _inside(file: FileFacts) -> dict[str, list[str]]:
     return table
 
 
+def _imports(file: FileFacts) -> dict[str, list[ir.Import]]:
+    bound = (binding.value for function in file.functions.values() for binding in function.bindings)
+    stars = (ir.Import(star.module, None, star.level) for star in file.stars)
+    return {"": list(dict.fromkeys([*(one for one in bound if isinstance(one, ir.Import)), *stars]))}
+
+
 def _shapes(file: FileFacts) -> Shapes:
     return Shapes(file, own_names(file), _inside(file))
 
@@ -383,6 +394,7 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
     "globals": lambda file, _: global_bindings(file),
     "own": lambda file, _: own_names(file),
     "inside": lambda file, _: _inside(file),
+    "imports": lambda file, _: _imports(file),
     "set": lambda file, _: set_globally(file),
     "filled": lambda file, _: _filled(file),
     "body": lambda file, key: _by_name(file.classes[key].bindings),

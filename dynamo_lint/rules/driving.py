@@ -71,8 +71,7 @@ def position(node: ast.expr | ast.stmt) -> Position:
 
 def line_of(tables: Tables, ref: FunctionRef, line: int) -> Position:
     """A line of a function, without its indentation."""
-    tables.bodies.of(ref)
-    text = tables.bodies.lines[ref.path][line - 1]
+    text = tables.bodies.line(ref, line)
     return Position(line, len(text) - len(text.lstrip()) + 1, line, len(text.rstrip()) + 1)
 
 

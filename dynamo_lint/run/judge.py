@@ -70,7 +70,7 @@ def judge(
     from dynamo_lint.program.dependencies import Recorder
     from dynamo_lint.run import verdicts
 
-    kept = _decoded(verdicts.reusable(effort.store, latest, address, content, sources))
+    kept = _decoded(verdicts.reusable(effort.store, latest, address, content, sources, Codec(Judged)))
     if kept is not None:
         return kept
     watched, notes = sources.watched(), Recorder()

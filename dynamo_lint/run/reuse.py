@@ -2,23 +2,27 @@
 
 A verdict follows from what judging asked of the facts of all files, and from the text of those files that it
 looked into. It is the same as long as the answers are: what was asked of the facts of a file is asked again
-of those that it has now, and an edit in a file whose text was never asked for changes nothing else. Facts
-name lines; where a file has no place in the verdict, what counts is only their order, so that lines may come
-and go above them.
+of those that it has now, and an edit outside of the text that was asked for changes nothing else. Facts name
+lines; what counts is only their order, so that lines may come and go above them: the places that a verdict
+names move along.
 """
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from itertools import pairwise
-from json.encoder import encode_basestring_ascii
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
+from dynamo_lint.cache.keys import content
+from dynamo_lint.program.outlines import outline
 from dynamo_lint.recursion import with_deep_stack
-from dynamo_lint.sources import Sources
+from dynamo_lint.sources import OUTLINE, Sources
 
 if TYPE_CHECKING:
     from dynamo_lint.index.ir import FileFacts
@@ -28,6 +32,8 @@ _LINES = frozenset(
     | {"picked", "filled", "exceeding", "texts", "patched", "submodules", "process_tests"},
 )
 """Fields of facts whose numbers are lines; any other number has to stay what it was."""
+_PLACES = frozenset({"line", "end_line"})
+"""The lines of a verdict, beside the path of their file."""
 _MOST_CHANGED = 50
 """Files; beyond these all is judged again at once."""
 
@@ -55,6 +61,8 @@ class Grounds:
 
     consulted: frozenset[str]
     """Files whose text was looked into."""
+    opened: dict[str, dict[str, str]]
+    """Of other files the functions, or the outline, whose text was looked into, with a digest of it."""
     searched: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Searches that were made in all files, how and for what, and the files that answered."""
     asked: dict[str, str]
@@ -69,6 +77,7 @@ class Grounds:
         """The sources and facts asked for while a verdict was made; `asked` says where that is kept."""
         return Grounds(
             frozenset(watched.consulted),
+            {path: _digests(watched, path, spans) for path, spans in watched.opened.items()},
             tuple((how, text, held) for (how, text), held in sorted(watched.searched.items())),
             asked,
             {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
@@ -95,6 +104,8 @@ class Recent:
     """Their addresses, the latest first."""
 
 
+Lines = Mapping[int, int]
+"""Lines of a file as it is now, by what they were."""
 Facts = Callable[[str, bytes | None], "FileFacts | None"]
 """The facts of a file, as they are or as they were at an address; None if they cannot be had any more."""
 Asked = Callable[[str], bytes]
@@ -109,41 +120,101 @@ def still_holds(
     sources: Sources,
     facts_of: Facts,
     asked_at: Asked,
-) -> bool:
-    """Whether the verdict, as the cache keeps it, is what judging the files as they are now would give."""
+) -> dict[str, Lines] | None:
+    """How lines have moved, by file, if the verdict is what judging the files as they are now would give.
+
+    None if it is not, or if a file has other lines now and the verdict tells of some in its sentences.
+    """
+    moved: dict[str, Lines] = {}
     before = {path: bytes.fromhex(key) for path, key in basis.keys}
     if before.keys() != keys.keys():
-        return False
+        return None
     changed = [path for path, key in keys.items() if before[path] != key]
     if len(changed) > _MOST_CHANGED or not grounds.consulted.isdisjoint(changed):
-        return False
+        return None
     for path in changed:
         if any((path in held) != sources.holds(how, text, path) for how, text, held in grounds.searched):
-            return False
+            return None
         old, new = facts_of(path, before[path]), facts_of(path, None)
         if old is None or new is None or old.error is not None or new.error is not None:
-            return False
+            return None
         asked = json.loads(asked_at(grounds.asked[path])) if path in grounds.asked else []
-        named = encode_basestring_ascii(path)[1:-1].encode("ascii") in verdict
-        if not with_deep_stack(partial(_answers_alike, grounds, asked, old, new, named)):
-            return False
-    return True
+        opened = grounds.opened.get(path, {})
+        if opened and _digests(sources, path, _places(new, opened, sources)) != opened:
+            return None
+        lines = with_deep_stack(partial(_lines_if_alike, grounds, asked, old, new))
+        if lines is None:
+            return None
+        name = re.escape(encode_basestring(path)[1:-1].encode(errors="surrogatepass"))
+        if any(was != is_ for was, is_ in lines.items()) and re.search(name, verdict):
+            if re.search(rb"\bline \d|%b:\d" % name, verdict):
+                return None
+            moved[path] = lines
+    return moved
 
 
-def _answers_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts, exactly: bool) -> bool:
-    """Whether all answers are the same but for lines that keep their order; `exactly` if these count too."""
+def relocated(item: Any, moved: Mapping[str, Lines]) -> Any:
+    """A verdict, or a part of it, with its places where they are now; raises KeyError if one is not known."""
+    if isinstance(item, tuple):
+        match item:
+            case (str() as path, int() as line) if path in moved:
+                return path, moved[path][line]
+        return tuple(relocated(part, moved) for part in item)
+    if not is_dataclass(item) or isinstance(item, type):
+        return item
+    parts = {field.name: getattr(item, field.name) for field in fields(item)}
+    lines = moved.get(parts.get("path", ""), {})
+    return replace(
+        item,
+        **{
+            name: lines[part] if lines and name in _PLACES else relocated(part, moved)
+            for name, part in parts.items()
+        },
+    )
+
+
+def _spans(facts: FileFacts, keys: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """The first and last lines of those of some functions that a file has."""
+    known = facts.functions
+    return {key: (known[key].first_line, known[key].end_line) for key in keys if key in known}
+
+
+def _places(
+    facts: FileFacts, keys: Collection[str], sources: Sources
+) -> dict[str, Sequence[tuple[int, int]]]:
+    """The same, and the lines of the file's outline, if it is among them."""
+    found: dict[str, Sequence[tuple[int, int]]] = {key: [at] for key, at in _spans(facts, keys).items()}
+    if OUTLINE in keys:
+        found[OUTLINE] = outline(ast.parse(sources.text(facts.path)))
+    return found
+
+
+def _digests(sources: Sources, path: str, places: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, str]:
+    """The text of some functions of a file, each as a digest."""
+    lines = sources.text(path).split("\n")
+    texts = {
+        key: "\n".join(line for first, last in spans for line in (*lines[first - 1 : last], ""))
+        for key, spans in places.items()
+    }
+    return {key: content(text.encode(errors="surrogatepass")).hex() for key, text in texts.items()}
+
+
+def _lines_if_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts) -> Lines | None:
+    """Where lines are now, if all answers are the same but for lines, and these have kept their order."""
     moved: dict[int, int] = {}
+    opened = grounds.opened.get(old.path, {})
+    was_at, is_at = _spans(old, opened), _spans(new, opened)
+    for key, (first, last) in was_at.items():
+        moved.update(zip(range(first, last + 1), range(is_at[key][0], is_at[key][1] + 1), strict=True))
     try:
         for was, is_, are_lines in _answers(grounds, asked, old, new):
             for above, below in _lines(was, is_, are_lines):
                 if moved.setdefault(above, below) != below:
-                    return False
+                    return None
     except (_Different, RecursionError):
-        return False
-    if exactly:
-        return all(was == is_ for was, is_ in moved.items())
+        return None
     order = [is_ for _, is_ in sorted(moved.items())]
-    return all(above < below for above, below in pairwise(order))
+    return moved if all(above < below for above, below in pairwise(order)) else None
 
 
 def _answers(
@@ -167,8 +238,6 @@ def _answers(
             yield was, is_, True
         elif sort not in ("function", "class"):
             yield from ((was.get(name), is_.get(name), True) for name in names)
-        elif not was.keys() >= set(names):
-            raise _Different  # something was called, and it is not known what that has read
         else:
             yield from ((was[name], is_[name], name in _LINES) for name in names)
     for reading in READINGS:

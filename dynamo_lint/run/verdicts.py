@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.run.reading import Content, facts_at
-from dynamo_lint.run.reuse import Basis, Grounds, Recent, recorded_of_files, still_holds
+from dynamo_lint.run.reuse import Basis, Grounds, Recent, recorded_of_files, relocated, still_holds
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -19,10 +19,12 @@ _MOST_RECENT = 4
 """Verdicts that are tried after an edit."""
 
 
-def reusable(store: Store, latest: bytes, address: bytes, content: Content, sources: Sources) -> bytes | None:
+def reusable(
+    store: Store, latest: bytes, address: bytes, content: Content, sources: Sources, codec: Codec[Any]
+) -> bytes | None:
     """The verdict of a recent run with these files and settings, if the changes since cannot matter."""
     for recent in _recent(store, latest):
-        found = _kept(store, recent, content, sources)
+        found = _kept(store, recent, content, sources, codec)
         if found is not None:
             verdict, grounds = found
             _remember(store, latest, address, verdict, content, grounds)
@@ -60,7 +62,9 @@ def _keep_recorded(store: Store, notes: Recorder) -> dict[str, str]:
     return addresses
 
 
-def _kept(store: Store, recent: bytes, content: Content, sources: Sources) -> tuple[bytes, bytes] | None:
+def _kept(
+    store: Store, recent: bytes, content: Content, sources: Sources, codec: Codec[Any]
+) -> tuple[bytes, bytes] | None:
     """The verdict with this basis, if it still holds, and the address of its grounds."""
     facts_of = partial(facts_at, content, sources, store)
 
@@ -73,8 +77,10 @@ def _kept(store: Store, recent: bytes, content: Content, sources: Sources) -> tu
         verdict, grounds = bytes.fromhex(basis.verdict), bytes.fromhex(basis.grounds)
         known = store.load([verdict, grounds])
         why = Codec(Grounds).decode(known[grounds])
-        if still_holds(basis, why, known[verdict], content.keys, sources, facts_of, asked_at):
-            return known[verdict], grounds
+        moved = still_holds(basis, why, known[verdict], content.keys, sources, facts_of, asked_at)
+        if moved is not None:
+            kept = known[verdict]
+            return codec.encode(relocated(codec.decode(kept), moved)) if moved else kept, grounds
     except (KeyError, TypeError, ValueError, BadData):
         pass  # as good as none
     return None

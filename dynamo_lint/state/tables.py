@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.breaks.frames import breaks, frames, interpreted
@@ -14,7 +14,7 @@ from dynamo_lint.breaks.values import Value
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function
 from dynamo_lint.instances.find import find_units
-from dynamo_lint.program.function_bodies import Bodies
+from dynamo_lint.program.function_bodies import Bodies, ReadSource
 from dynamo_lint.program.item_path import item_path
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef, Node
@@ -54,7 +54,7 @@ ROOTS = ("state", "global", "bound", "argument", "closure")
 def build(
     project: Project,
     regions: Regions,
-    read_source: Callable[[str], str],
+    read_source: ReadSource,
     torch_version: tuple[int, int] = (2, 13),
 ) -> Tables:
     """The tables of all attributes, lookups and environment reads in hot code."""
@@ -80,8 +80,7 @@ def build(
     entered = entry_facts(states, callers)
     origins = Origins(project, states, scopes)
     found = tuple(
-        between.annotate(state, read_source)
-        for state in _attributes(initial, origins, states, entered, between)
+        between.annotate(state, bodies) for state in _attributes(initial, origins, states, entered, between)
     )
     owned = tuple(state for state in found if state.root in {"state", "bound", "argument"})
     shared = tuple(state for state in found if state.root in {"global", "closure"})
@@ -161,7 +160,7 @@ def _stored_names(project: Project, regions: Regions) -> frozenset[str]:
 
 
 def _mentioning(
-    project: Project, regions: Regions, scopes: Names, read_source: Callable[[str], str]
+    project: Project, regions: Regions, scopes: Names, read_source: ReadSource
 ) -> frozenset[FunctionRef]:
     """Hot functions whose text mentions a global or closure cell that changes; the index keeps no names."""
     found: set[FunctionRef] = set()
@@ -170,9 +169,10 @@ def _mentioning(
         path = hot.function.path
         changed = scopes.changed_in(path)
         if changed:
-            if path not in lines:
-                lines[path] = read_source(path).split("\n")
             function = project.function(hot.function)
+            text = read_source(path, function)
+            if path not in lines:
+                lines[path] = text.split("\n")
             text = "\n".join(lines[path][function.first_line - 1 : function.end_line])
             # Elsewhere in the file a loop may rebind `x`: what is called so here is mostly a local.
             if any(scopes.owner(name, hot.function) for name in changed & set(_WORD.findall(text))):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.files import one_program
+from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.names import loaded_by
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
@@ -68,7 +69,7 @@ class ExternalWrites:
             return "rarely"
         return self.often(outside.where, outside.line)
 
-    def annotate(self, state: AttributeState, read_source: Callable[[str], str]) -> AttributeState:
+    def annotate(self, state: AttributeState, bodies: Bodies) -> AttributeState:
         """Say of every write outside hot code how often it happens, and where exactly it stands."""
         # A container may be emptied by other means as well.
         if not self._may_change(state.key) and not state.mutations:
@@ -81,7 +82,8 @@ class ExternalWrites:
             if often != "rarely" and not any(one_program(self.project, e, outside.path) for e in entries):
                 often = "rarely"  # another script does so, to objects of its own
             if often != "rarely":
-                text = read_source(outside.path).splitlines()[outside.line - 1]
+                where = outside.where or FunctionRef(outside.path, MODULE_KEY)
+                text = bodies.line(where, outside.line)
                 first = len(text) - len(text.lstrip()) + 1
                 outside = replace(outside, often=often, column=first, end_column=len(text.rstrip()) + 1)
             done.append(outside)
