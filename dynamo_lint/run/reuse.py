@@ -29,7 +29,18 @@ if TYPE_CHECKING:
     from dynamo_lint.program.dependencies import Recorder
 _LINES = frozenset(
     {"line", "first_line", "end_line", "loops", "branches", "arms", "flags", "eager_lines", "comprehensions"}
-    | {"picked", "filled", "exceeding", "texts", "patched", "submodules", "process_tests"},
+    | {
+        "within",
+        "picked",
+        "filled",
+        "exceeding",
+        "texts",
+        "patched",
+        "submodules",
+        "process_tests",
+        "returned_at",
+        "excluded",
+    },
 )
 """Fields of facts whose numbers are lines; any other number has to stay what it was."""
 _PLACES = frozenset({"line", "end_line"})
