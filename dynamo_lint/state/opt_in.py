@@ -58,8 +58,10 @@ class OptIn:
 
     def variable_for(self, where: FunctionRef, line: int, depth: int = 0) -> str | None:
         """The variable without which a line does not run; None if it runs anyway, or nothing is known."""
-        found = next(self._guards(self.bodies.of(where) or (), line, where), None)
-        if found is not None or where.key == MODULE_KEY or depth == _DEEPEST:
+        top = where.key == MODULE_KEY
+        body = self.bodies.outline(where.path) if top else self.bodies.of(where)
+        found = next(self._guards(body or (), line, where), None)
+        if found is not None or top or depth == _DEEPEST:
             return found
         calls = [
             (caller.function, site.call.line)

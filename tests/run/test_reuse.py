@@ -462,3 +462,45 @@ def test_what_was_asked_of_a_file_is_a_miss_if_it_is_lost_or_damaged(
 
     monkeypatch.setattr(Store, "load", without)
     assert edited(project, "cold.py", "row * 2", "row * 3", judged, capsys) == 1
+
+
+DRIVEN = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, step):
+        return x * step
+
+
+def helper(rows):
+    return len(rows)
+
+
+def drive(net, batches):
+    step = torch.compile(net)
+    for number, batch in enumerate(batches):
+        step(batch, number)
+
+
+drive(Net(), [])
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "times"),
+    [
+        ("class Net", "# above all that is compiled\nclass Net", 0),
+        ("def drive", "\n# above the driver\ndef drive", 0),
+        ("return len(rows)", "first = 3\n    return len(rows)", 0),
+        ("        step(batch", "        # in the driver\n        step(batch", 1),
+        ("return x * step", "x = x + 1\n        return x * step", 1),
+        ("drive(Net(), [])", "drive(Net(), [1])", 1),
+    ],
+)
+def test_the_places_of_a_verdict_move_along_with_the_lines(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], old: str, new: str, times: int
+) -> None:
+    (project / "gefahren-ß.py").write_text(DRIVEN)
+    assert "gefahren-ß.py" in found_in(lint(capsys))
+    assert edited(project, "gefahren-ß.py", old, new, judged, capsys) == times
