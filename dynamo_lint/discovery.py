@@ -1,8 +1,10 @@
 """Which files to read, and which of them to report on.
 
 Naming a folder lints the Python files below it, minus what Git ignores and `exclude` leaves out. Naming a
-file reads its whole project, because what is compiled is rarely decided in the file that suffers, but
-reports on that file alone: so a hook that passes changed files agrees with a run over everything.
+file, or a folder that is part of a project, reads that project whole, because what is compiled is rarely
+decided in the file that suffers, but reports on what was named alone: so a hook that passes changed files
+agrees with a run over everything. A folder is part of a project if it is a package, if its code imports what
+lies beside it there, or if a script above imports it; else it is one of its own, as an example is.
 
 A link is followed as far as what was named reaches, its repository or project included: what lies beyond is
 not the project's own, and a checkout can hold a link to any file of the user.
@@ -11,7 +13,8 @@ not the project's own, and a checkout can hold a link to any file of the user.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,6 +35,7 @@ SETTINGS = (".yaml", ".yml", ".json", *PACKAGING)
 LARGEST_SETTINGS = 200_000
 """Bytes; nobody writes so much configuration by hand."""
 _MOST_SETTINGS = 5000
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_][A-Za-z_0-9]*)", re.MULTILINE)
 
 ENVIRONMENT = "pyvenv.cfg"
 """The file that marks a virtual environment, of any folder name (docs.python.org/3/library/venv.html)."""
@@ -142,6 +146,13 @@ def discover(
 
     tops = _tops([*folders, *projects], single)
     walks = {folder: _walk(folder, excludes, repositories, tops) for folder in {*folders, *projects}}
+    larger = {
+        project for folder in folders if (project := _project_of(folder, walks[folder].files))
+    } - projects
+    if larger:
+        projects |= larger
+        tops = _tops([*folders, *projects], single)
+        walks |= {project: _walk(project, excludes, repositories, tops) for project in larger}
     reported = {file for folder in folders for file in walks[folder].files} | set(map(str, single))
     everything = {file for walk in walks.values() for file in walk.files} | reported
     root = _root([*named, *projects])
@@ -161,6 +172,43 @@ def discover(
         given={_relative(str(_absolute(path)), top): text for path, text in given.items()},
         settings=partial(_settings, tuple(walks.values()), top),
     )
+
+
+def _project_of(folder: Path, below: Sequence[str]) -> Path | None:
+    """The project that a folder is part of, if it is not one of its own, nor apart from it."""
+    project = files.project_above(folder)
+    if project is None or project == folder:
+        return None
+    if (folder / "__init__.py").exists():
+        return project
+    between = [above for above in folder.parents if above.is_relative_to(project)]
+    scripts = [os.path.join(above, name) for above in between for name in _names(above, (".py",))]
+    own = {folder.name, *_modules(folder)}
+    if not own.isdisjoint(_imported(scripts)):
+        return project
+    beside = {*_modules(project), *_modules(project / "src")}
+    return None if beside.isdisjoint(_imported(below) - own) else project
+
+
+def _modules(folder: Path) -> Iterator[str]:
+    """The names that the files and folders in a folder are imported under."""
+    return (name.removesuffix(".py") for name in _names(folder, ("", ".py")))
+
+
+def _names(folder: Path, endings: tuple[str, ...]) -> list[str]:
+    """The names in a folder that end so; none if it cannot be listed."""
+    with suppress(OSError):
+        return sorted(name for name in os.listdir(folder) if os.path.splitext(name)[1] in endings)
+    return []
+
+
+def _imported(paths: Iterable[str]) -> set[str]:
+    """The first names of all that files import from outside their own package."""
+    found: set[str] = set()
+    for path in paths:
+        with suppress(OSError):
+            found.update(name.decode() for name in _IMPORT.findall(files.read_named(Path(path))))
+    return found
 
 
 def _excludes(exclude: Sequence[tuple[Path, Sequence[str]]]) -> Ignores:
