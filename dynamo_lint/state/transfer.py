@@ -48,7 +48,7 @@ from dynamo_lint.state.model import (
 from dynamo_lint.state.places import Linker, place_of
 
 _DEEPEST = 1000
-"""Expressions in one another: nobody writes more, and to look at each with all that is in it takes minutes."""
+"""Expressions in one another: nobody writes more, and to look at all that is in each takes minutes."""
 
 
 def arithmetic(ev: Evaluator, first: Value, operator: ast.operator, second: Value) -> Value:
