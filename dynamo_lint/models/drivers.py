@@ -45,7 +45,7 @@ VARIABLES_OFF: Mapping[str, str] = _DATA["off"]["variables"]
 NAMES: Mapping[str, frozenset[str]] = {
     verb: knowledge.names(verb) for rows in knowledge.libraries().values() for verb in rows
 }
-"""The functions that compile, disable, reset, mark and copy."""
+"""All that is known by name, by verb."""
 MODULES = knowledge.in_order("modules")
 """What the dotted name of a module of torch begins with."""
 OPTIMIZERS = knowledge.in_order("optimizers")

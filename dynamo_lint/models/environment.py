@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from dynamo_lint import knowledge
 
 Version = tuple[int, int]
 IMPORT, COMPILER, USE = "import", "compiler", "use"
@@ -88,9 +89,7 @@ class Misreading:
 @cache
 def environment() -> Environment:
     """The table, read once."""
-    from dynamo_lint.toml import tomllib
-
-    data = tomllib.loads((files("dynamo_lint.models") / "environment.toml").read_text("utf-8"))
+    data = knowledge.table("environment")
     times = {reader: time for time, readers in data["times"].items() for reader in readers}
     since, until = _by_name(data["since"]), _by_name(data["until"])
     return Environment(

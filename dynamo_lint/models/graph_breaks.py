@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from dynamo_lint import knowledge
 from dynamo_lint.models.releases import holds
 
-SWITCHES = {
-    "messages": ("reorderable_logging_functions", "ignore_logging_functions", "ignore_logger_methods"),
-    "scalars": ("capture_scalar_outputs",),
-    "shapes": ("capture_dynamic_output_shape_ops",),
-    "autograd": ("trace_autograd_ops",),
-    "recurrent": ("allow_rnn",),
-    "hooks": ("compiled_autograd",),
-}
-"""The settings in torch._dynamo.config behind each switch (torch/_dynamo/config.py, 2.13)."""
+SWITCHES: Mapping[str, list[str]] = knowledge.table("torch")["switches"]
+"""The settings in torch._dynamo.config behind each switch."""
 NESTED = "nested_graph_breaks"
 """With this setting a break in a function does not break the functions that call it."""
 
@@ -95,7 +88,7 @@ class BreakTable:
 @cache
 def break_table(torch_version: tuple[int, int]) -> BreakTable:
     """The table for a torch version."""
-    data = _data()
+    data = knowledge.table("graph_breaks")
     rows = [(_row(raw), raw) for raw in data["row"]]
 
     def of(key: str) -> dict[str, Row]:
@@ -113,13 +106,6 @@ def break_table(torch_version: tuple[int, int]) -> BreakTable:
         {name: _row(raw) for name, raw in data["named"].items()},
         frozenset(data["managers"]["traced"]),
     )
-
-
-@cache
-def _data() -> dict[str, Any]:
-    from dynamo_lint.toml import tomllib
-
-    return tomllib.loads((files("dynamo_lint.models") / "graph_breaks.toml").read_text("utf-8"))
 
 
 def _row(raw: Mapping[str, Any]) -> Row:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
-from dynamo_lint.toml import tomllib
+from dynamo_lint import knowledge
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,6 @@ class Change:
 @cache
 def changes() -> Mapping[str, Change]:
     """All changes by name."""
-    data = tomllib.loads((files("dynamo_lint.models") / "releases.toml").read_text("utf-8"))
     return {
         name: Change(
             _version(row["since"]),
@@ -34,7 +32,7 @@ def changes() -> Mapping[str, Change]:
             tuple(row["rules"]),
             tuple(row["programs"]),
         )
-        for name, row in data.items()
+        for name, row in knowledge.table("releases").items()
     }
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from dynamo_lint import knowledge
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Class, Constant, Display, Expr, Function
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Symbol
@@ -75,9 +75,7 @@ _WORDS = {"bool": "true or false", "int": "a whole number", "float": "a number",
 @cache
 def known_settings() -> KnownSettings:
     """The settings of the newest version that the rules know."""
-    from dynamo_lint.toml import tomllib
-
-    data = tomllib.loads((files("dynamo_lint.models") / "settings.toml").read_text("utf-8"))
+    data = knowledge.table("settings")
     rows = _by_name(data["settings"])
     aliases = {name: kind.removeprefix("as ") for name, kind in rows.items() if kind.startswith("as ")}
     types = {name: rows.get(aliases.get(name, name), "any") for name in rows}
