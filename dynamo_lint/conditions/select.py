@@ -64,7 +64,8 @@ def chosen(pts: PointsTo, narrowed: Narrowed, context: Context) -> ValueSet:
             choice = _Choice(text, name, module, holds)
             left, doubtful = values, EMPTY
             if any(isinstance(value, Instance | Container) for value in values):
-                named = _named(pts, iterable, context) if choice.name else {}
+                key = ("named", context, iterable)
+                named = pts.part(key, lambda: _named(pts, iterable, context)) if choice.name else {}
                 left, doubtful = _judged(Judge(pts, context), values, named, choice)
                 if _is_of_rows(iterable):
                     left, doubtful = union([left, at_best(doubtful, Confidence.LIKELY)]), EMPTY

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.walking import children
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 
@@ -20,12 +21,19 @@ class Bodies:
     read_source: Callable[[str], str]
     lines: dict[str, list[str]] = field(default_factory=dict)
     known: dict[FunctionRef, list[ast.stmt] | None] = field(default_factory=dict)
+    _generators: dict[FunctionRef, bool] = field(default_factory=dict)
 
     def of(self, ref: FunctionRef) -> list[ast.stmt] | None:
         """The statements of a function or file, at their lines in the file; None if it cannot be read."""
         if ref not in self.known:
             self.known[ref] = self._parse(ref)
         return self.known[ref]
+
+    def is_generator(self, ref: FunctionRef) -> bool:
+        """Whether a function is a generator."""
+        if ref not in self._generators:
+            self._generators[ref] = _yields(self.of(ref) or [])
+        return self._generators[ref]
 
     def _parse(self, ref: FunctionRef) -> list[ast.stmt] | None:
         if ref.path not in self.lines:
@@ -48,6 +56,18 @@ class Bodies:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno == function.line:
                 return node.body
         return None
+
+
+def _yields(body: list[ast.stmt]) -> bool:
+    """Whether statements make a generator of their function."""
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            pending += children(node)
+    return False
 
 
 def _parsed(text: str) -> ast.Module | None:

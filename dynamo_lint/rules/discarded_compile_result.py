@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.walking import nodes
 from dynamo_lint.program.classes import OF_MODULES, SELF_RETURNING
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
@@ -95,7 +96,7 @@ class _Uses(NamedTuple):
 
 def _uses(body: list[ast.stmt]) -> _Uses:
     uses = _Uses({}, set(), {}, set(), set())
-    for node in (node for statement in body for node in ast.walk(statement)):
+    for node in (node for statement in body for node in nodes(statement)):
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
                 uses.loads.setdefault(name, []).append(node)

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Function
+from dynamo_lint.index.walking import nodes
 
 Loop = ast.For | ast.While
 
@@ -58,13 +59,13 @@ def _body(source: str, first: int, last: int) -> Body | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    body = Body(tree, shift, tuple(ast.walk(tree)))
+    body = Body(tree, shift, tuple(nodes(tree)))
     for node in body.nodes:
         match node:
             case ast.Call():
                 body.calls[node.lineno].append(node)
             case ast.For() | ast.While():
-                for inner in ast.walk(node):
+                for inner in nodes(node):
                     if isinstance(inner, ast.Call):
                         body.loops[inner].append(node)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
