@@ -231,7 +231,7 @@ class Interpreter:
         body = self.bodies.of(reading.node.function)
         if body is None:
             return
-        if reading.entered and is_generator(body):
+        if reading.entered and self.bodies.is_generator(reading.node.function):
             line = self.project.function(reading.node.function).line
             name = reading.node.function.key.rpartition(".")[2]
             place = Position(line, 1, line, 1)
@@ -332,18 +332,6 @@ def bound(
         if one.name not in found and isinstance(one.default, ir.Constant):
             found[one.name] = literal(one.default.value)
     return tuple(sorted(found.items(), key=lambda item: item[0]))
-
-
-def is_generator(body: list[ast.stmt]) -> bool:
-    """Whether statements make a generator of their function."""
-    pending: list[ast.AST] = list(body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            pending += ast.iter_child_nodes(node)
-    return False
 
 
 def is_documented(project: Project, bodies: Bodies, ref: FunctionRef, comment: str) -> bool:

@@ -51,6 +51,7 @@ from dynamo_lint.breaks.values import (
 from dynamo_lint.index import ir
 from dynamo_lint.index.conditions import truth_when_compiling
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.walking import nodes
 from dynamo_lint.models import tensor_results as results
 from dynamo_lint.models.graph_breaks import Row
 from dynamo_lint.program.forward import FUNCTION, RAISE, Forward
@@ -1180,7 +1181,7 @@ def _loaded(target: ast.expr) -> ast.expr:
 def _bound(body: list[ast.stmt]) -> Iterator[str]:
     """The names that statements bind."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in nodes(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.id
 
@@ -1188,7 +1189,7 @@ def _bound(body: list[ast.stmt]) -> Iterator[str]:
 def _containers(body: Sequence[ast.stmt]) -> Iterator[str]:
     """The names that are used as dictionaries or lists are."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in nodes(statement):
             match node:
                 case ast.Subscript(ast.Name(name), ast.Constant(str())):
                     yield name
@@ -1205,7 +1206,7 @@ def _hands_over(node: ast.Call, name: str) -> bool:
 
 
 def _mentions(node: ast.expr | None, names: tuple[str, ...]) -> bool:
-    return node is not None and any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
+    return node is not None and any(isinstance(one, ast.Name) and one.id in names for one in nodes(node))
 
 
 def _is_true(value: Value | None) -> bool:

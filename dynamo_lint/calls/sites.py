@@ -102,7 +102,7 @@ def compiled_as(project: Project, name: str) -> set[str]:
 
 def _callback_parameters(project: Project) -> dict[str, set[str]]:
     table: dict[str, set[str]] = {}
-    for callee, place, parameter in project.screened("calling given", lambda _: True):
+    for callee, place, parameter in dict.fromkeys(project.screened("calling given", lambda _: True)):
         for _, site in project.calls_of(callee):
             if place < len(site.call.arguments):
                 given = site.call.arguments[place]

@@ -64,7 +64,8 @@ def chosen(pts: PointsTo, narrowed: Narrowed, context: Context) -> ValueSet:
             choice = _Choice(text, name, module, holds)
             left, doubtful = values, EMPTY
             if any(isinstance(value, Instance | Container) for value in values):
-                named = _named(pts, iterable, context) if choice.name else {}
+                key = ("named", context, iterable)
+                named = pts.part(key, lambda: _named(pts, iterable, context)) if choice.name else {}
                 left, doubtful = _judged(Judge(pts, context), values, named, choice)
                 if _is_of_rows(iterable):
                     left, doubtful = union([left, at_best(doubtful, Confidence.LIKELY)]), EMPTY
@@ -73,10 +74,10 @@ def chosen(pts: PointsTo, narrowed: Narrowed, context: Context) -> ValueSet:
                 asked = ("below", context, test, holds)
                 more = pts.ask(asked, lambda: _of_each(pts, iterable, choice, context), EMPTY)
             if pts.by_name:
-                plain, key = pts.far(), ("declared", context.function, test, holds)
-                if key not in plain.project.memo:
-                    plain.project.memo[key] = _declared(plain, iterable, choice, context)
-                more = union([more, plain.project.memo[key]])  # type: ignore[list-item]
+                plain, declared = pts.far(), ("declared", context.function, test, holds)
+                if declared not in plain.project.memo:
+                    plain.project.memo[declared] = _declared(plain, iterable, choice, context)
+                more = union([more, plain.project.memo[declared]])  # type: ignore[list-item]
             return union(
                 [
                     _with_doubtful(pts, left, doubtful),

@@ -13,6 +13,7 @@ from functools import cached_property
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
+from dynamo_lint.index.walking import children
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Position
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.model import AttributeState, Lookup
@@ -311,7 +312,7 @@ class Workbench:
         nodes: list[ast.AST] = [tree]
         parents: dict[ast.AST, ast.AST] = {}
         for node in nodes:  # grows on the way
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 parents[child] = node
                 nodes.append(child)
         file = OpenFile(path, text.split("\n"), tree, parents, tuple(nodes), {}, {}, {}, {}, {}, [], set())

@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Collection
 
+from dynamo_lint.index.walking import nodes
+
 RANK = re.compile(
     r"(get_|is_|global_|local_|world_|node_|dp_|tp_|ddp_|my_|proc_|process_|group_|cur_|current_)*rank"
     r"(_?zero|_?0|_id)?|is_(\w+_)?(main|master|leader|chief)\w*|(main|master|local|global)_process"
@@ -55,7 +57,7 @@ def kind_of_test(test: ast.expr, ranked: Collection[str], ranks: bool) -> str:
     `ranked` are names that hold such an answer, and `ranks` says that the program has several processes.
     """
     found = ""
-    for node in ast.walk(test):
+    for node in nodes(test):
         match node:
             case ast.Name(id=word) | ast.Attribute(attr=word) | ast.Constant(value=str() as word):
                 if ranks and (word in ranked or RANK.fullmatch(word)):

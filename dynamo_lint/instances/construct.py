@@ -85,6 +85,21 @@ class ConstructedInstance:
     """It is an attribute of some object by itself, and no element of a list."""
 
 
+_Note = tuple[tuple[ClassRef, str], tuple[str, Position], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entered:
+    """What running a function on an object of its own did: many programs make a model in the same way."""
+
+    returned: Term | None
+    made: Mapping[ClassRef, list[ConstructedInstance]]
+    noted: list[_Note]
+    runs: int
+    asked: frozenset[FunctionRef | str]
+    """The functions that it may have entered, or their names."""
+
+
 @dataclass(slots=True)
 class Construction:
     """Interprets functions; remembers what each class does with its arguments."""
@@ -103,6 +118,11 @@ class Construction:
     made: dict[ClassRef, list[ConstructedInstance]] = field(default_factory=dict)
     stored: dict[tuple[ClassRef, str], dict[tuple[str, Position], bool]] = field(default_factory=dict)
     """Where an attribute of a class gets its value, and whether that is something else than None."""
+    noted: list[_Note] = field(default_factory=list)
+    """The same, in the order found."""
+    entered: dict[object, _Entered] = field(default_factory=dict)
+    asked: set[FunctionRef | str] = field(default_factory=set)
+    """The functions that may have been entered, or their names."""
     places: dict[ast.expr, tuple[str, Position]] = field(default_factory=dict)
     """Where the targets of assignments stand."""
     sampling: int = 0
@@ -194,9 +214,12 @@ class Construction:
 
     def _making(self, body: list[ast.stmt], frame: Frame) -> list[ast.stmt]:
         """The statements but for those at the end that call the object's own methods: `self.post_init()`."""
-        leading = {ref.key.rpartition(".")[2] for ref in self.path}
+        leading = set(map(_last, self.path))
         end = len(body)
-        while end and _own_call(body[end - 1], frame.own) not in {None, *leading}:
+        while end and (called := _own_call(body[end - 1], frame.own)) is not None:
+            self.asked.add(called)
+            if called in leading:
+                break
             end -= 1
         return body[:end]
 
@@ -215,8 +238,42 @@ class Construction:
         inner = self._frame(function, receiver, given)
         if frame is not None:
             inner.attributes = frame.attributes
+        if frame is None and self.wanted:
+            return self._enter_alone(inner)
         self._run(inner, alone=frame is None)
         return self._returned(inner)
+
+    def _enter_alone(self, frame: Frame) -> Term | None:
+        """Run a function for what it makes and returns, once for all that call it so."""
+        path, given = self.path.difference(self.active), tuple(frame.names.items())
+        key = (frame.function, frame.receiver, given, self.wanted, path, self.sampling, len(self.active))
+        # Whether one of these is entered again depends on who calls.
+        around = {*self.active, *map(_last, self.active)}
+        known, runs = self.entered.get(key), self.runs
+        if known is not None and known.asked.isdisjoint(around) and self._has_room(known):
+            for ref, made in known.made.items():
+                self.made[ref] += made
+            for attribute, place, is_value in known.noted:
+                self.stored[attribute][place] = is_value
+            self.noted += known.noted
+            self.runs += known.runs
+            self.asked |= known.asked
+            return known.returned
+        asked, self.asked, notes = self.asked, set(), len(self.noted)
+        before = {ref: len(made) for ref, made in self.made.items()}
+        self._run(frame, alone=True)
+        returned, found = self._returned(frame), frozenset(self.asked)
+        whole = not self.cut and all(len(made) < _MAX_INSTANCES for made in self.made.values())
+        if whole and found.isdisjoint(around):
+            new = {ref: self.made[ref][start:] for ref, start in before.items()}
+            self.entered[key] = _Entered(returned, new, self.noted[notes:], self.runs - runs, found)
+        self.asked |= asked
+        return returned
+
+    def _has_room(self, known: _Entered) -> bool:
+        """Whether no limit would have cut it short this time."""
+        counts = [len(self.made[ref]) + len(made) for ref, made in known.made.items()]
+        return self.runs + known.runs <= MAX_RUNS and all(count < _MAX_INSTANCES for count in counts)
 
     def bind(self, function: FunctionRef, arguments: Arguments, *, method: bool) -> dict[str, Term]:
         """Arguments by parameter name, defaults filled in."""
@@ -245,6 +302,11 @@ class Construction:
             bound[name] = terms.looked_up(self.terms, options, name, default) if others else default
         return bound
 
+    def leads(self, function: FunctionRef) -> bool:
+        """Whether a function leads to an instance of a wanted class."""
+        self.asked.add(function)
+        return function in self.path
+
     def construct(self, ref: ClassRef, arguments: Arguments, frame: Frame, line: int) -> Term:
         """`Class(…)`."""
         init = self.lookups.init(ref)
@@ -255,7 +317,7 @@ class Construction:
             bound = self.bind(init, arguments, method=True)
         if ref in self.wanted and len(self.made[ref]) < _MAX_INSTANCES:
             self.made[ref].append(ConstructedInstance(bound, frame.function.path, line, self.sampling > 0))
-        elif init is not None and init in self.path:
+        elif init is not None and self.leads(init):
             self.enter(init, ref, dict(bound), None)
         return self.terms.make("new", ref, tuple(bound.values()), tuple(bound), line)
 
@@ -270,6 +332,7 @@ class Construction:
             self.places[node] = place
         given = self.stored.setdefault((frame.receiver, attribute), {})
         given[place] = value.kind != "const" or value.leaf is not None
+        self.noted.append(((frame.receiver, attribute), place, given[place]))
 
     def assign(self, target: ast.expr, value: Term, frame: Frame) -> None:
         """`target = value`."""
@@ -420,6 +483,10 @@ class _Walk(Forward[_Attributes, Term]):
         for key, function in self.run.project.files[path].functions.items():
             if function.line == node.lineno and function.qualname.endswith(node.name):
                 self.frame.names[node.name] = self.frame.closure(self.run, FunctionRef(path, key))
+
+
+def _last(ref: FunctionRef) -> str:
+    return ref.key.rpartition(".")[2]
 
 
 def _own_call(statement: ast.stmt, own: str | None) -> str | None:
@@ -713,7 +780,7 @@ def _function(
     )
     method = run.project.function(ref).owner is not None
     given = run.bind(ref, arguments, method=method)
-    if own or ref in run.path:
+    if run.leads(ref) or own:
         receiver = frame.receiver if own else run.project.owner(ref)
         found = run.enter(ref, receiver, dict(given), frame if own else None)
         if found is not None:

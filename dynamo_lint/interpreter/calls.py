@@ -136,7 +136,7 @@ class Calls(Library):
         frame.traced = self.trace is not None
         self.entering(closure, frame)
         running = self.function(body, frame)
-        if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(body)):
+        if self.bodies.is_generator(closure.where):
             return running
         self.depth += 1
         trace, current = self.trace, self.current
@@ -322,16 +322,6 @@ class Calls(Library):
         elif name in _ITSELF:
             return receiver
         return UNKNOWN
-
-
-def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of functions in it."""
-    pending: list[ast.AST] = list(body)
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            pending += ast.iter_child_nodes(node)
 
 
 def _bound(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import PurePosixPath
 
 from dynamo_lint.index.ir import MODULE_KEY, Expr
@@ -15,6 +16,7 @@ def is_rehearsal(where: FunctionRef) -> bool:
     return where.key.startswith(("probe_", "test_")) or in_tests(where.path)
 
 
+@cache
 def in_tests(path: str) -> bool:
     """Whether a file is run by a test runner alone."""
     where = PurePosixPath(path)

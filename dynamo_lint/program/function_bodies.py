@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from dynamo_lint.index.ir import MODULE_KEY, Function
+from dynamo_lint.index.walking import children, nodes
 from dynamo_lint.program.outlines import Lines, outline
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef, Position
@@ -56,6 +57,7 @@ class Bodies:
     trees: dict[FunctionRef, ast.Module | None] = field(default_factory=dict)
     opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
     outlines: dict[str, list[ast.stmt] | None] = field(default_factory=dict)
+    generators: dict[FunctionRef, bool] = field(default_factory=dict)
 
     def of(self, ref: FunctionRef) -> list[ast.stmt] | None:
         """The statements of a function or file; None if it cannot be read."""
@@ -64,6 +66,12 @@ class Bodies:
             return tree.body if tree is not None else None
         opened = self.open(ref)
         return opened.definition.body if opened is not None else None
+
+    def is_generator(self, ref: FunctionRef) -> bool:
+        """Whether a function is a generator."""
+        if ref not in self.generators:
+            self.generators[ref] = _yields(self.of(ref) or [])
+        return self.generators[ref]
 
     def open(self, ref: FunctionRef) -> Opened | None:
         """The function itself; None for a lambda, which has no statements, and if there is none any more."""
@@ -89,7 +97,7 @@ class Bodies:
         # The whole file is parsed only if the lines do not parse alone.
         for one in (ref, FunctionRef(ref.path, MODULE_KEY)):
             tree = self.tree(one)
-            for node in ast.walk(tree) if tree is not None else ():
+            for node in nodes(tree) if tree is not None else ():
                 if isinstance(node, Definition) and node.lineno == function.line:
                     yield node
 
@@ -128,6 +136,18 @@ class Bodies:
         if span and span[0][:1] in {" ", "\t"}:
             span, above = ["if 1:", *span], above - 1
         return "\n" * above + "\n".join(span) + "\n"
+
+
+def _yields(body: list[ast.stmt]) -> bool:
+    """Whether statements make a generator of their function."""
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            pending += children(node)
+    return False
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.walking import children
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import COMPILE, ClassRef, ExternalSymbol, FunctionRef, Position
@@ -114,8 +115,7 @@ def walk(body: list[ast.stmt]) -> Iterator[Visit]:
         loops = visit.loops
         if isinstance(visit.node, ast.For | ast.AsyncFor | ast.While):
             loops = (*loops, visit.node)
-        children = [Visit(child, visit, loops) for child in ast.iter_child_nodes(visit.node)]
-        waiting += reversed(children)
+        waiting += [Visit(child, visit, loops) for child in reversed(children(visit.node))]
 
 
 def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, ir.CallSite]]:

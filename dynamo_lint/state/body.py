@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from dynamo_lint.index import ir
+from dynamo_lint.index.walking import nodes
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.refs import FunctionRef
 
@@ -44,12 +45,12 @@ def body_of(bodies: Bodies, ref: FunctionRef) -> Body | None:
 def _body(tree: ast.Module) -> Body:
     """Kept, because the calls of one function are asked for one after the other."""
     body = Body()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.Call():
                 body.calls[node.lineno].append(node)
             case ast.For() | ast.While():
-                for inner in ast.walk(node):
+                for inner in nodes(node):
                     if isinstance(inner, ast.Call):
                         body.loops[inner].append(node)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from dynamo_lint.index.walking import nodes
 from dynamo_lint.program.literal_arguments import CASTS
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.body import Body, Loop
@@ -205,7 +206,7 @@ def _inside(body: Body, loops: tuple[Loop, ...]) -> Env:
         if name in body.outer:
             env.turning[name] = Varying(env.value(value).kinds, True)
     for loop in loops:
-        for node in ast.walk(loop):
+        for node in nodes(loop):
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)]):
                     env.repeated.add(name)

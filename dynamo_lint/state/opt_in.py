@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.ir import MODULE_KEY, Import
+from dynamo_lint.index.walking import nodes
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
@@ -55,6 +56,8 @@ class OptIn:
     bodies: Bodies
     asking: set[tuple[str, FunctionRef]] = field(default_factory=set)
     """The names that are being looked up."""
+    given: dict[FunctionRef, dict[str, list[ast.expr]]] = field(default_factory=dict)
+    """What each function assigns to names, of those that were asked."""
 
     def variable_for(self, where: FunctionRef, line: int, depth: int = 0) -> str | None:
         """The variable without which a line does not run; None if it runs anyway, or nothing is known."""
@@ -179,8 +182,9 @@ class OptIn:
         if rest and any(self.project.stores_of(rest)):
             return [], file  # any code may set the attribute
         for place in (where, file):
-            body = self.bodies.of(place) or []
-            values = [value for statement in body for value in _assigned(statement, name)]
+            if place not in self.given:
+                self.given[place] = _assigned(self.bodies.of(place) or [])
+            values = self.given[place].get(name, [])
             if values or any(one.name == first for one in self.project.function(place).parameters):
                 return values, place
         for binding in self.project.function(file).bindings:
@@ -193,15 +197,19 @@ class OptIn:
         return [], file
 
 
-def _assigned(statement: ast.stmt, name: str) -> Iterator[ast.expr]:
-    """The values that a statement gives a name, or a class an attribute of its own."""
-    outer, _, inner = name.rpartition(".")
-    if isinstance(statement, ast.ClassDef) and statement.name == outer:
-        yield from (value for one in statement.body for value in _assigned(one, inner))
-    for node in ast.walk(statement):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(one, ast.Name) and one.id == name for one in targets):
-            yield getattr(node, "value", None) or ast.Name("_")
+def _assigned(body: list[ast.stmt]) -> dict[str, list[ast.expr]]:
+    """The values that statements give names, and classes among them attributes of their own."""
+    found: dict[str, list[ast.expr]] = {}
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            own = {name: values for name, values in _assigned(statement.body).items() if "." not in name}
+            for name, values in own.items():
+                found.setdefault(f"{statement.name}.{name}", []).extend(values)
+        for node in nodes(statement):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            for name in dict.fromkeys(one.id for one in targets if isinstance(one, ast.Name)):
+                found.setdefault(name, []).append(getattr(node, "value", None) or ast.Name("_"))
+    return found
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from dynamo_lint.index import ir
@@ -173,6 +174,7 @@ def _parts(pts: PointsTo, ref: ClassRef) -> Iterator[tuple[str, ValueSet]]:
         yield ANY, {v: t for v, t in contents(pts, ref).items() if pts.holds_module(v)}
 
 
+@cache
 def spelled(path: tuple[str, ...]) -> tuple[str, ...]:
     """A path as the run may spell it, with some numbers for each position; nothing if a name is not known."""
     if ANY in path:
