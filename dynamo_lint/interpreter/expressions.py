@@ -647,7 +647,8 @@ class Expressions(Tracing):
         """Dynamo guards that an instance has no such attribute itself, and not what its class has."""
         source = self.source_of(owner)
         if source is not None:
-            self.guard(source.then("own", name), "presence", MISSING)
+            if self.has("methods-are-guarded"):
+                self.guard(source.then("own", name), "presence", MISSING)
             self.burn(owner, name, found.where if isinstance(found, Closure) else found)
 
 

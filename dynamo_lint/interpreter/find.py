@@ -66,7 +66,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
     for root in islice(_roots(tables), _MOST):
         if root in done or steps > _STEPS:
             continue
-        stage = Runner(tables.project, tables.bodies, failing, disabled)
+        stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
         with suppress(Exhausted, Failed, RecursionError):
             _run(stage, root)
         done |= stage.entered

@@ -28,6 +28,7 @@ from dynamo_lint.models.drivers import (
     STANCES_OFF,
     VARIABLES_OFF,
 )
+from dynamo_lint.models.releases import holds
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
@@ -67,6 +68,7 @@ class Stage:
     failing: Failing
     disabled: Mapping[FunctionRef | ClassRef, str]
     """Functions and classes that a decorator keeps Dynamo from."""
+    torch_version: tuple[int, int]
     files: dict[str, Frame] = field(default_factory=dict)
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
     """The value of each setting, and where it was made."""
@@ -192,6 +194,10 @@ class Stage:
             else:
                 self.settings.pop(name, None)
         manager.before.clear()
+
+    def has(self, change: str) -> bool:
+        """Whether the torch has a change of models/releases.toml."""
+        return holds(change, self.torch_version)
 
     def on(self, name: str) -> bool:
         """Whether a setting was made true."""

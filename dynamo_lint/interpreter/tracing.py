@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY, Call, Constant
 from dynamo_lint.interpreter.guards import (
     LENGTH,
     Guard,
@@ -96,11 +96,24 @@ class Tracing(Stage):
                 self.guard(source, "gradient", value)
             elif not isinstance(value, ClassObject):
                 self.guard(source, "value", value)
+            self._contents(value, source)
             if isinstance(value, Closure) and isinstance(value.receiver, Object):
                 trace.sources.setdefault(
                     id(value.receiver), (value.receiver, source.then("receiver", "", static=True))
                 )
         return value
+
+    def _contents(self, value: object, source: Source) -> None:
+        """Guard on what older versions of torch look at as soon as they see what holds it."""
+        if isinstance(value, dict) and not self.has("keys-are-guarded-one-by-one"):
+            self.length(value)
+        if isinstance(value, Object) and self._is_frozen(value):
+            for name, one in value.attributes.items() if not self.has("frozen-fields-are-unguarded") else ():
+                self.use(self.sourced(one, source.then("attribute", name)), symbolic=True)
+
+    def _is_frozen(self, value: Object) -> bool:
+        made = self.project.class_(value.kind).decorators if isinstance(value.kind, ClassRef) else ()
+        return any(isinstance(one, Call) and ("frozen", Constant(True)) in one.keywords for one in made)
 
     def is_static(self, owner: object) -> bool:
         """Whether Dynamo takes the integers of an object for constants: those of modules and classes."""

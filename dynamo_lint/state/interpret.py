@@ -137,7 +137,7 @@ class _Walker:
                     if node is not None:
                         ev.store((name,), value, node)
                 elif node is not None:
-                    ev.flow.locals[name] = value
+                    ev.name(name, value)
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
                 ev.bind(target, value)
                 items = value.items if value.items and len(value.items) == len(elements) else None

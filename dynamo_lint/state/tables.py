@@ -15,6 +15,7 @@ from dynamo_lint.breaks.values import Value
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function
 from dynamo_lint.instances.find import find_units
+from dynamo_lint.models.releases import holds
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.item_path import item_path
 from dynamo_lint.program.project import Project
@@ -79,7 +80,10 @@ def build(
     wanted = _wanted(project, regions, watched, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     callers = regions.callers()
-    interpretation = _Interpretation(project, wanted, regions, callers, watched, initial, read_source)
+    names_are_free = holds("names-are-unguarded", torch_version)
+    interpretation = _Interpretation(
+        project, wanted, regions, callers, watched, initial, read_source, not names_are_free
+    )
     states = interpretation.run()
     entered = entry_facts(states, callers)
     origins = Origins(project, states, scopes)
@@ -107,6 +111,7 @@ def build(
         tuple(interpretation.skipped.items()),
         breaks(interpreter, regions),
         fakeless_calls(project, regions),
+        torch_version,
     )
 
 
@@ -239,6 +244,7 @@ class _Interpretation:
     """Names of attributes whose reads matter: every function that is handed one is opened as well."""
     initial: Initial
     read_source: Callable[[str], str]
+    guards_names: bool
     states: dict[Node, FunctionState | None] = field(default_factory=dict)
     opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
     """The functions that were parsed last: the trees of all of them would take gigabytes."""
@@ -346,6 +352,7 @@ class _Interpretation:
             self.initial.is_enum,
             self.initial.names,
             self.state_of,
+            self.guards_names,
         )
         try:
             return interpret(opened, linker)

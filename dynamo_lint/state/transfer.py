@@ -184,8 +184,7 @@ class Evaluator:
             case cst.ConcatenatedString(left=left, right=right):
                 return computed([self.value(left), self.value(right)], STR)
             case cst.NamedExpr(target=cst.Name(value=name), value=inner):
-                value = self.flow.locals[name] = self.value(inner)
-                return value
+                return self.name(name, self.value(inner))
             case cst.Lambda():
                 return Value()
             case cst.Await(expression=inner) | cst.Yield(value=cst.BaseExpression() as inner):
@@ -333,11 +332,18 @@ class Evaluator:
         each = (*place, ANY_ITEM)
         return Value(self.linker.kinds(each), origins=value.origins, place=each)
 
+    def name(self, name: str, value: Value) -> Value:
+        """Bind a local name to a value."""
+        self.flow.locals[name] = value
+        if self.linker.guards_names:
+            self.consume(replace(value, derived=frozenset(), items=None), Use.NAMED)
+        return value
+
     def bind(self, target: cst.BaseExpression, value: Value) -> None:
         """Give local names their values; stores to places are the statements' business."""
         match target:
             case cst.Name(value=name):
-                self.flow.locals[name] = value
+                self.name(name, value)
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
                 items = value.items if value.items and len(value.items) == len(elements) else None
                 # `h, w = size`: what is done with the elements is done with it.
