@@ -554,6 +554,7 @@ class _Walk:
             stored = self.reading.stored.get(name)
             if stored is not None:
                 return stored
+            self._asked(self.receiver, node)
             if name == "training":
                 return Value("bool", at_times=True)
             return self._of_module(self.receiver, name)
@@ -562,6 +563,7 @@ class _Walk:
         if not base.kind and name in results.TENSOR_ONLY_ATTRIBUTES:
             return attribute_of_tensor(TENSOR, name)
         if base.kind == "object" and isinstance(base.ref, ClassRef):
+            self._asked(base.ref, node)
             if self._answers_itself(base.ref):
                 self.note("protocol", node, "eager")
             return self._of_module(base.ref, name)
@@ -585,6 +587,13 @@ class _Walk:
             if getattr(value, "kind", "") in {"list", "each", "dict", "sequential"}:
                 return Value("modules")
         return found
+
+    def _asked(self, owner: ClassRef, node: ast.AST) -> None:
+        """Ask an instance for an attribute: a class of the project may answer in a way of its own."""
+        if self.table.has("getattribute-is-traced"):
+            return
+        if self.project.method(owner, "__getattribute__") is not None:
+            self.note("protocol", node)
 
     def _answers_itself(self, owner: ClassRef) -> bool:
         """`__getattr__ = dict.__getitem__`: what looks an attribute up is no function of Python."""

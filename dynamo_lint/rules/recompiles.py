@@ -112,8 +112,6 @@ def _kind(value: object) -> str:
 
 def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     entries = len(cause.recompiles) + 1
-    if not context.has("int-attributes-are-constants") and _is_number_of_a_module(cause.last):
-        return "once", 2  # it becomes a symbol, as the integers of other objects do
     if cause.last.instance:
         return "per-instance", entries
     if entries > context.recompile_limit:
@@ -124,13 +122,6 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     if entries == 2 and not (cause.last.tested or chosen):
         return "once", 2
     return "per-value", entries if not cause.last.tested else None
-
-
-def _is_number_of_a_module(one: Recompile) -> bool:
-    """Whether an integer is reached through a module."""
-    source, value = one.guard.source, one.guard.expected
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return whole and source.static and source.root != "global" and not one.instance
 
 
 def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:
