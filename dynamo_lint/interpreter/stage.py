@@ -34,6 +34,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
 
 STANCE = "stance"
+SKIPS = "stance: skip guards"
 SUPPRESS = f"{CONFIGURATION}.suppress_errors"
 AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
 STATIC = f"{CONFIGURATION}.assume_static_by_default"
@@ -93,6 +94,8 @@ class Stage:
     class_attributes: dict[ClassRef, dict[str, object]] = field(default_factory=dict)
     """What has been assigned to classes."""
     recompiles: list[Recompile] = field(default_factory=list)
+    skipped: list[Recompile] = field(default_factory=list)
+    """The compiles that a stance suppressed, which skips guards."""
     stale: list[Stale] = field(default_factory=list)
     doubt: int = 0
     """How many tests around the current line are unknown."""
