@@ -610,24 +610,6 @@ def drive():
         yield free(kept(X))
 
 
-# %% quiet: a flag that is set before the first call behind a filter that keeps the guards on tensors
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.double = False
-
-    def forward(self, x):
-        return x * 2 if self.double else x * 3
-
-
-def drive():
-    model = Model()
-    model.double = True
-    run = torch.compile(model, options={"guard_filter_fn": torch.compiler.keep_tensor_guards_unsafe})
-    for _ in range(12):
-        yield run(X)
-
-
 # %% a number that changes under a stance that skips guards
 class Model(nn.Module):
     def __init__(self):
@@ -1046,5 +1028,23 @@ class Model(nn.Module):
 def drive():
     options = {"guard_filter_fn": lambda entries: ["CALLS" not in entry.name for entry in entries]}
     run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a flag that is set before the first call behind a filter that keeps the guards on tensors
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.double = False
+
+    def forward(self, x):
+        return x * 2 if self.double else x * 3
+
+
+def drive():
+    model = Model()
+    model.double = True
+    run = torch.compile(model, options={"guard_filter_fn": torch.compiler.keep_tensor_guards_unsafe})
     for _ in range(12):
         yield run(X)
