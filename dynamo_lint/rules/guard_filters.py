@@ -77,7 +77,7 @@ class Dropped:
         types = LENGTHS if found.code == "DYN105" else CONSTANTS
         if subject.endswith(")"):
             return Asked("others", subject[:-1].rpartition("(")[2], types)
-        kind = self.roots.get(subject, "modules")
+        kind = self.roots.get(subject, "modules" if path else "others")
         name = None
         if kind == "modules" and found.region is not None and owner == self.targets.get(found.region):
             name = f"self.{path}"
