@@ -3,7 +3,8 @@
 Runs the programs of tests/truth, those of the rule pages and their proofs under each torch that is named: a
 version is installed from PyPI into a folder that is deleted afterwards, a Python has one. What they cost goes
 to tests/truth/verdicts.json and rules/measured.json (see tests/verdicts.py), which tests hold the linter to.
-Only what these do not know yet is run, unless `--again`. Each takes ten minutes of one core, and 6 GB.
+Only what these do not know yet is run, unless `--again`, first what the versions around do not tell; a run
+that is interrupted keeps what it has measured. Each takes ten minutes of one core, and 6 GB.
 """
 
 from __future__ import annotations
@@ -96,22 +97,29 @@ def measure(python: str, full: str, path: Path, jobs: list[Job], again: bool) ->
     """Run what a table does not know under one torch, and write the table."""
     table = verdicts.load(path)
     short = ".".join(full.split(".")[:2])
-    again = again or table["torch"].get(short) != full
     known = {
         job.name: verdicts.spread(table["rows"].get(job.name, {}), list(table["torch"]), job.digest)
         for job in jobs
     }
+    if table["torch"].get(short) != full:  # another patch
+        for row in known.values():
+            row.pop(short, None)
     todo = [job for job in jobs if again or known[job.name].get(short, verdicts.UNKNOWN) == verdicts.UNKNOWN]
-    told = dict(zip([job.name for job in todo], run(python, todo), strict=True))
-    versions = sorted({*table["torch"], short}, key=verdicts.version)
-    rows = {}
-    for job in jobs:
-        measured = {one: known[job.name].get(one, verdicts.UNKNOWN) for one in versions}
-        if job.name in told:
-            measured[short] = verdicts.words(told[job.name]) if job.case else verdicts.cells(told[job.name])
-        rows[job.name] = verdicts.packed(measured, job.digest)
-    verdicts.save(path, {"torch": {**table["torch"], short: full}, "rows": rows})
-    print(f"torch {full}: {len(todo)} of {len(jobs)} measured for {path.relative_to(ROOT)}")
+    todo.sort(key=lambda job: verdicts.bridged(known[job.name]).get(short) not in (None, verdicts.UNKNOWN))
+    told: dict[str, dict[str, Any]] = {}
+    try:
+        for job, answer in zip(todo, run(python, todo), strict=True):
+            told[job.name] = answer
+    finally:
+        versions = sorted({*table["torch"], short}, key=verdicts.version)
+        rows = {}
+        for job in jobs:
+            measured = {one: known[job.name].get(one, verdicts.UNKNOWN) for one in versions}
+            if job.name in told:
+                measured[short] = (verdicts.words if job.case else verdicts.cells)(told[job.name])
+            rows[job.name] = verdicts.packed(measured, job.digest)
+        verdicts.save(path, {"torch": {**table["torch"], short: full}, "rows": rows})
+        print(f"torch {full}: {len(told)} of {len(todo)} measured for {path.relative_to(ROOT)}")
 
 
 def run(python: str, jobs: list[Job]) -> Iterator[dict[str, Any]]:

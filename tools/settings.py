@@ -29,9 +29,9 @@ MODULES = (
     "torch.fx.experimental._config",
 )
 SINCE = {
-    "torch._dynamo.config.recompile_limit": "2.6",
-    "torch._dynamo.config.accumulated_recompile_limit": "2.6",
-    "torch._dynamo.config.fail_on_recompile_limit_hit": "2.6",
+    "torch._dynamo.config.recompile_limit": "2.7",
+    "torch._dynamo.config.accumulated_recompile_limit": "2.7",
+    "torch._dynamo.config.fail_on_recompile_limit_hit": "2.7",
 }
 """The first version of a setting, where its history is known."""
 _PLAIN = re.compile(r"(bool|int|float|str|None)( \| (bool|int|float|str|None))*")

@@ -86,7 +86,14 @@ _AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple", "iter", "s
 _PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", "tuple"})
 _ASKING = frozenset({"item", "tolist"})
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "pop", "update"})
+_GRADIENT = "torch.autograd.grad"
 _COLLECTIVES = "torch.distributed."
+
+
+def _read(nodes: Iterable[ast.AST], after: int = 0) -> set[str]:
+    """The names that code reads, in lines after some line."""
+    found = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name))
+    return {one.id for one in found if isinstance(one.ctx, ast.Load) and one.lineno > after}
 
 
 def run(interpreter: Interpreter, reading: Reading, body: Sequence[ast.stmt]) -> None:
@@ -120,6 +127,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         """The expression of a statement whose value nobody gets."""
         self.returned: list[Value] = []
         function = self.project.function(self.where)
+        self.body = body
         self.names = self._parameters(function, body)
         self.direct: dict[Place, list[Call]] = defaultdict(list)
         self.unspelled = [call for call in interpreter.calls.get(reading.node, ()) if call.callee is None]
@@ -519,6 +527,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             stored = self.reading.stored.get(name)
             if stored is not None:
                 return stored
+            self._asked(self.receiver, node)
             if name == "training":
                 return Value("bool", at_times=True)
             return self._of_module(self.receiver, name)
@@ -527,6 +536,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         if not base.kind and name in results.TENSOR_ONLY_ATTRIBUTES:
             return attribute_of_tensor(TENSOR, name)
         if base.kind == "object" and isinstance(base.ref, ClassRef):
+            self._asked(base.ref, node)
             if self._answers_itself(base.ref):
                 self.note("protocol", node, "eager")
             return self._of_module(base.ref, name)
@@ -550,6 +560,23 @@ class _Walk(Forward[dict[str, Value], Truth]):
             if getattr(value, "kind", "") in {"list", "each", "dict", "sequential"}:
                 return Value("modules")
         return found
+
+    def _outlives(self, node: ast.Call) -> bool:
+        """Whether torch gives the function up for a gradient: one by what it computed, or still needs."""
+        if not self.table.has("gradients-of-kept-tensors-end-the-function"):
+            return False
+        given = {parameter.name for parameter in self.project.function(self.where).parameters}
+        made = {name for name, value in self.names.items() if value.kind in {"", "tensor"}} - given
+        inputs = [*node.args[1:2], *(one.value for one in node.keywords if one.arg == "inputs")]
+        kept = _read([node]) & _read(self.body, after=node.end_lineno or node.lineno)
+        return bool(made & (_read(inputs) | kept))
+
+    def _asked(self, owner: ClassRef, node: ast.AST) -> None:
+        """Ask an instance for an attribute: a class of the project may answer in a way of its own."""
+        if self.table.has("getattribute-is-traced"):
+            return
+        if self.project.method(owner, "__getattribute__") is not None:
+            self.note("protocol", node)
 
     def _answers_itself(self, owner: ClassRef) -> bool:
         """`__getattr__ = dict.__getitem__`: what looks an attribute up is no function of Python."""
@@ -990,7 +1017,8 @@ class _Walk(Forward[dict[str, Value], Truth]):
             return values[0] if values else UNKNOWN
         row = self.table.function(dotted)
         if row is not None and "layout" not in words and not self._is_free(node, dotted, values):
-            self.record(row, node)
+            ends = dotted == _GRADIENT and self._outlives(node)
+            self.record(replace(row, effect="eager", final=True) if ends else row, node)
             if row.varies and self.table.applies(row, self.off):
                 return self._drawn(node, values)
         built = self.table.built.get(name) if package.startswith("torch.nn") else None

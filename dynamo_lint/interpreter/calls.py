@@ -27,7 +27,7 @@ from dynamo_lint.interpreter.model import (
     Unwrapped,
     Wrapper,
 )
-from dynamo_lint.interpreter.stage import DEEPEST
+from dynamo_lint.interpreter.stage import DEEPEST, SKIPS
 from dynamo_lint.models.drivers import NAMES, OPTIMIZERS
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
@@ -98,6 +98,7 @@ class Calls(Library):
             case Manager():
                 self.leave(function)  # `@set_stance(…)` is in force around the calls alone
                 function.before.clear()
+                function.settings.pop(SKIPS, None)  # `set_stance.clone` forgets it
                 return Decorated(function, arguments[0]) if arguments else UNKNOWN
             case Decorated(manager, inner):
                 self.enter(manager)

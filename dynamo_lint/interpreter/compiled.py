@@ -18,7 +18,7 @@ from dynamo_lint.interpreter.model import (
     Tensor,
     Wrapper,
 )
-from dynamo_lint.interpreter.stage import AUTOMATIC, SUPPRESS
+from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS
 from dynamo_lint.models.drivers import MODULES
 from dynamo_lint.program.refs import ClassRef
 
@@ -129,7 +129,12 @@ class Compiled(Expressions):
             return self.resolve(source, function, names)
 
         self.steps += sum(len(entry.guards) for entry in cache.entries) // 8  # each of them may be checked
-        entry = cache.fitting(tensors, modes, resolve)
+        skips = self.on(SKIPS)
+        entry = cache.fitting(tensors, modes, resolve, skips=skips)
+        if skips and entry is None:
+            return Tensor()  # torch raises
+        for guard in cache.skipped(entry, resolve) if skips and entry is not None else ():
+            self.skipped.append(self._recompile(guard, target, function, call, site, resolve))
         failures = cache.failures(tensors, modes, resolve) if entry is None else []
         why = next((one for one in failures if isinstance(one, str)), None)
         if not cache.entries and self.resets:
@@ -138,12 +143,7 @@ class Compiled(Expressions):
         changed = self.settings.get(why, (None, None))[1] if why is not None else None
         self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES)
         failed = [one for one in failures if isinstance(one, Guard)]
-        changed_in = [one.source for one in failed if one.what in {"length", "keys"}]
-        telling = [
-            one
-            for one in failed
-            if one.what != "gradient" and not any(one.source.is_within(source) for source in changed_in)
-        ]
+        telling = _telling(failed)
         for one in telling or failed:
             if why is None or telling:
                 self.recompiles.append(self._recompile(one, target, function, call, site, resolve))
@@ -159,10 +159,12 @@ class Compiled(Expressions):
             if entry is None:
                 guards = tuple(trace.guards.values())
                 cache.add(tensors, modes, guards, trace.burned, static=static, dynamic=dynamic)
-        if entry is not None:
-            for fact, (what, found, use, _) in trace.burned.items():
-                if fact in entry.burned and entry.burned[fact][1] != found:
-                    self.stale.append(Stale(what, use, site, self.unit_of(target), self.doubt > 0, call))
+        burned = entry.burned if entry is not None else {}
+        self.stale += [
+            Stale(what, use, site, self.unit_of(target), self.doubt > 0, call)
+            for fact, (what, found, use, _) in trace.burned.items()
+            if fact in burned and burned[fact][1] != found
+        ]
         return result.value if isinstance(result, Sourced) else result
 
     def _recompile(
@@ -312,3 +314,13 @@ class Compiled(Expressions):
             case list():
                 return [self.copied(one, site, known) for one in value]
         return value
+
+
+def _telling(failed: list[Guard]) -> list[Guard]:
+    """The guards whose failure is no mere consequence of that of another one."""
+    changed_in = [one.source for one in failed if one.what in {"length", "keys"}]
+    return [
+        one
+        for one in failed
+        if one.what != "gradient" and not any(one.source.is_within(source) for source in changed_in)
+    ]

@@ -348,6 +348,8 @@ class Expressions(Tracing):
             return found
         if isinstance(value, dict):
             self.absent(value, "item", index, present=True)
+            if not self.has("keys-are-guarded-one-by-one"):
+                self.length(value)
         return self.read(value, "item", index, found)
 
     def _item(self, value: object, index: object) -> object:
@@ -541,9 +543,12 @@ class Expressions(Tracing):
 
     def _of_object(self, owner: Object, name: str, site: Site) -> object:
         if name in owner.attributes:
-            if isinstance(owner.attributes[name], Object):
+            held = owner.attributes[name]
+            if isinstance(held, Object):
                 self.burn(owner, name, name in owner.shadowed)
-            return self.read(owner, "attribute", name, owner.attributes[name])
+            if isinstance(held, Closure) and not self.has("methods-are-guarded"):
+                self.burn(owner, name, held.where)
+            return self.read(owner, "attribute", name, held)
         if name == "__class__":
             if not isinstance(owner.kind, ClassRef):
                 return UNKNOWN
@@ -647,7 +652,8 @@ class Expressions(Tracing):
         """Dynamo guards that an instance has no such attribute itself, and not what its class has."""
         source = self.source_of(owner)
         if source is not None:
-            self.guard(source.then("own", name), "presence", MISSING)
+            if self.has("methods-are-guarded"):
+                self.guard(source.then("own", name), "presence", MISSING)
             self.burn(owner, name, found.where if isinstance(found, Closure) else found)
 
 

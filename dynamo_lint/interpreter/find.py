@@ -41,6 +41,8 @@ class Run:
     """The compiled calls in order."""
     recompiles: tuple[Recompile, ...]
     stale: tuple[Stale, ...]
+    skipped: tuple[Recompile, ...]
+    """Those that a stance suppressed, which skips guards."""
     idle: frozenset[tuple[str, int]]
     """The lines of compiled code that assign known values on which no guard ever fails."""
     calls: Mapping[str, int]
@@ -66,7 +68,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
     for root in islice(_roots(tables), _MOST):
         if root in done or steps > _STEPS:
             continue
-        stage = Runner(tables.project, tables.bodies, failing, disabled)
+        stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
         with suppress(Exhausted, Failed, RecursionError):
             _run(stage, root)
         done |= stage.entered
@@ -74,7 +76,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
         tried = in_tests(root.path)
         met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
         calls = Counter(one.unit for one in stage.met)
-        changes = tuple(stage.recompiles), tuple(stage.stale)
+        changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
         # A probe or a test shows what may happen, and not what does not.
         idle, alike = (frozenset(), frozenset()) if is_rehearsal(root) else (_idle(stage), _alike(stage))
         yield Run(met, *changes, idle, calls, alike, tried)

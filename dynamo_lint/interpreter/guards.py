@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dynamo_lint.interpreter.model import (
     MISSING,
+    PLAIN,
     UNKNOWN,
     CompileCall,
     Elements,
@@ -20,6 +21,7 @@ from dynamo_lint.interpreter.model import (
 from dynamo_lint.interpreter.sizes import Shape
 
 SIZES = "sizes"
+_CONSTANT = frozenset({"value", "length", "keys", "presence"})
 LENGTH = "[]"
 """The key under which a change of what a container holds is filed."""
 _Pattern = tuple[tuple[int | str | None, ...] | None, ...]
@@ -121,20 +123,39 @@ class Cache:
     """Those that were called, by identity."""
     unknown: set[Source] = field(default_factory=set)
     """The sources that led to a value of which nothing is known in some call."""
+    telling: set[Source] = field(default_factory=set)
+    """The sources that told one entry from another: no stance skips the guards on those."""
 
     def fitting(
-        self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
+        self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve, *, skips: bool
     ) -> Entry | None:
-        """The entry that serves a call."""
+        """The entry that serves a call, under a stance that skips guards or another one."""
         shapes = [tensor.shape for tensor in tensors]
         for entry in reversed(self.entries):
             if (
                 entry.modes == modes
                 and _sizes_fit(entry.sizes, shapes)
-                and all(self._holds(guard, resolve) for guard in entry.guards)
+                and all(
+                    self._holds(guard, resolve)
+                    for guard in entry.guards
+                    if not (skips and self._is_skipped(guard))
+                )
             ):
                 return entry
         return None
+
+    def skipped(self, entry: Entry, resolve: Resolve) -> list[Guard]:
+        """The guards that an entry breaks, on values that are constants in its graph."""
+        return [
+            guard
+            for guard in entry.guards
+            if self._is_skipped(guard)
+            and (guard.what != "value" or isinstance(guard.expected, PLAIN))
+            and not self._holds(guard, resolve)
+        ]
+
+    def _is_skipped(self, guard: Guard) -> bool:
+        return guard.what in _CONSTANT and guard.source not in self.telling
 
     def _holds(self, guard: Guard, resolve: Resolve) -> bool:
         value = resolve(guard.source)
@@ -156,7 +177,9 @@ class Cache:
             ]
             if not _sizes_fit(entry.sizes, shapes):
                 changed.append(SIZES)
-            changed += [guard for guard in entry.guards if not self._holds(guard, resolve)]
+            broken = [guard for guard in entry.guards if not self._holds(guard, resolve)]
+            self.telling.update(guard.source for guard in broken)
+            changed += broken
             differences.append(changed)
         return min(differences, key=len) if differences else []
 

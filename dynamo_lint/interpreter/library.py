@@ -42,6 +42,7 @@ from dynamo_lint.interpreter.model import (
     is_stand_in,
 )
 from dynamo_lint.interpreter.sizes import made
+from dynamo_lint.interpreter.stage import SKIPS
 from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
 from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
 from dynamo_lint.program.refs import ClassRef
@@ -380,7 +381,8 @@ class Library(Compiled):
             return self._mode(dotted, arguments, keywords, site)
         if dotted in STANCE:
             stance = first if arguments else keywords.get("stance")
-            manager = Manager({STANCE_SETTING: stance}, site)
+            skips = keywords.get("skip_guard_eval_unsafe") is True
+            manager = Manager({STANCE_SETTING: stance, SKIPS: skips}, site)
             self.enter(manager)
             return manager
         if dotted in NAMES["patch"]:

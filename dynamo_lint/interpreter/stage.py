@@ -28,11 +28,13 @@ from dynamo_lint.models.drivers import (
     STANCES_OFF,
     VARIABLES_OFF,
 )
+from dynamo_lint.models.releases import holds
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
 
 STANCE = "stance"
+SKIPS = "stance: skip guards"
 SUPPRESS = f"{CONFIGURATION}.suppress_errors"
 AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
 STATIC = f"{CONFIGURATION}.assume_static_by_default"
@@ -67,6 +69,7 @@ class Stage:
     failing: Failing
     disabled: Mapping[FunctionRef | ClassRef, str]
     """Functions and classes that a decorator keeps Dynamo from."""
+    torch_version: tuple[int, int]
     files: dict[str, Frame] = field(default_factory=dict)
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
     """The value of each setting, and where it was made."""
@@ -91,6 +94,8 @@ class Stage:
     class_attributes: dict[ClassRef, dict[str, object]] = field(default_factory=dict)
     """What has been assigned to classes."""
     recompiles: list[Recompile] = field(default_factory=list)
+    skipped: list[Recompile] = field(default_factory=list)
+    """The compiles that a stance suppressed, which skips guards."""
     stale: list[Stale] = field(default_factory=list)
     doubt: int = 0
     """How many tests around the current line are unknown."""
@@ -192,6 +197,10 @@ class Stage:
             else:
                 self.settings.pop(name, None)
         manager.before.clear()
+
+    def has(self, change: str) -> bool:
+        """Whether the torch has a change of models/releases.toml."""
+        return holds(change, self.torch_version)
 
     def on(self, name: str) -> bool:
         """Whether a setting was made true."""

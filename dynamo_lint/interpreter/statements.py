@@ -30,6 +30,7 @@ from dynamo_lint.interpreter.model import (
     Method,
     Object,
     Site,
+    Sourced,
     Tensor,
     Unknown,
     Unwrapped,
@@ -158,6 +159,8 @@ class Runner(Calls):
             home = around or self.file(frame.where.path)
             self.wrote(home, name, value)
             value = self.use_raw(value)
+        if isinstance(value, Sourced) and not self.has("names-are-unguarded"):
+            self.use(value, symbolic=True)
         home.names[name] = value
 
     def store(self, owner: object, name: str, value: object, site: Site) -> None:

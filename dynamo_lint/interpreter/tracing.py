@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY, Call, Constant
 from dynamo_lint.interpreter.guards import (
     LENGTH,
     Guard,
@@ -96,11 +96,21 @@ class Tracing(Stage):
                 self.guard(source, "gradient", value)
             elif not isinstance(value, ClassObject):
                 self.guard(source, "value", value)
+            if isinstance(value, Object) and self._is_read_whole(value):
+                for name, one in value.attributes.items():
+                    self.use(self.sourced(one, source.then("attribute", name)), symbolic=True)
             if isinstance(value, Closure) and isinstance(value.receiver, Object):
                 trace.sources.setdefault(
                     id(value.receiver), (value.receiver, source.then("receiver", "", static=True))
                 )
         return value
+
+    def _is_read_whole(self, value: Object) -> bool:
+        """Whether this torch guards on all fields of an object that it meets: one of a frozen data class."""
+        if self.has("frozen-fields-are-unguarded") or not isinstance(value.kind, ClassRef):
+            return False
+        decorators = self.project.class_(value.kind).decorators
+        return any(isinstance(one, Call) and ("frozen", Constant(True)) in one.keywords for one in decorators)
 
     def is_static(self, owner: object) -> bool:
         """Whether Dynamo takes the integers of an object for constants: those of modules and classes."""
@@ -232,13 +242,17 @@ class Tracing(Stage):
         if (
             isinstance(raw, int)
             and value.source.static
-            and not (value.source.root != "global" and self.on(UNSPEC_INT))
+            and not (value.source.root != "global" and self._follows_ints())
         ):
             return False
         if value.source not in trace.symbols:
             varies = trace.compiles and trace.cache.varies(value.source, raw)
             trace.symbols[value.source] = not trace.static and (trace.dynamic or varies)
         return trace.symbols[value.source]
+
+    def _follows_ints(self) -> bool:
+        """Whether integers of modules become symbols as well."""
+        return self.on(UNSPEC_INT) or not self.has("int-attributes-are-constants")
 
     def compared(self, left: object, right: object, compute: Callable[[object, object], object]) -> object:
         """The outcome of a comparison: with a symbol in it, Dynamo guards on the outcome alone."""

@@ -52,7 +52,7 @@ from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
 from dynamo_lint.rules.raised_limit import RAISED_LIMIT, with_hidden
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
-from dynamo_lint.rules.recompiles import alike_attributes, idle_lines, joined, recompiles
+from dynamo_lint.rules.recompiles import alike_attributes, idle_lines, joined, recompiles, unchecked
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
 from dynamo_lint.rules.reset_site import RESET_SITE
 from dynamo_lint.rules.rng_state_in_region import RNG_STATE_IN_REGION
@@ -146,12 +146,14 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     """All findings in file order; one line seen with several classes of `self` is one finding."""
     contexts = _contexts(tables, context)
     best: dict[tuple[str, str, int, int], Finding] = {}
-    unguarded = dropped_guards(tables)
+    unguarded, skipping = dropped_guards(tables), unchecked(tables)
     eager = {function.id for function in tables.eager}
     discarded: set[tuple[str, int]] = set()
     for rule in RULES:
         for found in _found(partial(rule.check, rule), tables, contexts):
-            if rule in GUARDED and (unguarded.covers(found) or found.symbol in eager):
+            if rule in GUARDED and (
+                unguarded.covers(found) or found.symbol in eager or found.region in skipping
+            ):
                 continue  # no guard, no recompile: what is left is a stale value
             if rule is DISCARDED_COMPILE_RESULT:
                 discarded.add((found.span.path, found.span.line))

@@ -19,9 +19,9 @@ from dynamo_lint.state.model import (
     WriteSite,
 )
 
-FLOAT_MATH = frozenset({Use.TENSOR_MATH, Use.ARITHMETIC, Use.STORED, Use.NONE_TEST, Use.RETURNED})
+FLOAT_MATH = frozenset({Use.TENSOR_MATH, Use.ARITHMETIC, Use.STORED, Use.NONE_TEST, Use.RETURNED, Use.NAMED})
 """Uses in which Dynamo makes a float that comes from outside dynamic after the first change."""
-ALLOWS_NONE = frozenset({Use.NONE_TEST, Use.CONTROL, Use.RETURNED, Use.STORED})
+ALLOWS_NONE = frozenset({Use.NONE_TEST, Use.CONTROL, Use.RETURNED, Use.STORED, Use.NAMED})
 """Uses that work with None: where an attribute is only used in other ways, it never is None there."""
 FLOAT_TESTS = FLOAT_MATH | {Use.COMPARE, Use.CONTROL}
 
@@ -204,6 +204,11 @@ def of_dynamic_int(state: AttributeState) -> tuple[str, int | None]:
     return "once", 2
 
 
+def is_idle_constant(uses: set[Use], context: Context) -> bool:
+    """Whether this torch makes a constant of a float that nothing computes with."""
+    return uses <= {Use.STORED, Use.NAMED} and not context.has("unused-floats-are-symbols")
+
+
 def _limit(state: AttributeState, write: Write) -> int | None:
     """How many values it takes, if it stops (`if self.n < 3: self.n += 1`) or starts over at some point."""
     for guard in write.guards:
@@ -248,8 +253,10 @@ def is_rare(write: Write) -> bool:
     return depends_on_input(write, fills=_grows(write))
 
 
-def _of_float(state: AttributeState, site: WriteSite) -> Verdict:
+def _of_float(state: AttributeState, site: WriteSite, context: Context) -> Verdict:
     uses = {read.use for read in state.reads}
+    if is_idle_constant(uses, context):
+        return Verdict(site, "storm", None, Kind.FLOAT)
     if uses <= FLOAT_MATH:
         return Verdict(site, "once", 2, Kind.FLOAT)
     if uses <= FLOAT_TESTS:
@@ -274,7 +281,7 @@ def _of_data(
     if _first_value(write) or unseen or kind == Kind.BOOL:
         return Verdict(site, "per-value", 2, kind, once_only=kind != Kind.BOOL)
     if kind == Kind.FLOAT:
-        return _of_float(state, site)
+        return _of_float(state, site, context)
     if kind == Kind.INT and not specialises(state, context):
         return Verdict(site, *of_dynamic_int(state), kind)
     return Verdict(site, "per-value", None, kind)

@@ -18,7 +18,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for one in tables.passed:
         state = states.get(one.hot)
         uses = _uses(one, state) if state is not None else set()
-        found = effect_of(one.value, uses, tables.static(one.hot)) if uses else None
+        found = effect_of(one.value, uses, tables.static(one.hot), context) if uses else None
         if found is None:
             continue
         effect, entries = found
@@ -88,7 +88,7 @@ def _field(rule: Rule, tables: Tables, context: Context, filled: Filled) -> Iter
         return
     sites.sort(key=lambda site: (site[0].function.path, site[1].load.position.line))
     hot, first = sites[0]
-    found = effect_of(filled.value, {read.use for _, read in sites}, tables.static(hot))
+    found = effect_of(filled.value, {read.use for _, read in sites}, tables.static(hot), context)
     if found is None:
         return
     effect, entries = found

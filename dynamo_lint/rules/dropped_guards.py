@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.external_scalar_attribute import EXTERNAL_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.global_counter import GLOBAL_COUNTER
 from dynamo_lint.rules.growing_container import GROWING_CONTAINER
-from dynamo_lint.rules.guard_filters import dropped_guards
+from dynamo_lint.rules.guard_filters import dropped_guards, stale
 from dynamo_lint.rules.mutated_scalar_attribute import MUTATED_SCALAR_ATTRIBUTE
 from dynamo_lint.rules.none_or_tensor_attribute import NONE_OR_TENSOR_ATTRIBUTE
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
@@ -35,17 +34,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     for other in GUARDED:
         for found in other.check(other, tables, context):
             if dropped.covers(found) and found.effect != "stale":
-                yield replace(
-                    found,
-                    code=rule.code,
-                    name=rule.name,
-                    message=f"{found.message.rpartition(', and Dynamo')[0] or found.message}, but the guards "
-                    "of this region are dropped",
-                    cost="compiled code keeps the value of the first run; no error is raised",
-                    effect="stale",
-                    entries=None,
-                    severity="error",
-                )
+                yield stale(rule, found, "the guards of this region are dropped")
 
 
 DROPPED_GUARDS = Rule("DYN303", "dropped-guards", check)

@@ -9,7 +9,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import Choice, Constant
 from dynamo_lint.program.refs import Position
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, related_sites, subject
-from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS, of_dynamic_int, specialises
+from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS, is_idle_constant, of_dynamic_int, specialises
 from dynamo_lint.rules.messages import bounded
 from dynamo_lint.state.model import SCALARS, AttributeState, Kind, Outside
 from dynamo_lint.state.provenance import Tables
@@ -75,7 +75,7 @@ def _rebinding(state: AttributeState, context: Context) -> _Rebinding | None:
     if kind == Kind.BOOL:
         return _Rebinding(site, kind, "once", 2)
     uses = {read.use for read in state.reads}
-    if kind == Kind.FLOAT and uses <= FLOAT_TESTS:
+    if kind == Kind.FLOAT and uses <= FLOAT_TESTS and not is_idle_constant(uses, context):
         return _Rebinding(
             site, kind, "once" if uses <= FLOAT_MATH else "per-value", 2 if uses <= FLOAT_MATH else None
         )

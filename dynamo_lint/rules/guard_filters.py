@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from dynamo_lint import knowledge
 from dynamo_lint.findings import Finding
@@ -16,7 +17,9 @@ from dynamo_lint.models.frameworks import DECORATORS
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.entries import calls_at
 from dynamo_lint.regions.model import Entry
-from dynamo_lint.rules.base import subject
+from dynamo_lint.rules.base import Rule, subject
+from dynamo_lint.rules.own_filters import Definitions, drops
+from dynamo_lint.rules.own_filters import Entry as Guard
 from dynamo_lint.state.provenance import Tables
 
 DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
@@ -26,40 +29,97 @@ DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
 ALL = frozenset({"modules", "globals", "others"})
 FILTERS = {name: frozenset(dropped.split()) for name, dropped in knowledge.pairs("guard_filters").items()}
 """The guards that the filters of torch.compiler drop, by what holds the state."""
+LENGTHS = ("SEQUENCE_LENGTH", "DICT_KEYS_MATCH")
+CONSTANTS = ("EQUALS_MATCH", "CONSTANT_MATCH")
+"""The guards on a number: both are there, and each alone makes Dynamo compile again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The state that a finding is about."""
+
+    kind: str
+    """What holds it: `modules`, `globals` or `others`."""
+    name: str | None
+    """Of its guard; None where that is not known."""
+    types: tuple[str, ...]
+    """Of its guards."""
+
+
+Filter = Callable[[Asked], bool]
+"""Whether a filter drops the guards on some state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
     """The state that compiled code reads without a guard."""
 
-    entries: Mapping[tuple[str, int], frozenset[str]]
-    """The kinds of state, by path and line of the entry."""
+    entries: Mapping[tuple[str, int], tuple[Filter, ...]]
+    """The filters by path and line of the entry."""
+    targets: Mapping[tuple[str, int], str]
+    """The class whose `forward` an entry compiles."""
     roots: Mapping[str, str]
     """The kind of a finding's subject, where it is not state of a module."""
 
     def covers(self, found: Finding) -> bool:
         """Whether nothing guards the state that a finding is about."""
-        kinds = self.entries.get(found.region, frozenset()) if found.region else frozenset()
-        return self.roots.get(found.subject, "modules") in kinds
+        filters = self.entries.get(found.region, ()) if found.region else ()
+        return bool(filters) and any(drops(self._asked(found)) for drops in filters)
+
+    def _asked(self, found: Finding) -> Asked:
+        subject = found.subject
+        owner, _, path = subject.partition(".")
+        types = LENGTHS if found.code == "DYN105" else CONSTANTS
+        if subject.endswith(")"):
+            return Asked("others", subject[:-1].rpartition("(")[2], types)
+        kind = self.roots.get(subject, "modules" if path else "others")
+        name = None
+        if kind == "modules" and found.region is not None and owner == self.targets.get(found.region):
+            name = f"self.{path}"
+        elif not path:
+            name = f"G[{subject!r}]" if kind == "globals" else subject
+        return Asked(kind, name, types)
+
+
+def stale(rule: Rule, found: Finding, why: str) -> Finding:
+    """The finding of another rule about what a guard would notice, where there is none: a stale value."""
+    return replace(
+        found,
+        code=rule.code,
+        name=rule.name,
+        message=f"{found.message.rpartition(', and Dynamo')[0] or found.message}, but {why}",
+        cost="compiled code keeps the value of the first run; no error is raised",
+        effect="stale",
+        entries=None,
+        severity="error",
+    )
 
 
 def dropped_guards(tables: Tables) -> Dropped:
     """Return the state that no guard watches, by the entries that filter or skip guards."""
-    found = {(entry.path, entry.line): _drops(tables, entry) for entry in tables.regions.entries}
+    found = {(entry.path, entry.line): _filters(tables, entry) for entry in tables.regions.entries}
     kinds = {"global": "globals", "closure": "others", "argument": "others", "bound": "others"}
     states = (*tables.attributes, *tables.globals)
     roots = {subject(state): kinds[state.root] for state in states if state.root in kinds}
-    return Dropped({place: kinds for place, kinds in found.items() if kinds}, roots)
+    targets = {
+        (entry.path, entry.line): entry.target.rpartition("::")[2].removesuffix(".forward")
+        for entry in tables.regions.entries
+    }
+    return Dropped({place: filters for place, filters in found.items() if filters}, targets, roots)
 
 
-def _drops(tables: Tables, entry: Entry) -> frozenset[str]:
+def _filters(tables: Tables, entry: Entry) -> tuple[Filter, ...]:
     if entry.path not in tables.project.files:
-        return frozenset()
+        return ()
     if any(terminal_name(decorator) in DROPPERS for decorator in _decorators(tables, entry)):
-        return ALL
+        return (_of_torch(ALL),)
     calls = calls_at(tables.project, entry.path, entry.line)
     options = [value for call in calls for name, value in call.keywords if name == "options"]
-    return frozenset[str]().union(*(_filtered(tables, entry, value) for value in options))
+    return tuple(one for value in options for one in _given(tables, entry, value))
+
+
+def _of_torch(kinds: frozenset[str]) -> Filter:
+    return lambda asked: asked.kind in kinds
 
 
 def _decorators(tables: Tables, entry: Entry) -> list[ir.Expr]:
@@ -76,39 +136,40 @@ def _decorators(tables: Tables, entry: Entry) -> list[ir.Expr]:
     return memo[key].get(entry.line, [])  # type: ignore[attr-defined, no-any-return]
 
 
-def _filtered(tables: Tables, entry: Entry, options: ir.Expr) -> frozenset[str]:
-    """The kinds that `options={"guard_filter_fn": …}` drops, also through a name."""
+def _given(tables: Tables, entry: Entry, options: ir.Expr) -> Iterator[Filter]:
+    """The filters in `options={"guard_filter_fn": …}`, also through a name."""
     match options:
         case ir.Display("dict", values, keys):
-            found = [value for key, value in zip(keys, values, strict=False) if key == "guard_filter_fn"]
-            return frozenset[str]().union(*(_dropped_by(tables, entry.path, value) for value in found))
+            for key, value in zip(keys, values, strict=False):
+                if key == "guard_filter_fn":
+                    yield from _meant(tables, entry.path, value)
         case ir.Name(name):
-            bound = [
-                binding.value
-                for function in tables.project.files[entry.path].functions.values()
-                for binding in function.bindings
-                if binding.name == name and isinstance(binding.value, ir.Display)
-            ]
-            return frozenset[str]().union(*(_filtered(tables, entry, value) for value in bound))
-    return frozenset()
+            for function in tables.project.files[entry.path].functions.values():
+                for binding in function.bindings:
+                    if binding.name == name and isinstance(binding.value, ir.Display):
+                        yield from _given(tables, entry, binding.value)
 
 
-def _dropped_by(tables: Tables, path: str, function: ir.Expr) -> frozenset[str]:
-    """The kinds that a filter drops; of one of the project, what its text tells without doubt."""
+def _meant(tables: Tables, path: str, function: ir.Expr) -> Iterator[Filter]:
+    """The filters that an expression stands for: one of torch, or functions of the project."""
     if (known := FILTERS.get(terminal_name(function) or "")) is not None:
-        return known
-    symbols = tables.project.symbols(function, path)
-    refs = [symbol for symbol in symbols if isinstance(symbol, FunctionRef)]
-    nodes = [node for ref in refs for tree in _trees(tables, ref) for node in ast.walk(tree)]
-    asked = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    constants = {node.value for node in nodes if isinstance(node, ast.Constant)}
-    if asked == {"is_global"}:
-        return frozenset({"globals"})
-    tensors = asked == {"guard_type"} and "TENSOR_MATCH" in constants
-    return ALL if tensors or (not asked and False in constants and True not in constants) else frozenset()
+        yield _of_torch(known)
+        return
+    for ref in tables.project.symbols(function, path):
+        if isinstance(ref, FunctionRef):
+            parameters = tables.project.function(ref).parameters
+            body = _body(tables, ref)
+            if body is not None and parameters:
+                yield partial(_drops, body, parameters[0].name, partial(_constant, tables, ref))
 
 
-def _trees(tables: Tables, ref: FunctionRef) -> Iterable[ast.AST]:
+def _drops(body: Sequence[ast.stmt] | ast.Lambda, entries: str, known: Definitions, asked: Asked) -> bool:
+    """Whether a filter of the project drops all guards on some state."""
+    guards = [Guard(one, asked.kind == "globals", asked.name) for one in asked.types]
+    return all(drops(body, entries, guard, known) for guard in guards)
+
+
+def _body(tables: Tables, ref: FunctionRef) -> Sequence[ast.stmt] | ast.Lambda | None:
     """The statements of a function, or the lambda that it is."""
     body = tables.bodies.of(ref)
     if body is not None:
@@ -116,4 +177,20 @@ def _trees(tables: Tables, ref: FunctionRef) -> Iterable[ast.AST]:
     line = tables.project.function(ref).line
     module = tables.bodies.of(FunctionRef(ref.path, MODULE_KEY)) or []
     nodes = [node for statement in module for node in ast.walk(statement)]
-    return [node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == line]
+    return next((node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == line), None)
+
+
+def _constant(tables: Tables, ref: FunctionRef, name: str) -> ast.expr | None:
+    """The one value of a name in the functions around a filter, or in its file."""
+    outer = tables.project.function(ref).outer
+    for key in (outer, MODULE_KEY) if outer else (MODULE_KEY,):
+        found = [
+            node.value
+            for statement in tables.bodies.of(FunctionRef(ref.path, key)) or ()
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Assign)
+            and any(isinstance(one, ast.Name) and one.id == name for one in node.targets)
+        ]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None

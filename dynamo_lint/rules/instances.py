@@ -13,7 +13,7 @@ from dynamo_lint.state.instance_uses import Consumed
 from dynamo_lint.state.model import Key, Kind, Kinds, Use
 from dynamo_lint.state.provenance import Tables
 
-DYNAMIC_INT = frozenset({Use.ARITHMETIC, Use.TENSOR_MATH, Use.POWER, Use.RETURNED, Use.STORED, Use.NONE_TEST})
+DYNAMIC_INT = FLOAT_MATH | {Use.POWER}
 """Uses of an int that stay dynamic where Dynamo makes int attributes dynamic at all."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.changes import FLOAT_MATH, FLOAT_TESTS
 from dynamo_lint.rules.messages import bounded, storm
 from dynamo_lint.state.loop_variance import Varying
@@ -13,11 +14,14 @@ COUNTED = frozenset({Use.INDEX, Use.ITERATED, Use.KEY})
 """Uses that only whole numbers have."""
 
 
-def effect_of(value: Varying, uses: set[Use], static: bool) -> tuple[str, int | None] | None:
+def effect_of(
+    value: Varying, uses: set[Use], static: bool, context: Context
+) -> tuple[str, int | None] | None:
     """Effect and number of versions, by how compiled code uses the value; None if that costs nothing."""
     if value.structure:
         # Looking one key up is guarded on that key alone.
         unseen = value.structure == "keys" and not uses & {Use.RECEIVER, Use.ITERATED}
+        unseen = unseen and context.has("keys-are-guarded-one-by-one")
         return None if unseen else ("storm", None)
     kinds = value.kinds - {Kind.NONE}
     if not kinds or (kinds == {Kind.TENSOR} and Kind.NONE not in value.kinds):

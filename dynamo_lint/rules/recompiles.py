@@ -22,6 +22,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.rules.base import Claim, Context, Rule
+from dynamo_lint.rules.guard_filters import stale as stale_of
 from dynamo_lint.rules.interpreted import name_of, stated
 from dynamo_lint.rules.messages import bounded, storm
 from dynamo_lint.state.provenance import Tables
@@ -58,15 +59,24 @@ _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each piece of state that makes a program compile again, or use what is gone."""
     for run in runs(tables):
-        for cause in _causes(run):
+        for cause in _causes(run, run.recompiles):
             yield _found(rules[cause.code], tables, context, cause)
+        for cause in _causes(run, run.skipped):
+            found = _found(rules[cause.code], tables, context, cause)
+            late = stale_of(rules["DYN303"], found, "a stance skips the guards of these calls")
+            yield replace(late, severity="note") if run.tried else late
         for stale in {(one.what, one.target): one for one in run.stale if not one.doubt}.values():
             yield _stale(rules["DYN305"], tables, context, stale, run)
 
 
-def _causes(run: Run) -> Iterator[_Cause]:
+def unchecked(tables: Tables) -> frozenset[tuple[str, int]]:
+    """The compile sites of which some call runs under a stance that skips a guard which does not hold."""
+    return frozenset(one.compile.site.place for run in runs(tables) for one in run.skipped)
+
+
+def _causes(run: Run, recompiles: Iterable[Recompile]) -> Iterator[_Cause]:
     groups: dict[tuple[object, ...], list[Recompile]] = {}
-    for one in run.recompiles:
+    for one in recompiles:
         if not one.doubt and (one.guard.source.steps or one.guard.source.name != "self"):
             key = (one.target, one.guard.source, one.guard.what == "gradient", one.instance)
             groups.setdefault(key, []).append(one)
@@ -112,8 +122,6 @@ def _kind(value: object) -> str:
 
 def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     entries = len(cause.recompiles) + 1
-    if not context.has("int-attributes-are-constants") and _is_number_of_a_module(cause.last):
-        return "once", 2  # it becomes a symbol, as the integers of other objects do
     if cause.last.instance:
         return "per-instance", entries
     if entries > context.recompile_limit:
@@ -124,13 +132,6 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     if entries == 2 and not (cause.last.tested or chosen):
         return "once", 2
     return "per-value", entries if not cause.last.tested else None
-
-
-def _is_number_of_a_module(one: Recompile) -> bool:
-    """Whether an integer is reached through a module."""
-    source, value = one.guard.source, one.guard.expected
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return whole and source.static and source.root != "global" and not one.instance
 
 
 def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:

@@ -26,7 +26,8 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             late = any(appears_late(tables, key, written) for key in lookup.keys)
             if lookup.function == "__dict__" and lookup.name.constants is not None and late:
                 where, text = lookup.position, lookup.text
-                yield _finding(rule, tables, context, hot, where, text, "attribute", guarded=False)
+                guarded = text.startswith("vars(") and not context.has("vars-are-traced")
+                yield _finding(rule, tables, context, hot, where, text, "attribute", guarded)
     for hot in tables.regions.hot:
         for node, what in _caught(tables, hot, written):
             guarded = not context.has("missing-keys-are-unguarded") and what == "key"

@@ -231,7 +231,7 @@ class _Walker(Forward[Flow, _Test]):
                     if node is not None:
                         ev.store((name,), value, node)
                 elif node is not None:
-                    ev.flow.locals[name] = value
+                    ev.name(name, value)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 ev.bind(target, value)
                 items = value.items if value.items and len(value.items) == len(elements) else None

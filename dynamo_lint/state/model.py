@@ -51,6 +51,8 @@ class Use(Enum):
     """`value.attribute` or `value.method()`: it cannot be None here."""
     RETURNED = "returned"
     STORED = "stored"
+    NAMED = "bound to a local name"
+    """A use where torch guards on what gets a name."""
     FORMATTED = "formatted"
     ITERATED = "iterated"
 

@@ -86,6 +86,8 @@ class Linker:
     names: Names
     state_of: Callable[[Callee, frozenset[Place]], FunctionState | None]
     """The reads, writes and calls of a hot function, if known."""
+    guards_names: bool = False
+    """This torch guards on what a local name is bound to."""
     resolved: dict[Place, frozenset[Key]] = field(default_factory=dict)
 
     @property

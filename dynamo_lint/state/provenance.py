@@ -233,6 +233,7 @@ class Tables:
     """The lines at which a graph ends."""
     fakeless: tuple[Fakeless, ...] = ()
     """Calls of custom operators without a fake in compiled code."""
+    torch_version: tuple[int, int] = (2, 13)
 
     @property
     def practice(self) -> Practice:

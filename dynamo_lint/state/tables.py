@@ -14,6 +14,7 @@ from dynamo_lint.breaks.values import Value
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function
 from dynamo_lint.instances.find import find_units
+from dynamo_lint.models.releases import holds
 from dynamo_lint.program.function_bodies import Bodies, ReadSource
 from dynamo_lint.program.item_path import item_path
 from dynamo_lint.program.project import Project
@@ -75,7 +76,10 @@ def build(
     wanted = _wanted(project, regions, watched, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     callers = regions.callers()
-    interpretation = _Interpretation(project, wanted, regions, callers, watched, initial, bodies)
+    names_are_free = holds("names-are-unguarded", torch_version)
+    interpretation = _Interpretation(
+        project, wanted, regions, callers, watched, initial, bodies, not names_are_free
+    )
     states = interpretation.run()
     entered = entry_facts(states, callers)
     origins = Origins(project, states, scopes)
@@ -102,6 +106,7 @@ def build(
         tuple(interpretation.skipped.items()),
         breaks(interpreter, regions),
         fakeless_calls(project, regions),
+        torch_version,
     )
 
 
@@ -235,6 +240,7 @@ class _Interpretation:
     """Names of attributes whose reads matter: every function that is handed one is opened as well."""
     initial: Initial
     bodies: Bodies
+    guards_names: bool
     states: dict[Node, FunctionState | None] = field(default_factory=dict)
     hot: dict[Node, CompiledFunction] = field(init=False)
     created: dict[Key, Kinds] = field(default_factory=dict)
@@ -336,6 +342,7 @@ class _Interpretation:
             self.initial.is_enum,
             self.initial.names,
             self.state_of,
+            self.guards_names,
         )
         try:
             return interpret(opened, linker)

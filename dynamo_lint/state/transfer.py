@@ -196,8 +196,7 @@ class Evaluator:
             case ast.JoinedStr():
                 return formatted(self, node)
             case ast.NamedExpr(target=ast.Name(id=name), value=inner):
-                value = self.flow.locals[name] = self.value(inner)
-                return value
+                return self.name(name, self.value(inner))
             case ast.Lambda():
                 return Value()
             case ast.Await(value=inner) | ast.Yield(value=ast.expr() as inner):
@@ -342,11 +341,18 @@ class Evaluator:
         each = (*place, ANY_ITEM)
         return Value(self.linker.kinds(each), origins=value.origins, place=each)
 
+    def name(self, name: str, value: Value) -> Value:
+        """Bind a local name to a value."""
+        self.flow.locals[name] = value
+        if self.linker.guards_names:
+            self.consume(replace(value, derived=frozenset(), items=None), Use.NAMED)
+        return value
+
     def bind(self, target: ast.expr, value: Value) -> None:
         """Give local names their values; stores to places are the statements' business."""
         match target:
             case ast.Name(id=name):
-                self.flow.locals[name] = value
+                self.name(name, value)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 items = value.items if value.items and len(value.items) == len(elements) else None
                 # `h, w = size`: what is done with the elements is done with it.

@@ -171,6 +171,22 @@ def test_a_hazard_that_was_not_exercised_is_unobserved(changes: dict[str, object
     assert why in verdict.why
 
 
+@pytest.mark.parametrize("effect", ["storm", "per-value", "per-instance", "once", "stale", "eager", "break"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"receipt": receipt(units=(replace(UNIT, function="Model.forward"),))},
+        {"met": (met("MoE.n", "0"),)},
+        {"met": (met("MoE.n", "0", "1", unit=1),)},
+    ],
+    ids=["compiles something else", "one value", "other values in other code"],
+)
+def test_no_effect_is_refuted_by_a_probe_that_does_not_exercise_it(
+    effect: str, changes: dict[str, object]
+) -> None:
+    assert judged(replace(COUNTER, effect=effect), receipt(), **changes).verdict == "unobserved"
+
+
 PASSED = replace(
     COUNTER,
     code="DYN109",

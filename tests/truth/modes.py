@@ -610,6 +610,428 @@ def drive():
         yield free(kept(X))
 
 
+# %% a number that changes under a stance that skips guards
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    yield run(X)
+    torch.compiler.set_stance(skip_guard_eval_unsafe=True)
+    for step in range(11):
+        model.scale = step + 2  # expect: DYN303 stale
+        yield run(X)
+
+
+# %% a text that changes in a block that skips guards
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mode = "train"
+
+    def forward(self, x):
+        return x * 2 if self.mode == "train" else x * 3
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    yield run(X)
+    with torch.compiler.set_stance("default", skip_guard_eval_unsafe=True):
+        for step in range(11):
+            model.mode = "train" if step % 2 else "serve"  # expect: DYN303 stale
+            yield run(X)
+
+
+# %% a counter that goes on counting in a block that skips guards
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN303 stale
+        return x * self.n
+
+
+def drive():
+    run = torch.compile(Model())
+    yield run(X)
+    with torch.compiler.set_stance(skip_guard_eval_unsafe=True):
+        for _ in range(11):
+            yield run(X)
+
+
+# %% a counter under a decorator that is to skip guards, and forgets to
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+@torch.compiler.set_stance(skip_guard_eval_unsafe=True)
+def served(run):
+    return run(X)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield served(run)
+
+
+# %% a global that changes under a stance that skips guards
+GAIN = 1
+
+
+def scaled(x):
+    return x * GAIN
+
+
+def drive():
+    global GAIN
+    run = torch.compile(scaled)
+    yield run(X)
+    torch.compiler.set_stance(skip_guard_eval_unsafe=True)
+    for step in range(11):
+        GAIN = step + 2  # expect: DYN303 stale
+        yield run(X)
+
+
+# %% a list that grows under a stance that skips guards
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gains = [2]
+
+    def forward(self, x):
+        for gain in self.gains:
+            x = x * gain
+        return x
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    yield run(X)
+    torch.compiler.set_stance(skip_guard_eval_unsafe=True)
+    for step in range(11):
+        model.gains.append(step + 2)  # expect: DYN303 stale
+        yield run(X)
+
+
+# %% quiet: a flag whose both values were seen before guards are skipped
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.double = False
+
+    def forward(self, x):
+        return x * 2 if self.double else x * 3
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for double in (False, True):
+        model.double = double  # expect: DYN102 once
+        yield run(X)
+    with torch.compiler.set_stance(skip_guard_eval_unsafe=True):
+        for step in range(10):
+            model.double = step % 2 == 0
+            yield run(X)
+
+
+# %% quiet: guards are skipped for tensors that change
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(()))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    yield run(X)
+    torch.compiler.set_stance(skip_guard_eval_unsafe=True)
+    for step in range(11):
+        model.scale.fill_(step)
+        yield run(X * step)
+
+
+# %% quiet: a number that is set before the first call and kept while guards are skipped
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    model = Model()
+    model.scale = 3
+    run = torch.compile(model)
+    yield run(X)
+    torch.compiler.set_stance(skip_guard_eval_unsafe=True)
+    for _ in range(11):
+        yield run(X)
+
+
+# %% a number that changes once guards are no longer skipped
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    yield run(X)
+    with torch.compiler.set_stance(skip_guard_eval_unsafe=True):
+        yield run(X)
+    for step in range(10):
+        model.scale = step + 2  # expect: DYN102 storm
+        yield run(X)
+
+
+# %% a number that changes under a stance that checks guards
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    yield run(X)
+    torch.compiler.set_stance("default", skip_guard_eval_unsafe=False)
+    for step in range(11):
+        model.scale = step + 2  # expect: DYN102 storm
+        yield run(X)
+
+
+# %% a counter behind a filter that drops it by its name
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN303 stale
+        return x * self.n
+
+
+def drive():
+    options = {"guard_filter_fn": lambda entries: [entry.name != "self.n" for entry in entries]}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a filter that drops another one by its name
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+        self.m = 2
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n * self.m
+
+
+def drive():
+    options = {"guard_filter_fn": lambda entries: [entry.name != "self.m" for entry in entries]}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a filter with a list of names
+SKIPPED = ("hits", "misses")
+
+
+def without(entries):
+    """Drop the guards on counters."""
+    return [not any(name in entry.name for name in SKIPPED) for entry in entries]
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hits = 0
+
+    def forward(self, x):
+        self.hits += 1  # expect: DYN303 stale
+        return x * self.hits
+
+
+def drive():
+    run = torch.compile(Model(), options={"guard_filter_fn": without})
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a filter with a list of other names
+SKIPPED = ("hits", "misses")
+
+
+def without(entries):
+    """Drop the guards on counters."""
+    return [not any(name in entry.name for name in SKIPPED) for entry in entries]
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1  # expect: DYN101 storm
+        return x * self.calls
+
+
+def drive():
+    run = torch.compile(Model(), options={"guard_filter_fn": without})
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a filter that drops the guards on constants
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN303 stale
+        return x * self.n
+
+
+def drive():
+    dropped = ("CONSTANT_MATCH", "EQUALS_MATCH")
+    options = {"guard_filter_fn": lambda entries: [entry.guard_type not in dropped for entry in entries]}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter behind a filter that drops the guards on the identity of objects
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    options = {"guard_filter_fn": lambda entries: [entry.guard_type != "ID_MATCH" for entry in entries]}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a global counter behind a filter that goes by the source, guard by guard
+CALLS = 0
+
+
+def own(entries):
+    """Keep what is not of a global."""
+    kept = []
+    for entry in entries:
+        if entry.is_global:
+            kept.append(False)
+        else:
+            kept.append(True)
+    return kept
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        global CALLS
+        CALLS += 1  # expect: DYN303 stale
+        return x * CALLS
+
+
+def drive():
+    run = torch.compile(Model(), options={"guard_filter_fn": own})
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter of a module behind a filter that goes by the source, guard by guard
+def own(entries):
+    """Keep what is not of a global."""
+    kept = []
+    for entry in entries:
+        if entry.is_global:
+            kept.append(False)
+        else:
+            kept.append(True)
+    return kept
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    run = torch.compile(Model(), options={"guard_filter_fn": own})
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a global counter behind a filter that drops it by its name
+CALLS = 0
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        global CALLS
+        CALLS += 1  # expect: DYN303 stale
+        return x * CALLS
+
+
+def drive():
+    options = {"guard_filter_fn": lambda entries: ["CALLS" not in entry.name for entry in entries]}
+    run = torch.compile(Model(), options=options)
+    for _ in range(12):
+        yield run(X)
+
+
 # %% quiet: a flag that is set before the first call behind a filter that keeps the guards on tensors
 class Model(nn.Module):
     def __init__(self):

@@ -138,7 +138,12 @@ def uncompiled(heard: Witness) -> Iterator[None]:
         heard.sites += 1
         return real(model, backend="eager")
 
-    with mock.patch.object(torch, "compile", counted), torch.compiler.set_stance("force_eager"):
+    with (
+        mock.patch.object(torch, "compile", counted),
+        torch.compiler.set_stance("force_eager"),
+        # No stance that the program sets takes the place of that one.
+        mock.patch.object(torch._dynamo.decorators, "_set_stance", lambda stance: stance),
+    ):
         yield
 
 
