@@ -90,7 +90,7 @@ _Note = tuple[tuple[ClassRef, str], tuple[str, Position], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Entered:
-    """What running a function on an object of its own did: many programs make a model in the same way."""
+    """The outcome of running a function on an object of its own: many programs make a model so."""
 
     returned: Term | None
     made: Mapping[ClassRef, list[ConstructedInstance]]

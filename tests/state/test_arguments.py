@@ -84,7 +84,7 @@ def passed(driver: str) -> list[tuple[str, str]]:
     source = f"{MODEL}\n{driver}"
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
-    return [(one.name, one.where.key) for one in build(project, regions, lambda path: source).passed]
+    return [(one.name, one.where.key) for one in build(project, regions, lambda path, *_: source).passed]
 
 
 def test_a_call_that_tells_nothing_alone_still_counts_beside_one_that_does() -> None:
@@ -214,7 +214,7 @@ def test_each_question_of_a_ladder_of_circles_is_worked_out_once_or_twice() -> N
 def test_the_names_of_a_function_are_gathered_once_for_all_of_its_calls() -> None:
     source = "for i in xs:\n    f(i)\n    g(i)\n"
     project, _ = resolve({"m.py": summarize("m.py", "m", False, source.encode())}, RegionOptions())
-    body = body_of(Bodies(project, lambda path: source), FunctionRef("m.py", "<module>"))
+    body = body_of(Bodies(project, lambda path, *_: source), FunctionRef("m.py", "<module>"))
     one, other = (call for calls in body.calls.values() for call in calls if call.args and body.loops[call])
     assert in_loop(body, one).bound is in_loop(body, other).bound
     assert in_loop(body, one).known is not in_loop(body, other).known

@@ -25,7 +25,7 @@ def tables(body: str) -> Tables:
     source += textwrap.indent(textwrap.dedent(body), "    ") + "\ncompiled = torch.compile(M())\n"
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
-    return build(project, regions, lambda path: source)
+    return build(project, regions, lambda path, *_: source)
 
 
 def uses(body: str, attribute: str) -> set[Use]:
@@ -42,7 +42,7 @@ def opened(source: str, key: str, changed: str | None = None):
     """A function, read from its file, which may have changed since it was indexed."""
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, _ = resolve(files, RegionOptions())
-    bodies = Bodies(project, lambda path: source if changed is None else changed)
+    bodies = Bodies(project, lambda path, *_: source if changed is None else changed)
     return bodies.open(FunctionRef("m.py", key))
 
 
@@ -122,7 +122,7 @@ def test_a_project_without_candidates_never_imports_libcst():
         source = "import torch\\n@torch.compile\\ndef f(x):\\n    return x * 2\\n"
         project, regions = resolve({"m.py": summarize("m.py", "m", False, source.encode())}, RegionOptions())
         assert regions.hot
-        assert judge(build(project, regions, lambda path: source), Context()) == []
+        assert judge(build(project, regions, lambda path, *_: source), Context()) == []
         assert "libcst" not in sys.modules
         assert "torch" not in sys.modules
         """
@@ -140,7 +140,7 @@ def opened_functions(source: str) -> set[str]:
     files = {"m.py": summarize("m.py", "m", False, textwrap.dedent(source).encode())}
     project, regions = resolve(files, RegionOptions())
     return {
-        hot.function.key for hot, _ in build(project, regions, lambda path: textwrap.dedent(source)).functions
+        hot.function.key for hot, _ in build(project, regions, lambda path, *_: textwrap.dedent(source)).functions
     }
 
 
@@ -398,7 +398,7 @@ def asked_about(monkeypatch: pytest.MonkeyPatch, sources: dict[str, str]) -> tup
     monkeypatch.setattr(arguments, "glimpse", glimpse)
     files = {path: summarize(path, path[:-3], False, text.encode()) for path, text in sources.items()}
     project, regions = resolve(files, RegionOptions())
-    return asked, build(project, regions, lambda path: sources[path])
+    return asked, build(project, regions, lambda path, *_: sources[path])
 
 
 def test_functions_that_call_nothing_compiled_are_never_evaluated(monkeypatch: pytest.MonkeyPatch):
@@ -434,7 +434,7 @@ def test_whatever_way_a_compiled_function_takes_to_its_call_it_is_seen(how: str)
     source = f"import torch\ndef step(x, n):\n    return x * n\n{how}\n"
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
-    assert {one.name for one in build(project, regions, lambda path: source).passed} == {"n"}
+    assert {one.name for one in build(project, regions, lambda path, *_: source).passed} == {"n"}
 
 
 # --- bounds ---------------------------------------------------------------------------------------------
@@ -461,5 +461,5 @@ def test_stages_in_loops_in_stages_end():
     source = nested(6)
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions(assume="blocks"))
-    found = build(project, regions, lambda path: source).units.differences
+    found = build(project, regions, lambda path, *_: source).units.differences
     assert ("Block", "i") in {(one.unit.name, one.attribute) for one in found}
