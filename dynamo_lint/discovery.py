@@ -146,10 +146,8 @@ def discover(
 
     tops = _tops([*folders, *projects], single)
     walks = {folder: _walk(folder, excludes, repositories, tops) for folder in {*folders, *projects}}
-    larger = {
-        project for folder in folders if (project := _project_of(folder, walks[folder].files))
-    } - projects
-    if larger:
+    around = {_project_of(folder, walks[folder].files) for folder in folders}
+    if larger := {project for project in around if project is not None} - walks.keys():
         projects |= larger
         tops = _tops([*folders, *projects], single)
         walks |= {project: _walk(project, excludes, repositories, tops) for project in larger}

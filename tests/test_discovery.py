@@ -189,6 +189,45 @@ def test_named_file_reads_its_project_but_reports_on_itself(here: Path) -> None:
     assert found.reported == {"src/moe.py"}
 
 
+@pytest.mark.parametrize(
+    ("files", "folder"),
+    [
+        ({"nets/__init__.py": "", "nets/moe.py": "", "tools/run.py": ""}, "nets"),  # a package
+        ({"nets/moe.py": "", "train.py": "from nets.moe import MoE"}, "nets"),  # a script imports it
+        ({"src/nets/__init__.py": "", "train.py": "import nets.moe as m"}, "src"),
+        ({"nets/__init__.py": "", "tests/run.py": "def f():\n    from nets import moe"}, "tests"),
+        ({"src/nets/__init__.py": "", "tests/run.py": "import nets"}, "tests"),
+    ],
+)
+def test_folder_of_a_project_reads_it_but_reports_on_itself(
+    here: Path, files: dict[str, str], folder: str
+) -> None:
+    make(here, "pyproject.toml", *files)
+    for name, text in files.items():
+        (here / name).write_text(text)
+    found = find(folder)
+    assert found.files == tuple(sorted(files))
+    assert found.reported == {name for name in files if name.startswith(f"{folder}/")}
+    assert found.root == here
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a/moe.py": "import torch, nets_of_others", "nets/__init__.py": "import a_part"},
+        {"a/train.py": "from nets import moe", "a/nets/moe.py": "", "nets/other.py": ""},
+        {"a/pyproject.toml": "", "a/run.py": "import nets", "nets/__init__.py": ""},
+        {"a/b/__init__.py": "", "a/run.py": "import b", "nets/__init__.py": ""},
+    ],
+)
+def test_folder_apart_from_the_project_around_it_is_read_alone(here: Path, files: dict[str, str]) -> None:
+    make(here, "pyproject.toml", *files)
+    for name, text in files.items():
+        (here / name).write_text(text)
+    own = sorted(name for name in files if name.startswith("a/") and name.endswith(".py"))
+    assert find("a").files == tuple(own)
+
+
 def test_named_file_gets_the_same_paths_from_inside_the_project(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.contexts import comes_back, depends_on
+from dynamo_lint.calls.never_called import methods_of_uncalled
 from dynamo_lint.conditions.arguments import (
     enabled,
     gives_another,
@@ -46,7 +47,6 @@ from dynamo_lint.regions.model import (
     merged_roots,
     weakened,
 )
-from dynamo_lint.regions.never_called import methods_of_uncalled
 from dynamo_lint.regions.options import RegionOptions, matches, wrapper
 from dynamo_lint.regions.targets import (
     Target,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dynamo_lint.calls.never_called import methods_of_uncalled
 from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import Call
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.never_called import methods_of_uncalled
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import compile_calls, position, walk
 from dynamo_lint.state.provenance import Tables

@@ -57,7 +57,7 @@ def _methods(project: Project, where: FunctionRef, name: str, line: int, deep: i
 
 
 def _values(function: Function, name: str, line: int) -> Iterator[Expr]:
-    """What a function evaluates behind a line, for what it may keep, give back, hand on or call."""
+    """The values that a function keeps, gives back, hands on or calls behind a line."""
     for binding in function.bindings:
         renewed = binding.name == name and itself(binding.value, SELF_RETURNING) == Name(name)
         if binding.line > line and not renewed:
