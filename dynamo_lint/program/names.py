@@ -275,6 +275,34 @@ def set_globally(file: FileFacts) -> dict[str, list[tuple[FunctionRef, Expr]]]:
     return table
 
 
+MUTATORS = frozenset(
+    {"append", "appendleft", "add", "extend", "insert", "update", "setdefault"}
+    | {"pop", "popleft", "popitem", "clear", "remove", "discard"}
+)
+"""Methods that change the length or the keys of a container."""
+
+
+def changed_names(file: FileFacts) -> set[str]:
+    """The names of a file's top level or functions that a `global`, a `nonlocal` or a mutation changes."""
+    found: set[str] = set()
+    for function in file.functions.values():
+        own = {p.name for p in function.parameters} | {b.name for b in function.bindings}
+        for binding in function.bindings:
+            looped = any(first <= binding.line <= last for first, last in function.loops)
+            if binding.name in function.globals or looped:
+                found.add(binding.name)
+        for store in function.stores:
+            match store:
+                case ir.Store(ir.Name(name), name=stored) if stored == ITEM:
+                    if name not in own - function.globals or function.key == MODULE_KEY:
+                        found.add(name)
+        for site in function.calls:
+            match site.call.function:
+                case ir.Attribute(ir.Name(name), method) if method in MUTATORS and name not in own:
+                    found.add(name)
+    return found
+
+
 def is_replaced(file: FileFacts, name: str, values: list[Expr]) -> bool:
     """Whether a definition is never seen by its name: `Policy = models.Other` at the very end of its file."""
     module, last = file.functions.get(MODULE_KEY), values[-1]

@@ -80,7 +80,7 @@ class Project:
         self.filled_in, self.set_in = scopes.filled_in, scopes.set_in
         self.own_names = scopes.own_names
         self.inside = scopes.inside
-        self.imports_of = scopes.imports_of
+        self.imports_of, self.changed_in = scopes.imports_of, scopes.changed_in
         self.calls_in = scopes.calls_in
         self.arguments_in = scopes.arguments_in
         self.kept_under = scopes.kept_under

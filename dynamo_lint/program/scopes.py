@@ -22,7 +22,7 @@ from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.dependencies import Recorder, RecordingTable
 from dynamo_lint.program.item_path import ANY_ITEM, item_path, key_of, nested
 from dynamo_lint.program.literal_arguments import PassedArguments, Shapes
-from dynamo_lint.program.names import is_replaced, mentioned_in, set_globally
+from dynamo_lint.program.names import changed_names, is_replaced, mentioned_in, set_globally
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 
@@ -109,6 +109,10 @@ class Scopes:
         """The imports of a file, wherever they stand."""
         found: list[ir.Import] = self._read("imports", path).get("", [])
         return found
+
+    def changed_in(self, path: str) -> Mapping[str, None]:
+        """The names of a file that its code changes after they were bound."""
+        return self._read("changed", path)
 
     def class_bindings(self, ref: ClassRef) -> Mapping[str, list[Binding]]:
         """The bindings of one class body by name."""
@@ -395,6 +399,7 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
     "own": lambda file, _: own_names(file),
     "inside": lambda file, _: _inside(file),
     "imports": lambda file, _: _imports(file),
+    "changed": lambda file, _: dict.fromkeys(sorted(changed_names(file))),
     "set": lambda file, _: set_globally(file),
     "filled": lambda file, _: _filled(file),
     "body": lambda file, key: _by_name(file.classes[key].bindings),

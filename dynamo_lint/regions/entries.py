@@ -78,15 +78,21 @@ from dynamo_lint.values.points_to import PointsTo, evaluate, points_to_of
 
 def calls_at(project: Project, path: str, line: int) -> list[ir.Call]:
     """The calls that begin on a line, decorators among them; what looks for them asks for many lines."""
-    key = ("calls by line", path)
+    key, functions = ("functions around", path), project.files[path].functions
     if key not in project.memo:
-        table: dict[int, list[ir.Call]] = defaultdict(list)
-        for function in project.files[path].functions.values():
-            for call in (*(site.call for site in function.calls), *function.decorators):
-                if isinstance(call, ir.Call):
-                    table[call.line].append(call)
+        table: dict[int, list[str]] = defaultdict(list)
+        for name, function in functions.items():
+            if name != MODULE_KEY:
+                for number in range(function.first_line, function.end_line + 1):
+                    table[number].append(name)
         project.memo[key] = dict(table)
-    return project.memo[key].get(line, [])  # type: ignore[attr-defined, no-any-return]
+    around: list[str] = project.memo[key].get(line, [])  # type: ignore[attr-defined]
+    return [
+        call
+        for function in (functions[name] for name in (MODULE_KEY, *around) if name in functions)
+        for call in (*(site.call for site in function.calls), *function.decorators)
+        if isinstance(call, ir.Call) and call.line == line
+    ]
 
 
 def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:

@@ -6,15 +6,10 @@ from dataclasses import dataclass, field
 
 from dynamo_lint import knowledge
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import ITEM, MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, File, FunctionRef
 
-MUTATORS = frozenset(
-    {"append", "appendleft", "add", "extend", "insert", "update", "setdefault"}
-    | {"pop", "popleft", "popitem", "clear", "remove", "discard"}
-)
-"""Methods that change the length or the keys of a container."""
 REGISTRARS = knowledge.names("registers_module") | knowledge.names("registers_tensor")
 """Methods that give a module one more entry."""
 
@@ -30,27 +25,8 @@ class Names:
     def changed_in(self, path: str) -> frozenset[str]:
         """Names of a file's module or functions that a `global`, a `nonlocal` or a mutation changes."""
         if path not in self.changing:
-            self.changing[path] = frozenset(self._changed_in(path)) | self._changed_elsewhere(path)
+            self.changing[path] = frozenset(self.project.changed_in(path)) | self._changed_elsewhere(path)
         return self.changing[path]
-
-    def _changed_in(self, path: str) -> set[str]:
-        found: set[str] = set()
-        for function in self.project.files[path].functions.values():
-            own = {p.name for p in function.parameters} | {b.name for b in function.bindings}
-            for binding in function.bindings:
-                looped = any(first <= binding.line <= last for first, last in function.loops)
-                if binding.name in function.globals or looped:
-                    found.add(binding.name)
-            for store in function.stores:
-                match store:
-                    case ir.Store(ir.Name(name), name=stored) if stored == ITEM:
-                        if name not in own - function.globals or function.key == MODULE_KEY:
-                            found.add(name)
-            for site in function.calls:
-                match site.call.function:
-                    case ir.Attribute(ir.Name(name), method) if method in MUTATORS and name not in own:
-                        found.add(name)
-        return found
 
     def _changed_elsewhere(self, path: str) -> frozenset[str]:
         """Names that other files set on this module: `settings.VERBOSE = True`."""

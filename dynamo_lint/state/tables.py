@@ -17,13 +17,14 @@ from dynamo_lint.instances.find import find_units
 from dynamo_lint.models.releases import holds
 from dynamo_lint.program.function_bodies import Bodies, ReadSource
 from dynamo_lint.program.item_path import item_path
+from dynamo_lint.program.names import MUTATORS
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef, Node
 from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.regions.policy import Policies
 from dynamo_lint.state.arguments import Passed, calls_of, filled, passed
 from dynamo_lint.state.entry_facts import Facts, entry_facts, missing_attributes
-from dynamo_lint.state.free_variables import MUTATORS, REGISTRARS, Names
+from dynamo_lint.state.free_variables import REGISTRARS, Names
 from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.interpret import interpret

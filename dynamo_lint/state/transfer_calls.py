@@ -12,6 +12,7 @@ from dynamo_lint.index.lower import as_fact, call_as_fact, literal_of
 from dynamo_lint.models.tensor_results import JOINS, MOVES, NOT_TENSOR_METHODS, TENSOR_METHODS
 from dynamo_lint.program.hierarchy import only_declares
 from dynamo_lint.program.item_path import ANY_ITEM
+from dynamo_lint.program.names import MUTATORS
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.abstract_state import (
@@ -24,7 +25,7 @@ from dynamo_lint.state.abstract_state import (
     unstarred,
     via,
 )
-from dynamo_lint.state.free_variables import MUTATORS, REGISTRARS
+from dynamo_lint.state.free_variables import REGISTRARS
 from dynamo_lint.state.model import Callee, CallEvent, Key, Kind, Load, Origin, Use, Value, Write
 from dynamo_lint.state.transfer import Evaluator
 
