@@ -84,6 +84,8 @@ class Finding:
     fix: Fix | None = None
     fingerprint: str = ""
     """Filled in once all findings are known, since equal ones are numbered."""
+    keys: tuple[str, ...] = ()
+    """Identities of the state that it is about (`Key.id`), by which findings and runs are joined."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
+from dynamo_lint.interpreter.compiled import HOOKS
 from dynamo_lint.interpreter.library import Library
 from dynamo_lint.interpreter.model import (
     MISSING,
@@ -26,6 +27,7 @@ from dynamo_lint.interpreter.model import (
     Site,
     Unwrapped,
     Wrapper,
+    guarded_part,
 )
 from dynamo_lint.interpreter.stage import DEEPEST, SKIPS
 from dynamo_lint.models.drivers import NAMES, OPTIMIZERS
@@ -208,6 +210,8 @@ class Calls(Library):
                 self.trace = trace
         if not isinstance(target, Object):
             return self.invoke(target, arguments, keywords, site)
+        if self.trace is not None and target is not self.trace.names.get("self"):
+            self.burn(target, HOOKS, tuple(guarded_part(hook.function) for hook in target.hooks))
         for hook in target.hooks:
             if hook.before:
                 self._hooked(hook, target, arguments, keywords, None, site)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from dynamo_lint.interpreter.expressions import Expressions
-from dynamo_lint.interpreter.guards import LENGTH, SIZES, Cache, Guard, Recompile, Stale, Trace
+from dynamo_lint.interpreter.guards import LENGTH, SIZES, Cache, Entry, Guard, Recompile, Stale, Trace
 from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
@@ -22,6 +22,7 @@ from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS
 from dynamo_lint.models.drivers import MODULES
 from dynamo_lint.program.refs import ClassRef
 
+HOOKS = "hooks"
 RAISED = frozenset(
     {"Unsupported", "TorchRuntimeError", "TorchDynamoException", "RuntimeError", "Exception", "BaseException"}
 )
@@ -120,7 +121,7 @@ class Compiled(Expressions):
         static = call.keyword("dynamic") is False or self.settings.get(AUTOMATIC, (None, None))[0] is False
         dynamic = call.keyword("dynamic") is True
         tensors = [one for one in (*arguments, *keywords.values()) if isinstance(one, Tensor)]
-        cache = self.caches.setdefault(self.code_of(target, call), Cache(unit=self.unit_of(target)))
+        code, cache = self.code_of(target, call), self.cache_of(target, call)
         cache.instances.add(id(target))
         function, names = self.arguments_of(target, arguments, keywords)
         modes = self.modes()
@@ -134,11 +135,12 @@ class Compiled(Expressions):
         if skips and entry is None:
             return Tensor()  # torch raises
         for guard in cache.skipped(entry, resolve) if skips and entry is not None else ():
-            self.skipped.append(self._recompile(guard, target, function, call, site, resolve))
+            self.skipped.append(self._recompile(guard, target, function, call, site, names))
         failures = cache.failures(tensors, modes, resolve) if entry is None else []
         why = next((one for one in failures if isinstance(one, str)), None)
-        if not cache.entries and self.resets:
-            self.note("reset", self.resets[-1], site, target, call)
+        if not cache.entries and code in self.begun:
+            self.note("reset", self.resets[-1] if self.resets else call.site, site, target, call)
+        self.begun[code] = target
         self.resets.clear()
         changed = self.settings.get(why, (None, None))[1] if why is not None else None
         self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES)
@@ -146,7 +148,7 @@ class Compiled(Expressions):
         telling = _telling(failed)
         for one in telling or failed:
             if why is None or telling:
-                self.recompiles.append(self._recompile(one, target, function, call, site, resolve))
+                self.recompiles.append(self._recompile(one, target, function, call, site, names))
         trace = Trace(cache, entry is None, function, names, static, dynamic)
         owner = names.get("self")
         if isinstance(owner, Object):
@@ -158,14 +160,20 @@ class Compiled(Expressions):
             self.trace, self.current = before
             if entry is None:
                 guards = tuple(trace.guards.values())
+                cache.keys |= {one.source: self.keys_of(one.source, function, names) for one in guards}
                 cache.add(tensors, modes, guards, trace.burned, static=static, dynamic=dynamic)
-        burned = entry.burned if entry is not None else {}
-        self.stale += [
-            Stale(what, use, site, self.unit_of(target), self.doubt > 0, call)
-            for fact, (what, found, use, _) in trace.burned.items()
-            if fact in burned and burned[fact][1] != found
-        ]
+        if entry is not None:
+            self._compare(entry, trace, target, call, site)
         return result.value if isinstance(result, Sourced) else result
+
+    def _compare(self, entry: Entry, trace: Trace, target: object, call: CompileCall, site: Site) -> None:
+        """Notice what is no longer as it was when the code was compiled that serves a call."""
+        for fact, (what, found, use, owner) in trace.burned.items():
+            if fact in entry.burned and entry.burned[fact][1] != found:
+                hooks = owner.hooks if isinstance(owner, Object) and fact[1] == HOOKS else []
+                hook = hooks[-1] if hooks else None
+                doubt = self.doubt > 0 or (hook is not None and hook.doubt)
+                self.stale.append(Stale(what, use, site, self.unit_of(target), doubt, call, hook))
 
     def _recompile(
         self,
@@ -174,9 +182,13 @@ class Compiled(Expressions):
         function: object,
         call: CompileCall,
         site: Site,
-        resolve: Callable[[Source], object],
+        names: Mapping[str, object],
     ) -> Recompile:
         """Describe the state behind a guard that does not hold."""
+
+        def resolve(source: Source) -> object:
+            return self.resolve(source, function, names)
+
         holder, key = self._holder(guard, resolve)
         since = [
             write
@@ -198,8 +210,10 @@ class Compiled(Expressions):
             resolve(guard.source),
             holder,
             key,
-            self.caches[self.code_of(target, call)],
+            self.cache_of(target, call),
             call,
+            self.keys_of(guard.source, function, names),
+            len(self.met),
         )
 
     def _holder(self, guard: Guard, resolve: Callable[[Source], object]) -> tuple[object, object]:
@@ -284,8 +298,15 @@ class Compiled(Expressions):
                 return where.id
         return ""
 
+    def cache_of(self, target: object, call: CompileCall) -> Cache:
+        """The compiled versions that a call may use: those of its backend, or its own alone."""
+        backend = call.keyword("backend")
+        alone = call.keyword("isolate_recompiles") is True
+        own = id(call) if alone else id(backend) if not isinstance(backend, str | None) else ""
+        return self.caches.setdefault(f"{self.code_of(target, call)} {own}", Cache(unit=self.unit_of(target)))
+
     def code_of(self, target: object, call: CompileCall) -> str:
-        """Identity of the code whose cache a call uses."""
+        """Identity of the code that a call runs; of the object, if that is compiled alone."""
         if call.keyword("isolate_recompiles") is True:
             return f"{id(target)}"
         if isinstance(target, Object) and isinstance(target.kind, ClassRef):

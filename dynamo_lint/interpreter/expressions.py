@@ -426,6 +426,7 @@ class Expressions(Tracing):
         met = len(self.met)
         for number, one in enumerate(islice(self.each(value), LONGEST)):
             if not whole and number >= ROUNDS and len(self.met) > met:
+                self.cut = True
                 if isinstance(value, range):
                     yield from (value[place] for place in LATE if ROUNDS < place < len(value))
                 return
@@ -433,7 +434,7 @@ class Expressions(Tracing):
 
     def rounds(self, values: Iterable[object]) -> Iterator[object]:
         """The first of values whose number is not known: more as long as each round compiles something."""
-        compiled = len(self.recompiles)
+        compiled, self.cut = len(self.recompiles), True
         for number, one in enumerate(values):
             if number >= _UNSEEN and len(self.recompiles) == compiled:
                 return

@@ -10,7 +10,7 @@ from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
 from dynamo_lint.interpreter.guards import Recompile, Stale
-from dynamo_lint.interpreter.model import PLAIN, ClassObject, Closure, Exhausted, Failed, Met, Object
+from dynamo_lint.interpreter.model import PLAIN, UNKNOWN, ClassObject, Closure, Exhausted, Failed, Met, Object
 from dynamo_lint.interpreter.stage import Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
@@ -19,6 +19,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
 from dynamo_lint.regions.options import RegionOptions
+from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
 
@@ -47,8 +48,13 @@ class Run:
     """The lines of compiled code that assign known values on which no guard ever fails."""
     calls: Mapping[str, int]
     """How often each compiled function was called."""
-    alike: frozenset[tuple[str, str]]
+    alike: frozenset[tuple[str, Key]]
     """By compiled function, the attributes that are the same in all instances that were called."""
+    versions: Mapping[tuple[str, Key], int]
+    """By compiled function and state that it reads, the versions that it has for that; only what is known in
+    all calls, and only if the program is known to its end."""
+    assigned: frozenset[tuple[str, int]]
+    """The lines whose assignments are all known."""
     tried: bool
     """It is a test."""
 
@@ -69,8 +75,10 @@ def _runs(tables: Tables) -> Iterator[Run]:
         if root in done or steps > _STEPS:
             continue
         stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
+        whole = False
         with suppress(Exhausted, Failed, RecursionError):
             _run(stage, root)
+            whole = not stage.cut and not is_rehearsal(root)
         done |= stage.entered
         steps += stage.steps
         tried = in_tests(root.path)
@@ -79,7 +87,8 @@ def _runs(tables: Tables) -> Iterator[Run]:
         changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
         # A probe or a test shows what may happen, and not what does not.
         idle, alike = (frozenset(), frozenset()) if is_rehearsal(root) else (_idle(stage), _alike(stage))
-        yield Run(met, *changes, idle, calls, alike, tried)
+        assigned = frozenset(place for place, known in stage.stored.items() if known)
+        yield Run(met, *changes, idle, calls, alike, _versions(stage) if whole else {}, assigned, tried)
 
 
 def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
@@ -97,21 +106,29 @@ def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
     return frozenset(place for place in known - unknown - failed if often[place] >= _ENOUGH)
 
 
-def _alike(stage: Runner) -> frozenset[tuple[str, str]]:
+def _guarded(stage: Runner, several: bool) -> Iterator[tuple[tuple[str, Key], bool]]:
+    """By compiled function, the state that it guards on, and whether that is known in all calls."""
+    for cache in stage.caches.values():
+        for guard in (guard for entry in cache.entries for guard in entry.guards):
+            known = not guard.doubt and guard.source not in cache.unknown and guard.expected is not UNKNOWN
+            if not several or (len(cache.instances) > 1 and isinstance(guard.expected, PLAIN)):
+                yield from (((cache.unit, key), known) for key in cache.keys[guard.source])
+
+
+def _alike(stage: Runner) -> frozenset[tuple[str, Key]]:
     """By compiled function, the attributes that are the same in all instances that were called."""
-    failed = {(one.target, one.guard.source) for one in stage.recompiles}
-    found = {
-        (cache.unit, guard.source)
-        for cache in stage.caches.values()
-        if len(cache.instances) > 1
-        for entry in cache.entries
-        for guard in entry.guards
-        if guard.what == "value"
-        and isinstance(guard.expected, PLAIN)
-        and not guard.doubt
-        and guard.source not in cache.unknown
-    }
-    return frozenset((unit, str(source.steps[-1][1])) for unit, source in found - failed if source.steps)
+    failed = {(one.target, key) for one in stage.recompiles for key in one.keys}
+    return frozenset(state for state, known in _guarded(stage, True) if known) - failed
+
+
+def _versions(stage: Runner) -> dict[tuple[str, Key], int]:
+    """By compiled function and state that it reads, the versions that it has for that."""
+    guarded = [*_guarded(stage, False)]
+    unknown = {state for state, known in guarded if not known}
+    unknown |= {(one.target, key) for one in stage.recompiles if one.doubt for key in one.keys}
+    compiles = {(one.target, key, one.time) for one in stage.recompiles for key in one.keys}
+    failed = Counter((target, key) for target, key, _ in compiles)
+    return {state: 1 + failed[state] for state, _ in guarded if state not in unknown}
 
 
 def _run(stage: Runner, root: FunctionRef) -> None:

@@ -11,6 +11,7 @@ from dynamo_lint.interpreter.model import (
     UNKNOWN,
     CompileCall,
     Elements,
+    Hook,
     Object,
     Site,
     Source,
@@ -19,6 +20,7 @@ from dynamo_lint.interpreter.model import (
     guarded_part,
 )
 from dynamo_lint.interpreter.sizes import Shape
+from dynamo_lint.state.model import Key
 
 SIZES = "sizes"
 _CONSTANT = frozenset({"value", "length", "keys", "presence"})
@@ -26,8 +28,8 @@ LENGTH = "[]"
 """The key under which a change of what a container holds is filed."""
 _Pattern = tuple[tuple[int | str | None, ...] | None, ...]
 """For each tensor the sizes that an entry expects: a number, the name of a symbol, None for one not known."""
-Burned = Mapping[tuple[int, str], tuple[str, object, Site, object]]
-"""By an object's identity and the name of an attribute: its full name, what was found, and where."""
+Burned = Mapping[tuple[object, str], tuple[str, object, Site, object]]
+"""By the way to an object and the name of an attribute: its full name, the value, where, and the object."""
 Resolve = Callable[[Source], object]
 """The value that a source leads to at the start of a call; MISSING if it leads nowhere."""
 
@@ -121,6 +123,8 @@ class Cache:
     """Identity of the function."""
     instances: set[int] = field(default_factory=set)
     """Those that were called, by identity."""
+    keys: dict[Source, tuple[Key, ...]] = field(default_factory=dict)
+    """The keys of the sources of all guards, each by the class that was compiled."""
     unknown: set[Source] = field(default_factory=set)
     """The sources that led to a value of which nothing is known in some call."""
     telling: set[Source] = field(default_factory=set)
@@ -280,7 +284,7 @@ class Trace:
     written: dict[tuple[int, object], object] = field(default_factory=dict)
     """The values of places that the call has assigned."""
     symbols: dict[Source, bool] = field(default_factory=dict)
-    burned: dict[tuple[int, str], tuple[str, object, Site, object]] = field(default_factory=dict)
+    burned: dict[tuple[object, str], tuple[str, object, Site, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +312,10 @@ class Recompile:
     """Its name or index in there."""
     cache: Cache
     compile: CompileCall
+    keys: tuple[Key, ...]
+    """Its names in the tables: as an attribute of each object on the way to it, the nearest first."""
+    time: int
+    """How many compiled calls there had been."""
 
     @property
     def written(self) -> int:
@@ -335,3 +343,5 @@ class Stale:
     target: str
     doubt: bool
     compile: CompileCall
+    hook: Hook | None = None
+    """It is a hook that was registered later."""

@@ -139,6 +139,8 @@ class Library(Compiled):
                 if not isinstance(key, str):
                     return UNKNOWN
                 return inner.attributes.get(key, arguments[1] if len(arguments) > 1 else None)
+            case Hook(module) if name == "remove":
+                module.hooks[:] = (one for one in module.hooks if one is not receiver)
             case list():
                 return self._of_list(receiver, name, arguments)
             case dict():
@@ -176,8 +178,12 @@ class Library(Compiled):
                 return module
             case "register_forward_hook" | "register_forward_pre_hook" if arguments:
                 with_keywords = keywords.get("with_kwargs") is True
-                module.hooks.append(Hook(arguments[0], "pre" in name, with_keywords))
-                return UNKNOWN
+                hook = Hook(module, arguments[0], "pre" in name, with_keywords, site, self.doubt > 0)
+                if self.trace is None:
+                    module.hooks.append(hook)
+                else:
+                    self.trace.compiles = False  # Dynamo breaks the graph
+                return hook
             case _ if isinstance(module.kind, str) and module.kind.startswith(OPTIMIZERS):
                 return self._of_optimizer(module, name)
             case _ if name in NAMES["returns_self"]:
@@ -833,7 +839,7 @@ def spelled(value: object) -> str:
 
 
 def _known(keywords: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
-    return tuple((name, value) for name, value in keywords.items() if is_known(value))
+    return tuple((name, value) for name, value in keywords.items() if is_known(value) or name == "backend")
 
 
 def _disabled(given: object) -> object:

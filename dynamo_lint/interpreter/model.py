@@ -157,13 +157,16 @@ class CompileCall:
         return dict(self.keywords).get(name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Hook:
-    """A function that runs before or after the `forward` of a module."""
+    """A function that runs before or after the `forward` of a module; also the handle that removes it."""
 
+    module: Object
     function: object
     before: bool
     keywords: bool
+    site: Site
+    doubt: bool
 
 
 @dataclass(slots=True, eq=False)

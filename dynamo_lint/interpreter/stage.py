@@ -74,6 +74,8 @@ class Stage:
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
     """The value of each setting, and where it was made."""
     caches: dict[str, Cache] = field(default_factory=dict)
+    begun: dict[str, object] = field(default_factory=dict)
+    """All that has been compiled, by its code; held, so that no other object gets its identity."""
     resets: list[Site] = field(default_factory=list)
     """The resets since the last compiled call."""
     met: list[Met] = field(default_factory=list)
@@ -97,6 +99,10 @@ class Stage:
     skipped: list[Recompile] = field(default_factory=list)
     """The compiles that a stance suppressed, which skips guards."""
     stale: list[Stale] = field(default_factory=list)
+    stored: dict[tuple[str, int], bool] = field(default_factory=dict)
+    """By file and line of each assignment to an attribute or item, whether all its values are known."""
+    cut: bool = False
+    """Some loop has not been run to its end."""
     doubt: int = 0
     """How many tests around the current line are unknown."""
     depth: int = 0

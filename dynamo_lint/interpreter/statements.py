@@ -324,8 +324,12 @@ class Runner(Calls):
         for number in range(ROUNDS):
             before = len(self.recompiles)
             truth = self.truth(self.value(node.test, frame))
-            if truth is False or (truth is None and number > 2 and before == compiled):
+            if truth is False:
                 return
+            if truth is None:
+                self.cut = True
+                if number > 2 and before == compiled:
+                    return
             compiled = before
             try:
                 yield from self.block(node.body, frame)
@@ -333,6 +337,7 @@ class Runner(Calls):
                 return
             except _Continue:
                 continue
+        self.cut = True
 
     def _With(self, node: ast.With | ast.AsyncWith, frame: Frame) -> Iterator[object]:
         entered: list[object] = []

@@ -39,6 +39,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.stage import UNSPEC_INT, Stage
 from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.state.model import Key
 
 MEASURES: Mapping[str, Callable[[object], object]] = {
     "value": value_of,
@@ -49,6 +50,8 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
     "size": size_of,
 }
 _DEEPEST = 6
+_HELD = frozenset({"attribute", "own", "item"})
+"""Steps to what an object holds."""
 
 
 class Tracing(Stage):
@@ -206,7 +209,8 @@ class Tracing(Stage):
         """Note what code is specialised for without a guard."""
         if self.trace is not None:
             kind = owner.kind if isinstance(owner.kind, str) else owner.kind.name
-            self.trace.burned.setdefault((id(owner), name), (f"{kind}.{name}", value, self.current, owner))
+            fact = self.source_of(owner) or id(owner), name
+            self.trace.burned.setdefault(fact, (f"{kind}.{name}", value, self.current, owner))
 
     def use(self, value: object, symbolic: bool = False) -> object:
         """The plain value of what compiled code uses, guarded; with `symbolic`, a number may vary."""
@@ -283,12 +287,18 @@ class Tracing(Stage):
         if trace is not None:
             trace.written[id(owner), key] = value
 
+    def assigning(self, site: Site, value: object) -> None:
+        """Note whether all values that a line assigns are known."""
+        known = isinstance(value, (*PLAIN, Member, External)) and not self.doubt
+        self.stored[site.place] = known and self.stored.get(site.place, True)
+
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute of an object, a class or a tensor."""
         if isinstance(value, Sourced):  # what is made of a float that varies is a constant once it is stored
             self.use(value, symbolic=value.compute is None or isinstance(value.raw, int))
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
         held = self.doubted(self.use_raw(value), before)
+        self.assigning(site, held)
         match owner:
             case Object(items=items) if name.isdecimal() and int(name) < len(items):
                 self.put(owner, int(name), value)
@@ -324,6 +334,7 @@ class Tracing(Stage):
         held = self.use_raw(value) if isinstance(value, Sourced) and self.source_of(container) else value
         if self.doubt and isinstance(container, dict) and is_key(key):
             held = self.doubted(held, container.get(key))
+        self.assigning(self.current, self.use_raw(held))
         match container:
             case Object(attributes=attributes) if isinstance(key, str):
                 attributes[key] = held
@@ -365,6 +376,31 @@ class Tracing(Stage):
         for step, key in source.steps:
             value = self.stepped(value, step, key)
         return value
+
+    def keys_of(self, source: Source, target: object, names: Mapping[str, object]) -> tuple[Key, ...]:
+        """The keys of the value at a source: as a part of each object on the way, the nearest first."""
+        found: list[Key] = []
+        path = ""
+        for count in range(len(source.steps) - 1, -1, -1):
+            step, key = source.steps[count]
+            holder = self.resolve(Source(source.root, source.name, source.steps[:count]), target, names)
+            path = (f"[{key!r}]" if step == "item" else f".{key}") + path
+            match holder:
+                case Object(ClassRef() as ref) | ClassObject(ref) if step in _HELD:
+                    found.append(Key(ref, path.removeprefix(".")))
+                case Closure(where) if step == "attribute":
+                    found.append(Key(ClassRef(*where[:2]), path.removeprefix(".")))
+                case _ if step == "cell" and (home := _home(holder, str(key))) is not None:
+                    found.append(Key(ClassRef(*home.where[:2]), path.removeprefix(".")))
+        match source.root, target:
+            case "global", _:
+                file, _, name = source.name.rpartition("::")
+                found.append(Key(ClassRef(file, MODULE_KEY), name + path))
+            case "argument", Closure(where):
+                found.append(Key(ClassRef(*where[:2]), source.name + path))
+            case "closure", _ if (home := _home(target, source.name)) is not None:
+                found.append(Key(ClassRef(*home.where[:2]), source.name + path))
+        return tuple(found)
 
     def stepped(self, value: object, step: str, key: object) -> object:
         """The value one step further along a source."""
@@ -410,12 +446,18 @@ class Tracing(Stage):
 
 
 def _cell(value: object, name: str) -> object:
-    """A name around a function."""
+    """The value of a name around a function."""
+    home = _home(value, name)
+    return home.names[name] if home is not None else MISSING
+
+
+def _home(value: object, name: str) -> Frame | None:
+    """The frame that holds a name around a function."""
     while isinstance(value, Partial | Wrapper):
         value = value.function if isinstance(value, Partial) else value.target
     frame = value.outer if isinstance(value, Closure) else None
     while frame is not None:
         if name in frame.names:
-            return frame.names[name]
+            return frame
         frame = frame.outer
-    return MISSING
+    return None

@@ -52,7 +52,7 @@ from dynamo_lint.rules.opaque_kernel import OPAQUE_KERNEL
 from dynamo_lint.rules.per_instance_constant import PER_INSTANCE_CONSTANT
 from dynamo_lint.rules.raised_limit import RAISED_LIMIT, with_hidden
 from dynamo_lint.rules.recompiled_region import RECOMPILED_REGION
-from dynamo_lint.rules.recompiles import alike_attributes, idle_lines, joined, recompiles, unchecked
+from dynamo_lint.rules.recompiles import joined, recompiles, seen, unchecked
 from dynamo_lint.rules.requires_grad_change import REQUIRES_GRAD_CHANGE
 from dynamo_lint.rules.reset_site import RESET_SITE
 from dynamo_lint.rules.rng_state_in_region import RNG_STATE_IN_REGION
@@ -166,7 +166,7 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
         for found in _found(partial(recompiles, _BY_CODE), tables, contexts)
         if not unguarded.covers(found) and found.symbol not in eager and found.region not in discarded
     ]
-    whole = joined(best.values(), shown, idle_lines(tables), alike_attributes(tables))
+    whole = joined(best.values(), shown, seen(tables, context))
     told = with_hidden(_weighed(whole), tables)
     return sorted(told, key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
 
@@ -217,7 +217,11 @@ def _one_of(first: Finding, second: Finding) -> Finding:
     """The better founded of two about one place; it names the subjects of both."""
     best, other = (second, first) if _rank(second) > _rank(first) else (first, second)
     spoken = dict.fromkeys((*best.also, other.subject, *other.also))
-    return replace(best, also=tuple(subject for subject in spoken if subject != best.subject))
+    return replace(
+        best,
+        also=tuple(subject for subject in spoken if subject != best.subject),
+        keys=tuple(dict.fromkeys((*best.keys, *other.keys))),
+    )
 
 
 def _rank(found: Finding) -> tuple[int, int]:

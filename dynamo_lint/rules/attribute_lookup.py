@@ -48,6 +48,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
                 cost=cost,
                 effect=effect,
                 subject=_subject(lookup),
+                keys=lookup.keys,
                 advice=advice,
                 step="looks up an attribute by name",
                 severity="note",

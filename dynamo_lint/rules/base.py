@@ -13,7 +13,7 @@ from dynamo_lint.models.releases import holds
 from dynamo_lint.program.files import in_tests, is_measured
 from dynamo_lint.program.refs import Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
-from dynamo_lint.state.model import AttributeState, MutationSite, Outside, Place, WriteSite
+from dynamo_lint.state.model import AttributeState, Key, MutationSite, Outside, Place, WriteSite
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
 
@@ -71,6 +71,8 @@ class Claim:
     related: tuple[Related, ...] = ()
     also: tuple[str, ...] = ()
     """Other state that the same advice is about."""
+    keys: Iterable[Key] = ()
+    """The state, as the tables name it."""
 
 
 def finding(
@@ -129,6 +131,7 @@ def placed(
         chain=(*chain, Step(path, position.line, symbol, claim.step)),
         related=claim.related,
         fix=Fix("display", claim.advice),
+        keys=tuple(sorted({key.id for key in claim.keys})),
     )
 
 

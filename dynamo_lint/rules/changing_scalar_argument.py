@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
+from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region, spell
 from dynamo_lint.rules.passing import advice, cost, effect_of, kind_names
 from dynamo_lint.state.arguments import Filled, Passed
-from dynamo_lint.state.model import FunctionState, Use
+from dynamo_lint.state.model import FunctionState, Key, Use
 from dynamo_lint.state.provenance import Tables
 
 
@@ -24,7 +25,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         effect, entries = found
         if effect in {"eager", "once"} and _is_told(tables, one):
             continue
-        where = region(tables, one.hot)
+        where, scope = region(tables, one.hot), ClassRef(one.hot.function.path, one.hot.function.key)
         claim = Claim(
             message=f"`{one.name}` of the compiled `{where}` {_how(one)}, and Dynamo guards on "
             f"{'its ' + one.value.structure if one.value.structure else 'its value'}",
@@ -32,6 +33,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             effect=effect,
             entries=entries,
             subject=f"{where}({one.name})",
+            keys=[Key(scope, f"{one.name}{item}") for item in one.inside or ("",)],
             advice=advice(one.name, one.value, effect),
             step=f"passes `{one.name}`",
             related=_parameter(one, tables),
@@ -100,6 +102,7 @@ def _field(rule: Rule, tables: Tables, context: Context, filled: Filled) -> Iter
         effect=effect,
         entries=entries,
         subject=f"{owner}.{filled.key.attribute}",
+        keys=(filled.key,),
         advice=advice(name, filled.value, effect),
         step=f"uses `{name}`",
         related=(Related(filled.where.path, filled.line, 1, f"each `{owner}` is made here"),),

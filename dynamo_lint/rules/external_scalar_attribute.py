@@ -40,6 +40,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             entries=found.entries,
             severity="note" if site.often == "perhaps" else None,
             subject=subject(state),
+            keys=(state.key,),
             advice=_advice(state, found),
             step=f"rebinds `{name}`",
             related=related_sites(state, site),

@@ -50,6 +50,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             entries=found.entries,
             severity="note" if found.rare else None,
             subject=subject(state),
+            keys=(state.key,),
             advice=_advice(name, found),
             step=f"changes `{name}`",
             related=related_sites(state, found.site),

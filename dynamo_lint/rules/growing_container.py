@@ -29,6 +29,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             entries=found.entries,
             severity="note" if _is_rare(tables, found) else None,
             subject=subject(state),
+            keys=(state.key,),
             advice=_advice(name, found),
             step=f"changes `{name}`",
             related=related_sites(state, site),

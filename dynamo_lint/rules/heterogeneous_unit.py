@@ -8,7 +8,7 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
 from dynamo_lint.rules.driving import line_of
-from dynamo_lint.rules.instance_causes import causes, name_of, subjects
+from dynamo_lint.rules.instance_causes import causes, keys, name_of, subjects
 from dynamo_lint.rules.instances import broken_apart, construction_site, versions, without_break
 from dynamo_lint.rules.sharing import claim, shared_code
 from dynamo_lint.state.instance_uses import Consumed
@@ -48,6 +48,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, group: list[Consumed]
         effect="per-instance",
         entries=entries,
         subject=f"{difference.owner.name}.{difference.attribute}",
+        keys=keys(group),
         advice=f"{without_break(tables, difference.unit)}make one class per variant with its own `forward`, "
         "compiled separately, or accept "
         f"{entries or 'the'} versions and raise the recompile limit if they do not fit",

@@ -11,6 +11,7 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Context
 from dynamo_lint.rules.instances import isolated
 from dynamo_lint.state.instance_uses import Consumed, consumed
+from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
 
 LABELLED = frozenset({"Eq", "NotEq", "In", "NotIn"})
@@ -116,6 +117,11 @@ def name_of(term: Term) -> str:
         case "made", str() as name:
             return f"the result of `{name}`"
     return spell_variant(term)
+
+
+def keys(found: Iterable[Consumed]) -> list[Key]:
+    """The attribute of each."""
+    return [Key(one.difference.owner, one.difference.attribute) for one in found]
 
 
 def subjects(found: Iterable[Consumed]) -> tuple[str, ...]:

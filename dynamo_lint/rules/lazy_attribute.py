@@ -44,6 +44,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             entries=None if rebuilt else 2,
             severity="note" if rebuilt else None,
             subject=subject(state),
+            keys=(state.key,),
             advice=_advice(name, how),
             step=f"creates `{name}`" if how in {FILLED, REGISTERED} else f"replaces `{name}`",
             related=related_sites(state, site),

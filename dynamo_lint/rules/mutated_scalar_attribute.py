@@ -38,6 +38,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             # One extra compile in all, like that of an attribute which the first call creates.
             severity="note" if found.once_only or is_rare(found.site.write) else None,
             subject=subject(state),
+            keys=(state.key,),
             advice=_advice(tables, state, name, found),
             step=f"changes `{name}`",
             related=related_sites(state, found.site),

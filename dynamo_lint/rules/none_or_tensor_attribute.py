@@ -33,6 +33,7 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             effect="once",
             entries=2,
             subject=subject(state),
+            keys=(state.key,),
             # A zero buffer that takes up a loss with a gradient still flips: `requires_grad` is guarded too.
             advice=f"let every call overwrite `{name}` and add the values up outside the compiled code, "
             "which keeps their gradients; a sum used only for logging can be a zero buffer "

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.instances.model import DifferenceKind
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.instance_causes import causes, subjects
+from dynamo_lint.rules.instance_causes import causes, keys, subjects
 from dynamo_lint.rules.instances import broken_apart, construction_site, cost_of, price, without_break
 from dynamo_lint.state.instance_uses import Consumed
 from dynamo_lint.state.model import Use
@@ -66,6 +66,7 @@ def _finding(rule: Rule, tables: Tables, context: Context, groups: list[list[Con
         entries=entries,
         severity="note" if _only_passed_on(main) else None,
         subject=f"{difference.owner.name}.{difference.attribute}",
+        keys=keys(one for group in groups for one in group),
         advice=without_break(tables, difference.unit) + _advice(main, name, context),
         step=f"uses {name}" if difference.sort == DifferenceKind.SCALAR else f"gives {name} its settings",
         related=_related(groups),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Finding, Related
@@ -20,11 +20,13 @@ from dynamo_lint.interpreter.model import (
     Source,
     Tensor,
 )
+from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.rules.base import Claim, Context, Rule
 from dynamo_lint.rules.guard_filters import stale as stale_of
 from dynamo_lint.rules.interpreted import name_of, stated
 from dynamo_lint.rules.messages import bounded, storm
+from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
 
 STATE = frozenset({f"DYN{number}" for number in (*range(101, 111), 203, 305)})
@@ -53,19 +55,23 @@ class _Cause:
 
 
 _DTYPE = re.compile(r"torch\.(b?float\d*|half|double|u?int\d+|long|short|bool|complex\d+)")
+_ITEM = re.compile(r"\[[^\]]*\]")
+_ITEMS = re.compile(r"(\[[^\]]*\])+$")
 _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 
 
 def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each piece of state that makes a program compile again, or use what is gone."""
     for run in runs(tables):
-        for cause in _causes(run, run.recompiles):
+        for cause in _causes(run.recompiles, run, tables):
             yield _found(rules[cause.code], tables, context, cause)
-        for cause in _causes(run, run.skipped):
+        for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
             late = stale_of(rules["DYN303"], found, "a stance skips the guards of these calls")
             yield replace(late, severity="note") if run.tried else late
-        for stale in {(one.what, one.target): one for one in run.stale if not one.doubt}.values():
+        for stale in {
+            (one.what, one.target): one for one in run.stale if not one.doubt and one.hook is None
+        }.values():
             yield _stale(rules["DYN305"], tables, context, stale, run)
 
 
@@ -74,17 +80,26 @@ def unchecked(tables: Tables) -> frozenset[tuple[str, int]]:
     return frozenset(one.compile.site.place for run in runs(tables) for one in run.skipped)
 
 
-def _causes(run: Run, recompiles: Iterable[Recompile]) -> Iterator[_Cause]:
-    groups: dict[tuple[object, ...], list[Recompile]] = {}
+def _causes(recompiles: Iterable[Recompile], run: Run, tables: Tables) -> Iterator[_Cause]:
+    """The compiles by the state: that of several objects of a class is one."""
+    groups: dict[tuple[object, ...], dict[int, Recompile]] = {}
     for one in recompiles:
         if not one.doubt and (one.guard.source.steps or one.guard.source.name != "self"):
-            key = (one.target, one.guard.source, one.guard.what == "gradient", one.instance)
-            groups.setdefault(key, []).append(one)
+            key = (one.target, _state(one, tables), one.guard.what == "gradient", one.instance)
+            groups.setdefault(key, {})[one.time] = one
     for group in groups.values():
-        yield _Cause(_code(group), tuple(group), run.calls[group[-1].target], run.tried)
+        found = tuple(group.values())
+        yield _Cause(_code(found), found, run.calls[found[-1].target], run.tried)
 
 
-def _code(group: list[Recompile]) -> str:
+def _state(one: Recompile, tables: Tables) -> object:
+    """The state as one thing: an attribute of the class that declares it."""
+    if isinstance(getattr(one.holder, "kind", None), str) or not one.keys:
+        return one.guard.source
+    return tables.initial.declared_in(one.keys[0]), one.keys[0].attribute
+
+
+def _code(group: Sequence[Recompile]) -> str:
     """The rule that a piece of state belongs to."""
     last = group[-1]
     source, what = last.guard.source, last.guard.what
@@ -100,7 +115,7 @@ def _code(group: list[Recompile]) -> str:
     if what in {"length", "keys"} or (what == "presence" and source.steps[-1][0] == "item"):
         return "DYN105"
     if source.root == "closure" and not hot:
-        return "DYN106" if last.fresh else "DYN102"
+        return "DYN111" if last.fresh else "DYN102"
     if source.root in {"global", "closure"} and hot:
         return "DYN106"
     if not hot:
@@ -157,12 +172,24 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         effect=effect,
         entries=entries if exact else None,
         subject=subject(last),
+        keys=_named(last, tables),
         advice=_OF_LIBRARIES if library else _ADVICE[rule.code].format(name=name),
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )
     met = Met("guard", cause.site, last.called, last.target, False, last.compile, tried=cause.tried)
     return stated(rule, tables, context, cause.site, claim, met)
+
+
+def _named(one: Recompile, tables: Tables) -> Iterator[Key]:
+    """The keys under which a rule may know the state: of any class that its holder inherits from."""
+    inside = one.guard.what == "presence" and one.guard.source.steps[-1][0] == "item"
+    for key in one.keys:
+        attribute = _ITEMS.sub("", key.attribute) if inside else key.attribute
+        scope = tables.initial.names.is_scope(key.owner)
+        for part in (key.owner,) if scope else tables.project.mro(key.owner):
+            yield Key(part, attribute)
+            yield Key(part, _ITEM.sub(ANY_ITEM, attribute))
 
 
 def _stale(rule: Rule, tables: Tables, context: Context, stale: Stale, run: Run) -> Finding:
@@ -192,6 +219,7 @@ _MESSAGES = {
     "DYN108": f"instances that share the compiled `{{region}}` hold something else in `{{name}}`, {_GUARDED}",
     "DYN109": f"`{{name}}` differs between calls of the compiled `{{region}}`, {_GUARDED}",
     "DYN110": f"`{{name}}` changes between calls of the compiled `{{region}}`, {_GUARDED}",
+    "DYN111": f"`{{name}}` differs whenever `{{region}}` is compiled anew, {_GUARDED}",
     "DYN203": f"`{{name}}` appears or goes between calls of the compiled `{{region}}`, {_GUARDED}",
 }
 _OF_LIBRARIES = "use few distinct values, or write the operation out with the value in a tensor"
@@ -201,11 +229,12 @@ _ADVICE = {
     "DYN103": "let `{name}` start as a tensor of zeros",
     "DYN104": "set `{name}` before the first compiled call",
     "DYN105": "return what is collected in `{name}`, or keep it in a tensor of fixed size",
-    "DYN106": "pass `{name}` as a tensor, or compile the function once, outside of the loop",
+    "DYN106": "pass `{name}` as a tensor",
     "DYN107": "decide by `{name}` outside of the compiled code, or keep it in a buffer",
     "DYN108": "make one class per variant, compiled separately",
     "DYN109": "pass `{name}` as a tensor",
     "DYN110": "keep `{name}` the same for all compiled calls, or accept the extra compile",
+    "DYN111": "compile the function once, outside of the loop, and pass `{name}` as a tensor",
     "DYN203": "set `{name}` before the first compiled call",
 }
 
@@ -271,31 +300,60 @@ def subject(one: Recompile) -> str:
     return f"{name_of(one.target)}: {names[-1] if names else spelled(source)}"
 
 
-def alike_attributes(tables: Tables) -> frozenset[tuple[str, str]]:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The account that all programs together give of the state that compiled code reads."""
+
+    idle: frozenset[tuple[str, int]]
+    """The lines of compiled code whose assignments never make a run compile again."""
+    alike: frozenset[tuple[str, str]]
     """By compiled function, the attributes that all instances share in every program that calls several."""
+    versions: Mapping[tuple[str, str], int]
+    """By compiled function and state, the versions, where each compile site is run to the end and calls more
+    often than the limit."""
+    assigned: frozenset[tuple[str, int]]
+    """The lines whose assignments are all known."""
+    limit: int
+
+
+def seen(tables: Tables, context: Context) -> Seen:
+    """The account of all runs."""
     found = runs(tables)
-    failed = {(one.target, str(one.key)) for run in found for one in run.recompiles}
-    return frozenset().union(*(run.alike for run in found)) - failed
+    failing = {write.site.place for run in found for one in run.recompiles for write in one.writes}
+    failed = {(one.target, key) for run in found for one in run.recompiles for key in one.keys}
+    alike = frozenset[tuple[str, Key]]().union(*(run.alike for run in found)) - failed
+    sites: dict[str, set[tuple[str, int]]] = {}
+    for hot in tables.regions.hot:
+        places = ((tables.regions.entries[n].path, tables.regions.entries[n].line) for n in hot.entries)
+        sites.setdefault(hot.unit, set()).update(places)
+    often = {
+        one.compile.site.place
+        for run in found
+        for one in run.met
+        if run.versions and one.compile is not None and run.calls[one.unit] > context.recompile_limit
+    }
+    parts = [one for run in found if not run.versions for one in run.recompiles]
+    endless = {(one.target, key) for one in parts for key in one.keys}
+    versions: dict[tuple[str, str], int] = {}
+    for run in found:
+        for (unit, key), count in run.versions.items():
+            if sites.get(unit, {("", 0)}) <= often and (unit, key) not in endless:
+                versions[unit, key.id] = max(count, versions.get((unit, key.id), 1))
+    return Seen(
+        frozenset().union(*(run.idle for run in found)) - failing,
+        frozenset((unit, key.id) for unit, key in alike),
+        versions,
+        frozenset().union(*(run.assigned for run in found)),
+        context.recompile_limit,
+    )
 
 
-def idle_lines(tables: Tables) -> frozenset[tuple[str, int]]:
-    """The lines of compiled code whose assignments never make a run compile again, in any program."""
-    found = runs(tables)
-    failed = {write.site.place for run in found for one in run.recompiles for write in one.writes}
-    return frozenset().union(*(run.idle for run in found)) - failed
-
-
-def joined(
-    findings: Iterable[Finding],
-    shown: Iterable[Finding],
-    idle: frozenset[tuple[str, int]],
-    alike: frozenset[tuple[str, str]],
-) -> list[Finding]:
+def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) -> list[Finding]:
     """The findings of the rules, without those that a run refutes, and what only a run has shown.
 
     Where both speak of the same state, the rule knows the line and the edit, and the run what it costs.
     """
-    known = [one for one in findings if not _is_refuted(one, idle, alike)]
+    known = [_counted(one, told) for one in findings if not _is_refuted(one, told)]
     found: list[Finding] = []
     for one in shown:
         same = [n for n, other in enumerate(known) if _is_same(other, one)]
@@ -310,6 +368,7 @@ def joined(
 
 
 _COSTED = frozenset({"DYN101", "DYN102", "DYN106", "DYN109"})
+_REBOUND = frozenset({f"DYN{number}" for number in range(101, 107)})
 _COUNTED = frozenset({"storm", "per-value", "once"})
 
 
@@ -323,20 +382,38 @@ def _with_cost(known: Finding, shown: Finding) -> Finding:
     return replace(known, effect=shown.effect, entries=shown.entries, cost=shown.cost, severity=severity)
 
 
-def _is_refuted(known: Finding, idle: frozenset[tuple[str, int]], alike: frozenset[tuple[str, str]]) -> bool:
+def _is_refuted(known: Finding, told: Seen) -> bool:
     """Whether a run shows that what a rule expects does not happen."""
-    if known.code == "DYN101":
-        return (known.span.path, known.span.line) in idle
-    return known.code == "DYN107" and (known.unit, _name(known.subject)) in alike and not known.also
+    place = known.span.path, known.span.line
+    if known.code == "DYN101" and place in told.idle:
+        return True
+    if known.code == "DYN107":
+        return not known.also and {(known.unit, key) for key in known.keys} <= told.alike
+    return place in told.assigned and _versions(known, told) == 1
+
+
+def _versions(known: Finding, told: Seen) -> int | None:
+    """How many versions the state of a finding makes; None if no run shows that."""
+    counts = [told.versions.get((known.unit, key)) for key in known.keys if known.code in _REBOUND]
+    return None if None in counts or not counts else max(one for one in counts if one is not None)
+
+
+def _counted(known: Finding, told: Seen) -> Finding:
+    """A finding with no more versions than a run to the end makes; a note if that makes a single one."""
+    count = _versions(known, told)
+    if count == 1:
+        return replace(known, severity="note")
+    if known.effect != "storm" or count is None or count > told.limit:
+        return known
+    cost, severity = bounded(count), "note" if known.severity == "note" else "warning"
+    return replace(known, effect="per-value", entries=count, cost=cost, severity=severity)
 
 
 def _is_same(known: Finding, shown: Finding) -> bool:
     """Whether two findings are about the same state."""
-    if known.code not in STATE or known.span.path != shown.span.path:
-        return False
-    if known.subject == shown.subject or shown.subject.endswith(")"):
-        return known.subject == shown.subject
-    return _name(known.subject) == _name(shown.subject) and not known.subject.endswith(")")
+    if not known.keys or not shown.keys:
+        return known.code in STATE and known.subject == shown.subject
+    return not set(known.keys).isdisjoint(shown.keys)
 
 
 def _explains(known: Finding, shown: Finding) -> bool:
@@ -345,14 +422,7 @@ def _explains(known: Finding, shown: Finding) -> bool:
         return True
     if known.unit != shown.unit and known.span.path != shown.span.path:
         return False
-    if shown.code == "DYN106" and known.code == "DYN111":
-        return True
     if shown.effect == "once":
         near = known.unit == shown.unit or (known.region is not None and known.region == shown.region)
         return known.code in STATE - {"DYN110"} and near
     return shown.effect == "per-instance" == known.effect and known.unit == shown.unit
-
-
-def _name(subject: str) -> str:
-    """The last name in the subject of a finding."""
-    return re.split(r"[.:( ]+", subject.rstrip(")"))[-1]

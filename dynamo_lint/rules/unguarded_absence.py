@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.program.refs import Position
@@ -25,13 +25,14 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
         for lookup in state.lookups:
             late = any(appears_late(tables, key, written) for key in lookup.keys)
             if lookup.function == "__dict__" and lookup.name.constants is not None and late:
-                where, text = lookup.position, lookup.text
-                guarded = text.startswith("vars(") and not context.has("vars-are-traced")
-                yield _finding(rule, tables, context, hot, where, text, "attribute", guarded)
+                asked = lookup.position, lookup.text, "attribute", lookup.keys
+                guarded = lookup.text.startswith("vars(") and not context.has("vars-are-traced")
+                yield _finding(rule, tables, context, hot, *asked, guarded=guarded)
     for hot in tables.regions.hot:
-        for node, what in _caught(tables, hot, written):
+        for node, what, key in _caught(tables, hot, written):
             guarded = not context.has("missing-keys-are-unguarded") and what == "key"
-            yield _finding(rule, tables, context, hot, position(node), ast.unparse(node), what, guarded)
+            text = ast.unparse(node)
+            yield _finding(rule, tables, context, hot, position(node), text, what, (key,), guarded=guarded)
 
 
 def _finding(
@@ -42,6 +43,8 @@ def _finding(
     where: Position,
     text: str,
     what: str,
+    keys: Iterable[Key],
+    *,
     guarded: bool,
 ) -> Finding:
     claim = Claim(
@@ -53,6 +56,7 @@ def _finding(
         effect="once" if guarded else "stale",
         entries=2 if guarded else None,
         subject=text,
+        keys=keys,
         advice="give it a value in `__init__`, or read it with `getattr(..., None)`, which is guarded"
         if what == "attribute"
         else "add the key from the start, or keep the value in an attribute that starts as None",
@@ -65,7 +69,7 @@ def _article(what: str) -> str:
     return f"an {what}" if what == "attribute" else f"a {what}"
 
 
-def _caught(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterator[tuple[ast.expr, str]]:
+def _caught(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterator[tuple[ast.expr, str, Key]]:
     """`try: self.p except AttributeError` and `try: self.d[k] except KeyError` for what appears later."""
     function = tables.project.function(hot.function)
     own = tables.project.self_name(hot.function)
@@ -83,8 +87,9 @@ def _caught(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterato
                 )
                 for caught in names & CATCHES.keys():
                     for asked, path in _tested(node.body, own, CATCHES[caught]):
-                        if _comes_later(tables, Key(hot.receiver, path), handler, written):
-                            yield asked, CATCHES[caught]
+                        key = Key(hot.receiver, path)
+                        if _comes_later(tables, key, handler, written):
+                            yield asked, CATCHES[caught], key
 
 
 def _may_catch(tables: Tables, hot: CompiledFunction) -> bool:

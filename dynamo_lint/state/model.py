@@ -114,6 +114,11 @@ class Key:
     attribute: str
     """A path below the instance: `n`, `cfg.step`, `stats['n']`."""
 
+    @property
+    def id(self) -> str:
+        """The same as one text."""
+        return f"{self.owner.path}::{self.owner.key}.{self.attribute}"
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:

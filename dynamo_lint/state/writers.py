@@ -53,7 +53,7 @@ class ExternalWrites:
         if key not in self.answers:
             self.answers[key] = self._may_change(key) and (
                 self.scopes.is_scope(key.owner)
-                or any(self._often(outside) != "rarely" for outside in initial.outside(key))
+                or any(self._often(outside, key) != "rarely" for outside in initial.outside(key))
             )
         return self.answers[key]
 
@@ -64,10 +64,17 @@ class ExternalWrites:
             self.scopes.is_scope(key.owner) and name in self.scopes.changed_in(key.owner.path)
         )
 
-    def _often(self, outside: Outside) -> str:
-        if outside.initial or outside.where is None:
+    def _often(self, outside: Outside, key: Key) -> str:
+        if outside.initial or outside.where is None or self._overridden(outside.where, key):
             return "rarely"
         return self.often(outside.where, outside.line)
+
+    def _overridden(self, where: FunctionRef, key: Key) -> bool:
+        """Whether it is a method in whose place the class of the object has another."""
+        owner = self.project.owner(where)
+        if owner is None or self.scopes.is_scope(key.owner) or owner not in self.project.mro(key.owner):
+            return False
+        return self.project.method(key.owner, _name(where)) != where
 
     def annotate(self, state: AttributeState, bodies: Bodies) -> AttributeState:
         """Say of every write outside hot code how often it happens, and where exactly it stands."""
@@ -78,7 +85,7 @@ class ExternalWrites:
         users = [one.hot for sites in (state.reads, state.writes, state.mutations) for one in sites]
         entries = {self.regions.entries[number].path for hot in users for number in hot.entries}
         for outside in state.outside:
-            often = self._often(outside)
+            often = self._often(outside, state.key)
             if often != "rarely" and not any(one_program(self.project, e, outside.path) for e in entries):
                 often = "rarely"  # another script does so, to objects of its own
             if often != "rarely":

@@ -2347,3 +2347,621 @@ def drive():
         elif i == 8:
             model.enable(Feature.RESCALE)
         yield run(X, guidance)
+
+
+# %% adapters of two parts that the evaluation switches off together
+class Lora(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.base = nn.Linear(width, width)
+        self.delta = nn.Linear(width, width, bias=False)
+        self.enabled = True
+
+    def forward(self, x):
+        y = self.base(x)
+        return y + self.delta(x) if self.enabled else y  # expect: DYN102 once
+
+
+class Attention(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.query = Lora(width)
+        self.value = Lora(width)
+
+    def forward(self, x):
+        return torch.softmax(self.query(x), -1) * self.value(x)
+
+
+def switch(model, enabled):
+    for module in model.modules():
+        if isinstance(module, Lora):
+            module.enabled = enabled
+
+
+def drive():
+    model = Attention()
+    run = torch.compile(model)
+    for i in range(12):
+        switch(model, i % 3 != 0)
+        yield run(X)
+
+
+# %% a decay that falls in every group of a compiled step
+def drive():
+    torch.manual_seed(0)
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.5, foreach=False)
+    step = torch.compile(optimizer.step)
+    for i in range(12):
+        for n, group in enumerate(optimizer.param_groups):
+            group["weight_decay"] = 0.5 / (i + n + 1)  # expect: DYN102 storm
+        optimizer.zero_grad()
+        model(X).sum().backward()
+        step()
+        yield model.weight.detach().clone()
+
+
+# %% an expert that the server pins by the path of its layer
+class Router(nn.Module):
+    def __init__(self, experts=4):
+        super().__init__()
+        self.gate = nn.Linear(4, experts)
+        self.experts = nn.ModuleList([nn.Linear(4, 4) for _ in range(experts)])
+        self.pinned = 0
+
+    def forward(self, x):
+        return self.experts[self.pinned](x) + self.gate(x).mean()
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.router = Router()
+
+    def forward(self, x):
+        return x + self.router(x)
+
+
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(), Layer()])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def pin(model, path, expert):
+    model.get_submodule(path).pinned = expert  # expect: DYN102 per-value
+
+
+def drive():
+    model = Decoder()
+    run = torch.compile(model)
+    for i in range(12):
+        pin(model, "layers.1.router", i % 4)
+        yield run(X)
+
+
+# %% transforms that plugins register while the service runs
+TRANSFORMS = {}
+
+
+def register(name, function):
+    TRANSFORMS[name] = function  # expect: DYN105 storm
+
+
+def scaled(amount):
+    def apply(x):
+        return x * amount
+
+    return apply
+
+
+class Service(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.fc(x)
+        for transform in TRANSFORMS.values():
+            x = transform(x)
+        return x
+
+
+def drive():
+    service = Service()
+    run = torch.compile(service)
+    for i in range(12):
+        register(f"plugin{i}", scaled(2.0))
+        yield run(X)
+
+
+# %% a window of losses that a compiled monitor keeps
+class Monitor:
+    def __init__(self):
+        self.seen = 0
+        self.best = math.inf
+
+    def observe(self, patience):
+        self.seen = 0 if patience else self.seen + 1
+
+
+class Net(nn.Module):
+    def __init__(self, monitor):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.monitor = monitor
+
+    def forward(self, x):
+        y = self.fc(x)
+        if self.monitor.seen > 2:  # expect: DYN102 per-value
+            y = y.clamp(max=1.0)
+        return y
+
+
+def drive():
+    monitor = Monitor()
+    run = torch.compile(Net(monitor))
+    for i in range(12):
+        monitor.observe(i % 5 == 0)
+        yield run(X)
+
+
+# %% options that a command passes on to a compiled function
+def render(x, *, gain=1, **options):
+    return x * gain + len(options) + options.get("bias", 0)
+
+
+class Session:
+    def __init__(self, function):
+        self.function = torch.compile(function)
+        self.options = {"bias": 1}
+
+    def send(self, x):
+        return self.function(x, **self.options)
+
+    def learn(self, key, value):
+        self.options[key] = value  # expect: DYN109 storm
+
+
+def drive():
+    session = Session(render)
+    for i in range(12):
+        session.learn(f"note{i}", "seen")
+        yield session.send(X)
+
+
+# %% a phase that a generator of the curriculum hands to the model
+class Phase(enum.Enum):
+    WARM = "warm"
+    MAIN = "main"
+    COOL = "cool"
+
+
+class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.phase = Phase.WARM
+
+    def forward(self, x):
+        y = self.fc(x)
+        if self.phase is Phase.WARM:
+            return y * 0.1
+        return y.relu() if self.phase is Phase.MAIN else y.tanh()
+
+
+def curriculum(lengths):
+    for phase, length in zip(Phase, lengths):
+        for _ in range(length):
+            yield phase
+
+
+def drive():
+    model = Learner()
+    run = torch.compile(model)
+    for phase in curriculum((3, 5, 4)):
+        model.phase = phase  # expect: DYN102 per-value
+        yield run(X)
+
+
+# %% a cache that a request drops when it is done
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        if not hasattr(self, "memo"):
+            self.memo = self.fc(x).detach()  # expect: DYN104 once
+        return x + self.memo
+
+
+class Requests:
+    def __init__(self, encoder):
+        self.encoder = encoder
+        self.run = torch.compile(encoder)
+
+    def finish(self):
+        if hasattr(self.encoder, "memo"):
+            del self.encoder.memo
+
+    def answer(self, tokens):
+        for token in tokens:
+            yield self.run(token)
+        self.finish()
+
+
+def drive():
+    requests = Requests(Encoder())
+    for _ in range(4):
+        yield from requests.answer([X, X + 1, X + 2])
+
+
+# %% a loss whose margin a partial method binds anew
+class Criterion:
+    def __init__(self):
+        self.margin = 0.0
+
+    def loss(self, x, margin):
+        return (x - margin).relu().sum()
+
+    def current(self):
+        return functools.partial(self.loss, margin=self.margin)
+
+
+def measure(x, criterion):
+    return criterion(x) * 2  # expect: DYN109 once
+
+
+def drive():
+    criterion = Criterion()
+    run = torch.compile(measure)
+    for i in range(12):
+        criterion.margin = 0.125 * i
+        yield run(X, criterion.current())
+
+
+# %% quiet: an heir that leaves out the annealing of its base
+class Smooth(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.age = 0
+
+    def advance(self):
+        self.age += 1
+
+    def forward(self, x):
+        self.advance()
+        return self.fc(x) * (1 - 0.5**self.age if self.age else 1.0)
+
+
+class Fixed(Smooth):
+    def advance(self):
+        """The strength stays as it is."""
+
+
+def drive():
+    run = torch.compile(Fixed())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a decay that is set to the same number in every group
+def drive():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))
+    groups = [{"params": part.parameters()} for part in model]
+    optimizer = torch.optim.SGD(groups, lr=0.1, weight_decay=0.1, foreach=False)
+    step = torch.compile(optimizer.step)
+    for _ in range(12):
+        for n, group in enumerate(optimizer.param_groups):
+            group["weight_decay"] = 0.1 * (n + 1)
+        optimizer.zero_grad()
+        model(X).sum().backward()
+        step()
+        yield model[0].weight.detach().clone()
+
+
+# %% quiet: flags of two adapters that every request sets as they were
+class Lora(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.base = nn.Linear(width, width)
+        self.delta = nn.Linear(width, width, bias=False)
+        self.enabled = True
+        self.scale = 0.5
+
+    def forward(self, x):
+        y = self.base(x)
+        return y + self.scale * self.delta(x) if self.enabled else y
+
+
+class Attention(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.query = Lora(width)
+        self.value = Lora(width)
+
+    def forward(self, x):
+        return torch.softmax(self.query(x), -1) * self.value(x)
+
+
+def choose(model, request):
+    for module in model.modules():
+        if isinstance(module, Lora):
+            module.enabled = request["adapter"] is not None
+            module.scale = request["scale"]
+
+
+def drive():
+    model = Attention()
+    run = torch.compile(model)
+    for i in range(12):
+        choose(model, {"adapter": "style", "scale": 0.5, "id": i})
+        yield run(X)
+
+
+# %% an attention that a patch puts on the class after the first batches
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(4, 4)
+
+    def attend(self, x):
+        return torch.softmax(x, -1)
+
+    def forward(self, x):
+        return self.attend(self.proj(x))  # expect: DYN305 stale
+
+
+def linear_attend(self, x):
+    return x / x.abs().sum(-1, keepdim=True)
+
+
+def drive():
+    run = torch.compile(Attention())
+    for i in range(12):
+        if i == 4:
+            Attention.attend = linear_attend
+        yield run(X)
+
+
+# %% quiet: a patch that puts the same function on the class again
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(4, 4)
+
+    def attend(self, x):
+        return torch.softmax(x, -1)
+
+    def forward(self, x):
+        return self.attend(self.proj(x))
+
+
+def linear_attend(self, x):
+    return x / x.abs().sum(-1, keepdim=True)
+
+
+def patch():
+    Attention.attend = linear_attend
+
+
+def drive():
+    patch()
+    run = torch.compile(Attention())
+    for _ in range(12):
+        patch()
+        yield run(X)
+
+
+# %% a method that a context exchanges on the class of a part
+class Gate(nn.Module):
+    def weigh(self, x):
+        return x.sigmoid()
+
+    def forward(self, x):
+        return x * self.weigh(x)  # expect: DYN305 stale
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.gate = Gate()
+
+    def forward(self, x):
+        return self.gate(self.fc(x))
+
+
+@contextlib.contextmanager
+def opened():
+    before = Gate.weigh
+    Gate.weigh = lambda self, x: torch.ones_like(x)
+    yield
+    Gate.weigh = before
+
+
+def drive():
+    run = torch.compile(Net())
+    for i in range(12):
+        with opened() if i % 4 == 3 else contextlib.nullcontext():
+            yield run(X)
+
+
+# %% a head that is exchanged behind the module's back
+class Classifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x).relu())  # expect: DYN305 stale
+
+
+def transplant(model, head):
+    object.__setattr__(model, "head", head)
+
+
+def drive():
+    model = Classifier()
+    run = torch.compile(model)
+    for i in range(12):
+        if i == 6:
+            transplant(model, nn.Linear(4, 2))
+        yield run(X)
+
+
+# %% quiet: a head that is exchanged in the open for one of its kind
+class Classifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x).relu())
+
+
+def transplant(model, head):
+    model.head = head
+
+
+def drive():
+    model = Classifier()
+    run = torch.compile(model)
+    for i in range(12):
+        if i == 6:
+            transplant(model, nn.Linear(4, 2))
+        yield run(X)
+
+
+# %% an encoder that two towers share until one of them is copied
+class Towers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(4, 4)
+        self.right = self.left
+
+    def forward(self, x):
+        if self.left is self.right:
+            return self.left(x) * 2
+        return self.left(x) + self.right(x)
+
+
+def drive():
+    towers = Towers()
+    run = torch.compile(towers)
+    for i in range(12):
+        if i == 5:
+            towers.right = copy.deepcopy(towers.left)  # expect: DYN102 once
+        yield run(X)
+
+
+# %% quiet: an encoder that two towers share for good
+class Towers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(4, 4)
+        self.right = self.left
+
+    def forward(self, x):
+        if self.left is self.right:
+            return self.left(x) * 2
+        return self.left(x) + self.right(x)
+
+
+def drive():
+    towers = Towers()
+    run = torch.compile(towers)
+    for i in range(12):
+        if i == 5:
+            towers.right = towers.left
+        yield run(X)
+
+
+# %% inputs of a pair that are the same tensor at first
+def distance(x, y):
+    return (x - y).abs().sum() if x is not y else x.sum()
+
+
+def drive():
+    run = torch.compile(distance)
+    for i in range(12):
+        yield run(X, X if i < 3 else X.clone())  # expect: DYN109 once
+
+
+# %% quiet: inputs of a pair that are never the same tensor
+def distance(x, y):
+    return (x - y).abs().sum() if x is not y else x.sum()
+
+
+def drive():
+    run = torch.compile(distance)
+    for _ in range(12):
+        yield run(X, X.clone())
+
+
+# %% a probe that a later epoch hangs on a layer by a method
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.proj(x) + 1
+
+
+class Probe:
+    def __init__(self, model):
+        self.model = model
+        self.run = torch.compile(model)
+
+    def attach(self):
+        for part in self.model.children():
+            part.register_forward_hook(lambda module, args, out: out * 0.5)  # expect: DYN302 stale
+
+    def epochs(self):
+        for epoch in range(12):
+            if epoch == 4:
+                self.attach()
+            yield self.run(X)
+
+
+def drive():
+    yield from Probe(Net()).epochs()
+
+
+# %% quiet: a probe that is taken off again before the next compiled call
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.proj(x) + 1
+
+
+def calibrate(model):
+    seen = []
+    handle = model.proj.register_forward_hook(lambda module, args, out: seen.append(out.mean()))
+    with torch.no_grad():
+        model(X)
+    handle.remove()
+    return seen
+
+
+def drive():
+    model = Net()
+    run = torch.compile(model)
+    for i in range(12):
+        if i % 4 == 1:
+            calibrate(model)
+        yield run(X)
