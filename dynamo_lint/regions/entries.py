@@ -107,6 +107,14 @@ def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:
     }
 
 
+def _imports_torch(project: Project, where: FunctionRef) -> bool:
+    """Whether a function or its file imports torch."""
+    bound = project.global_bindings(where.path).values()
+    own = (binding.value for bindings in project.bindings_of(where).values() for binding in bindings)
+    values = (*(value for several in bound for value in several), *own)
+    return any(isinstance(one, ir.Import) and one.module.partition(".")[0] == "torch" for one in values)
+
+
 _OF_TORCH = frozenset({"fullgraph", "dynamic"})
 """Keywords of `nn.Module.compile` that no other `.compile()` has: its receiver is a module, whichever."""
 _DISABLED = "`disable=True` turns compiling off"
@@ -393,9 +401,22 @@ class _Search:
             callee = site.call.function.value
             values = pts.value(callee, context)
             modules = compiled_in_place(self._project, values)
-            if modules or (not values and _OF_TORCH.intersection(key for key, _ in site.call.keywords)):
+            if modules or (not values and self._may_be_torchs(where, site.call)):
                 return self._roots(context, site, "method", callee, modules)
         return []
+
+    def _may_be_torchs(self, where: FunctionRef, call: ir.Call) -> bool:
+        """Whether `.compile()` of an object of which nothing is known may be that of a module.
+
+        It has a keyword that no other has; or it is given nothing, in a file that imports torch, and no class
+        of the project has a `compile` of its own.
+        """
+        given = {keyword for keyword, _ in call.keywords}
+        if given & _OF_TORCH:
+            return True
+        bare = not call.arguments and given <= {None}
+        own = self._project.named("methods").get("compile")
+        return bare and not own and _imports_torch(self._project, where)
 
     def _only_returns(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether what is compiled lies in the result alone, as with `torch.compile`, and not in place."""

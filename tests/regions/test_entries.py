@@ -125,7 +125,6 @@ def test_each_class_that_one_site_may_compile_is_an_entry_of_its_own() -> None:
         "import re\npattern = re.compile('x')",
         "class Kernel:\n    def compile(self): ...\nKernel().compile()",
         "import cute\nfn = cute.compile(helper)",
-        "def run(thing): thing.compile()",
         "src = compile('1', 'f', 'eval')",
     ],
 )
