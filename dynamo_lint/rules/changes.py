@@ -1,4 +1,7 @@
-"""How an attribute changes from call to call and what that costs: the verdict of mutated-scalar-attribute."""
+"""How an attribute changes from call to call and what that costs: the verdict of mutated-scalar-attribute.
+
+For models that no run (interpreter/) reaches; where one does, it corrects or refutes the verdict.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How often a statement of driver code runs: once, in a loop, around which calls."""
+"""How often a statement of driver code runs: once, in a loop, around which calls.
+
+For real drivers, which take models and batches from files, so that no run (interpreter/) reaches their calls.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Loop variance of driver expressions: constant, changing each round, or unknown."""
+"""Loop variance of driver expressions: constant, changing each round, or unknown.
+
+For real drivers, which take models and batches from files, so that no run (interpreter/) reaches their calls.
+"""
 
 from __future__ import annotations
 
