@@ -140,7 +140,8 @@ def opened_functions(source: str) -> set[str]:
     files = {"m.py": summarize("m.py", "m", False, textwrap.dedent(source).encode())}
     project, regions = resolve(files, RegionOptions())
     return {
-        hot.function.key for hot, _ in build(project, regions, lambda path, *_: textwrap.dedent(source)).functions
+        hot.function.key
+        for hot, _ in build(project, regions, lambda path, *_: textwrap.dedent(source)).functions
     }
 
 
