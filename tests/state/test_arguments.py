@@ -83,7 +83,7 @@ def passed(driver: str) -> list[tuple[str, str]]:
     source = f"{MODEL}\n{driver}"
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
-    return [(one.name, one.where.key) for one in build(project, regions, lambda path: source).passed]
+    return [(one.name, one.where.key) for one in build(project, regions, lambda path, *_: source).passed]
 
 
 def test_a_call_that_tells_nothing_alone_still_counts_beside_one_that_does() -> None:

@@ -24,7 +24,7 @@ def tables(body: str) -> Tables:
     source += textwrap.indent(textwrap.dedent(body), "    ") + "\ncompiled = torch.compile(M())\n"
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
-    return build(project, regions, lambda path: source)
+    return build(project, regions, lambda path, *_: source)
 
 
 def uses(body: str, attribute: str) -> set[Use]:
@@ -38,7 +38,9 @@ def uses(body: str, attribute: str) -> set[Use]:
 
 
 def opened(source: str, key: str):
-    return open_function(source, summarize("m.py", "m", False, source.encode()).functions[key])
+    return open_function(
+        source, summarize("m.py", "m", False, source.encode()).functions[key], lambda: source
+    )
 
 
 # --- spans ----------------------------------------------------------------------------------------------
@@ -85,8 +87,8 @@ def test_a_function_with_its_body_on_the_same_line_is_opened():
 
 def test_a_span_that_changed_since_it_was_indexed_is_skipped():
     function = summarize("m.py", "m", False, METHOD.encode()).functions["A.n"]
-    assert open_function("(", function) is None
-    assert open_function("", function) is None
+    assert open_function("(", function, lambda: "(") is None
+    assert open_function("", function, lambda: "") is None
 
 
 def test_a_lambda_is_not_looked_for_in_its_whole_file():
@@ -106,7 +108,7 @@ def test_a_project_without_candidates_never_imports_libcst():
         source = "import torch\\n@torch.compile\\ndef f(x):\\n    return x * 2\\n"
         project, regions = resolve({"m.py": summarize("m.py", "m", False, source.encode())}, RegionOptions())
         assert regions.hot
-        assert judge(build(project, regions, lambda path: source), Context()) == []
+        assert judge(build(project, regions, lambda path, *_: source), Context()) == []
         assert "libcst" not in sys.modules
         assert "torch" not in sys.modules
         """
@@ -124,7 +126,8 @@ def opened_functions(source: str) -> set[str]:
     files = {"m.py": summarize("m.py", "m", False, textwrap.dedent(source).encode())}
     project, regions = resolve(files, RegionOptions())
     return {
-        hot.function.key for hot, _ in build(project, regions, lambda path: textwrap.dedent(source)).functions
+        hot.function.key
+        for hot, _ in build(project, regions, lambda path, *_: textwrap.dedent(source)).functions
     }
 
 
@@ -382,7 +385,7 @@ def asked_about(monkeypatch: pytest.MonkeyPatch, sources: dict[str, str]) -> tup
     monkeypatch.setattr(arguments, "glimpse", glimpse)
     files = {path: summarize(path, path[:-3], False, text.encode()) for path, text in sources.items()}
     project, regions = resolve(files, RegionOptions())
-    return asked, build(project, regions, lambda path: sources[path])
+    return asked, build(project, regions, lambda path, *_: sources[path])
 
 
 def test_functions_that_call_nothing_compiled_are_never_evaluated(monkeypatch: pytest.MonkeyPatch):
@@ -418,7 +421,7 @@ def test_whatever_way_a_compiled_function_takes_to_its_call_it_is_seen(how: str)
     source = f"import torch\ndef step(x, n):\n    return x * n\n{how}\n"
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
-    assert {one.name for one in build(project, regions, lambda path: source).passed} == {"n"}
+    assert {one.name for one in build(project, regions, lambda path, *_: source).passed} == {"n"}
 
 
 # --- bounds ---------------------------------------------------------------------------------------------
@@ -445,5 +448,5 @@ def test_stages_in_loops_in_stages_end():
     source = nested(6)
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions(assume="blocks"))
-    found = build(project, regions, lambda path: source).units.differences
+    found = build(project, regions, lambda path, *_: source).units.differences
     assert ("Block", "i") in {(one.unit.name, one.attribute) for one in found}
