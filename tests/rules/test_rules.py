@@ -23,7 +23,7 @@ def lint(source: str, beside: dict[str, str] | None = None, **settings) -> list[
     texts = {"case.py": source, **(beside or {})}
     files = {path: summarize(path, path[:-3], False, text.encode()) for path, text in texts.items()}
     project, regions = resolve(files, RegionOptions())
-    return judge(build(project, regions, texts.__getitem__), Context(**settings))
+    return judge(build(project, regions, lambda path, *_: texts[path]), Context(**settings))
 
 
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.py")), ids=lambda path: path.stem)
