@@ -80,6 +80,7 @@ class FunctionScope:
     texts: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
     picked: list[tuple[int, int, str, tuple[str | bool | None, ...]]] = field(default_factory=list)
     excluded: list[tuple[int, int, str, tuple[str, ...]]] = field(default_factory=list)
+    enough: list[tuple[int, int, frozenset[str]]] = field(default_factory=list)
     patched: list[tuple[int, int, Expr]] = field(default_factory=list)
     process_tests: list[tuple[int, int, str, str, bool]] = field(default_factory=list)
     ranked: set[str] = field(default_factory=set)
@@ -290,12 +291,23 @@ class FunctionScope:
                 case Attribute(_, name) | Name(name) if "compile" in name:
                     self.calls[-1] = replace(self.calls[-1], unused=True)
 
+    def note_enough(self, test: ast.expr, branch: list[ast.stmt]) -> None:
+        """A branch leaves where a value does not exceed an attribute: what comes after it may set that."""
+        asked = frozenset(part.attr for part in ast.walk(test) if isinstance(part, ast.Attribute))
+        self.enough.append((last_line(branch) + 1, self.end_line, asked))
+
     def note_leaving(self, branch: list[ast.stmt]) -> None:
         """A branch returns: what comes after it is as good as another branch, and sees nothing it assigns."""
         if branch and isinstance(branch[-1], ast.Return):
             first, last = branch[0].lineno, last_line(branch)
             if last < self.end_line and any(binding.line >= first for binding in self.bindings):
                 self.arms.append((first, last + 1, self.end_line))
+
+    def _grown(self) -> Iterator[tuple[int, int]]:
+        """The lines behind `if self.length >= length: return` that set what is asked there."""
+        for first, last, asked in self.enough:
+            if any(first <= store.line <= last and store.name in asked for store in self.stores):
+                yield first, last
 
     def finish(self) -> Function:
         """The collected facts, frozen."""
@@ -324,7 +336,7 @@ class FunctionScope:
             arms=tuple(self.arms),
             picked=tuple(self.picked),
             excluded=tuple(self.excluded),
-            exceeding=tuple(self.exceeding),
+            exceeding=(*self.exceeding, *self._grown()),
             texts=tuple(self.texts),
             patched=tuple(self.patched),
             lookups=self.lookups,

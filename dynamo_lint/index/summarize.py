@@ -12,7 +12,14 @@ from typing import Any
 
 from dynamo_lint import knowledge
 from dynamo_lint.index import ir
-from dynamo_lint.index.conditions import exits, judgement, last_line, set_either_way, truth_when_compiling
+from dynamo_lint.index.conditions import (
+    exceeds,
+    exits,
+    judgement,
+    last_line,
+    set_either_way,
+    truth_when_compiling,
+)
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.ir import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function, Import
 from dynamo_lint.index.lower import Expressions, terminal_name
@@ -219,6 +226,8 @@ class _Reader:
             self._expressions.establish(node.test)
             leaves = leaves and isinstance(node.body[-1], ast.Return | ast.Raise)
             scope.note_strings(node.test, node.body, node.orelse, leaves=leaves)
+            if leaves and exceeds(node.test):
+                scope.note_enough(node.test, node.body)
             self._branch(node.body, eager=truth is False)
             scope.note_leaving(node.body)
             del scope.narrowed[before:]

@@ -374,6 +374,38 @@ def test_rules_are_listed_once_and_in_order():
     assert first == "DYN501"  # the others ask it which compiled code nobody calls
 
 
+SET_UP = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.length = self.most = 0
+
+    def set_up(self, length):
+        if {enough}:
+            return
+        self.length = length
+
+    def forward(self, x):
+        return x[: self.length]
+
+model = Model()
+run = torch.compile(model)
+for length in (3, 5, 7, 9):
+    model.set_up(length)
+    run(torch.ones(9))
+"""
+
+
+@pytest.mark.parametrize(
+    ("enough", "severity"), [("self.length >= length", "note"), ("self.most >= length", "error")]
+)
+def test_what_is_set_only_where_it_does_not_suffice_is_a_note(enough: str, severity: str) -> None:
+    assert {one.severity for one in lint(SET_UP.format(enough=enough)) if one.code == "DYN102"} == {severity}
+
+
 LONGEST = """
 import torch
 from torch import nn
