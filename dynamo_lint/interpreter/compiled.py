@@ -11,6 +11,7 @@ from dynamo_lint.interpreter.model import (
     CompileCall,
     Failed,
     Met,
+    Method,
     Object,
     Site,
     Source,
@@ -296,6 +297,8 @@ class Compiled(Expressions):
                 return dotted
             case Closure(where):
                 return where.id
+            case Method(Object(str() as dotted), name):
+                return f"{dotted}.{name}"
         return ""
 
     def cache_of(self, target: object, call: CompileCall) -> Cache:

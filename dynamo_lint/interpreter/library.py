@@ -44,7 +44,7 @@ from dynamo_lint.interpreter.model import (
 from dynamo_lint.interpreter.sizes import made
 from dynamo_lint.interpreter.stage import SKIPS
 from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
-from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
+from dynamo_lint.models.drivers import CALCULATING, CONFIGURATION, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
 from dynamo_lint.program.refs import ClassRef
 
 _LARGEST = 2**31
@@ -450,9 +450,10 @@ class Library(Compiled):
                         self.binary(base, ast.Mult(), rate if is_known(rate) else self.measured()),
                     )
         elif name == "step":
+            symbols = CALCULATING.get(str(optimizer.kind), [])
             for group in self.each(self.attribute(optimizer, "param_groups", self.current)):
                 for option in [*group] if isinstance(group, dict) else ():
-                    self.use(self.item(group, option))
+                    self.use(self.item(group, option), option in symbols)
         return None
 
     def _operation(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:

@@ -50,6 +50,8 @@ MODULES = knowledge.in_order("modules")
 """What the dotted name of a module of torch begins with."""
 OPTIMIZERS = knowledge.in_order("optimizers")
 """What the dotted name of an optimizer or a schedule of torch begins with."""
+CALCULATING: Mapping[str, list[str]] = _DATA["calculating"]
+"""The options of an optimizer that become symbols once they have changed."""
 MADE: Mapping[str, str] = {name: kind for kind, made in _DATA["made"].items() for name in made}
 """How a function or method makes the sizes of its result, by its name."""
 _ALL = (*((mode.name, mode) for mode in MODES.values()), *MODE_STORES.items())

@@ -2965,3 +2965,18 @@ def drive():
         if i % 4 == 1:
             calibrate(model)
         yield run(X)
+
+
+# %% a rate that a warm-up raises in the groups of a compiled AdamW
+def drive():
+    torch.manual_seed(0)
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, foreach=False)
+    step = torch.compile(optimizer.step)
+    for i in range(12):
+        for group in optimizer.param_groups:
+            group["lr"] = 0.01 * (i + 1)  # expect: DYN102 once
+        optimizer.zero_grad()
+        model(X).square().sum().backward()
+        step()
+        yield model.weight.detach().round(decimals=2)
