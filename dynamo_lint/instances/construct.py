@@ -89,7 +89,7 @@ _Note = tuple[tuple[ClassRef, str], tuple[str, Position], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Entered:
-    """The outcome of running a function on an object of its own: many programs make a model in the same way."""
+    """The outcome of running a function on an object of its own: many programs make one in the same way."""
 
     returned: Term | None
     made: Mapping[ClassRef, list[ConstructedInstance]]
