@@ -116,8 +116,11 @@ def timed(
 ) -> tuple[float, float, float, bool]:
     """Wall and processor seconds of a command, its peak in MiB if it is watched, and whether it ended."""
     started, most = time.perf_counter(), 0.0
+    # An installed program has its bytecode: to compile it anew takes as long as a small project.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    quiet = subprocess.DEVNULL
     process = subprocess.Popen(
-        command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        command, cwd=cwd, env=environment, stdout=quiet, stderr=quiet, start_new_session=True
     )
     ended = True
     while True:
