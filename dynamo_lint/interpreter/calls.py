@@ -100,12 +100,26 @@ class Calls(Library):
                 function.before.clear()
                 return Decorated(function, arguments[0]) if arguments else UNKNOWN
             case Decorated(manager, inner):
-                self.enter(manager)
+                own = Manager(manager.settings, manager.site)
+                self.enter(own)
                 try:
-                    return self.invoke(inner, arguments, keywords, site)
+                    found = self.invoke(inner, arguments, keywords, site)
                 finally:
-                    self.leave(manager)
+                    self.leave(own)
+                return self._inside(own, found) if isinstance(found, Iterator) else found
         return UNKNOWN
+
+    def _inside(self, manager: Manager, running: Iterator[object]) -> Iterator[object]:
+        """What a generator yields that runs inside a context manager, and whoever asks it outside."""
+        while True:
+            self.enter(manager)
+            try:
+                one = next(running, MISSING)
+            finally:
+                self.leave(manager)
+            if one is MISSING:
+                return
+            yield one
 
     def _partial(
         self, function: Partial, arguments: list[object], keywords: dict[str, object], site: Site

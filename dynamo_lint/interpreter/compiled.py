@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from dynamo_lint.interpreter.expressions import Expressions
 from dynamo_lint.interpreter.guards import LENGTH, SIZES, Cache, Guard, Recompile, Stale, Trace
@@ -26,6 +27,10 @@ RAISED = frozenset(
     {"Unsupported", "TorchRuntimeError", "TorchDynamoException", "RuntimeError", "Exception", "BaseException"}
 )
 """What a compiled call that cannot be compiled raises, and what it inherits from (torch/_dynamo/exc.py)."""
+
+
+OF_TENSORS = ("sizes", "dtype", "gradient")
+"""Guards on what Dynamo knows of a tensor, the most telling first."""
 
 
 class Compiled(Expressions):
@@ -142,9 +147,10 @@ class Compiled(Expressions):
         telling = [
             one
             for one in failed
-            if one.what != "gradient" and not any(one.source.is_within(source) for source in changed_in)
+            if one.what not in OF_TENSORS and not any(one.source.is_within(source) for source in changed_in)
         ]
-        for one in telling or failed:
+        # Tensors that change together, each in several respects, ask for one compile.
+        for one in telling or sorted(failed, key=lambda one: OF_TENSORS.index(one.what))[:1]:
             if why is None or telling:
                 self.recompiles.append(self._recompile(one, target, function, call, site, resolve))
         trace = Trace(cache, entry is None, function, names, static, dynamic)
@@ -219,8 +225,8 @@ class Compiled(Expressions):
         found: list[tuple[int, object]] = []
         if guard.what in {"length", "keys"}:
             found.append((id(resolve(source)), LENGTH))
-        if guard.what == "gradient":
-            found.append((id(resolve(source)), "requires_grad"))
+        if guard.what in {"gradient", "dtype"}:
+            found.append((id(resolve(source)), "requires_grad" if guard.what == "gradient" else guard.what))
         while source.steps:
             *above, (_, key) = source.steps
             source = Source(source.root, source.name, tuple(above))
@@ -304,6 +310,7 @@ class Compiled(Expressions):
                 made = Object(value.kind, compiled=None, complete=value.complete)
                 known[id(value)] = made
                 made.lost = site if value.compiled is not None else None
+                made.buffers |= value.buffers
                 made.attributes |= {
                     name: self.copied(one, site, known) for name, one in value.attributes.items()
                 }
@@ -311,4 +318,6 @@ class Compiled(Expressions):
                 return made
             case list():
                 return [self.copied(one, site, known) for one in value]
+            case Tensor():
+                return known.setdefault(id(value), replace(value, marked=set(value.marked)))
         return value

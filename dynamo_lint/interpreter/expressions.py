@@ -196,7 +196,8 @@ class Expressions(Tracing):
         if isinstance(left, Sourced) or isinstance(right, Sourced):
             return self._of_sourced(left, op, right)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
-            return self.tracked(combined(left, right), (left, right))
+            found = Tensor() if isinstance(op, ast.MatMult) else combined(left, right)
+            return self.tracked(found, (left, right))
         compute = _ARITHMETIC.get(type(op))
         if compute is not None and isinstance(left, int | float) and isinstance(right, int | float):
             defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
@@ -535,6 +536,8 @@ class Expressions(Tracing):
                 return tuple(Size(SOME) if size is None else size for size in owner.shape)
             case Tensor() if name == "requires_grad" and owner.grad is not None:
                 return owner.grad
+            case Tensor() if name == "dtype" and owner.dtype is not None:
+                return External(owner.dtype)
             case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
                 return self.tracked(Tensor(), [owner])
         return Method(owner, name)

@@ -120,7 +120,9 @@ class Library(Compiled):
         """The parameters of a module of torch, without those of the modules in it."""
         kind = module.kind.rpartition(".")[2] if isinstance(module.kind, str) else ""
         if "weight" not in module.attributes and kind.startswith(tuple(NAMES["learning"])):
-            module.attributes["weight"], module.attributes["bias"] = Tensor(grad=True), Tensor(grad=True)
+            for name in ("weight", "bias"):
+                module.attributes[name] = Tensor(static=True, grad=True, dtype=sizes.FLOAT)
+                module.buffers.add(name)
         return [one for one in module.attributes.values() if isinstance(one, Tensor)]
 
     def _method(
@@ -182,9 +184,29 @@ class Library(Compiled):
                 return UNKNOWN
             case _ if isinstance(module.kind, str) and module.kind.startswith(OPTIMIZERS):
                 return self._of_optimizer(module, name)
+            case "start" | "run" if module.kind == "threading.Thread":
+                given, named = module.attributes["args"], module.attributes["kwargs"]
+                self.invoke(
+                    module.attributes["target"], [*self.each(given)], named if isinstance(named, dict) else {}, site
+                )
+                return None
+            case "submit" if module.kind == "concurrent.futures.ThreadPoolExecutor" and arguments:
+                given = self.invoke(arguments[0], arguments[1:], keywords, site)
+                return Object("concurrent.futures.Future", {"value": given})
+            case "result" if module.kind == "concurrent.futures.Future":
+                return module.attributes["value"]
             case _ if name in _ITSELF:
-                return module
+                return self._cast(module, sizes.cast(name, arguments, keywords))
         return self._of_container(module, name, arguments, keywords, site)
+
+    def _cast(self, module: Object, dtype: str | None) -> Object:
+        """Turn the parameters and buffers of a module to a dtype, in place."""
+        for part in module.tree() if dtype is not None and self.is_module(module) else ():
+            for one in self.parameters(part):
+                if one.static and "float" in (one.dtype or ""):
+                    self.wrote(one, "dtype", dtype)
+                    one.dtype = dtype
+        return module
 
     def _of_container(
         self, module: Object, name: str, arguments: list[object], keywords: dict[str, object], site: Site
@@ -197,6 +219,7 @@ class Library(Compiled):
                 return module.tree() if "modules" in name else [*module.parts()]
             case "register_buffer" | "register_parameter" if len(arguments) > 1:
                 if isinstance(key := self.use(arguments[0]), str):
+                    module.buffers.add(key)
                     self.assign(module, key, arguments[1], site)
                 return None
             case "get_submodule" | "get_parameter" | "get_buffer" if arguments:
@@ -236,7 +259,7 @@ class Library(Compiled):
                 count = tensor.shape[0] if tensor.shape is not None and len(tensor.shape) == 1 else None
                 return UNKNOWN if count is None else [self.measured() for _ in range(min(count, LONGEST))]
             return self.measured()
-        result = sizes.method(tensor, name, given)
+        result = sizes.method(tensor, name, given, named)
         if name == "size" and result is UNKNOWN and given:
             return Size(SOME)
         if name in {"detach", "detach_"} and isinstance(result, Tensor):
@@ -395,10 +418,13 @@ class Library(Compiled):
             return self._optimizer(dotted, arguments, keywords)
         if dotted in NAMES["parameter"]:
             wanted = arguments[1] if len(arguments) > 1 else keywords.get("requires_grad", True)
-            shape = first.shape if isinstance(first, Tensor) else None
-            return Tensor(shape, grad=wanted if isinstance(wanted, bool) else None)
+            shape, dtype = (first.shape, first.dtype) if isinstance(first, Tensor) else (None, None)
+            return Tensor(shape, static=True, grad=wanted if isinstance(wanted, bool) else None, dtype=dtype)
         if dotted.startswith(MODULES) and dotted.rpartition(".")[2][:1].isupper():
             held = Object(dotted)
+            if (shape := sizes.weights(dotted.rpartition(".")[2], arguments)) and "groups" not in keywords:
+                for one in self.parameters(held):
+                    one.shape = shape if one is held.attributes["weight"] else shape[:1]
             if dotted.rpartition(".")[2] in NAMES["training"]:
                 held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
             self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
@@ -526,6 +552,10 @@ class Library(Compiled):
         match module, name:
             case "dataclasses", "replace" if isinstance(first, Object):
                 return self._replaced(first, keywords)
+            case "threading", "Thread":
+                return Object("threading.Thread", {"target": UNKNOWN, "args": (), "kwargs": {}} | keywords)
+            case "concurrent.futures", "ThreadPoolExecutor":
+                return Object("concurrent.futures.ThreadPoolExecutor")
             case "types", "SimpleNamespace":
                 return Object("types.SimpleNamespace", dict(keywords))
             case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):

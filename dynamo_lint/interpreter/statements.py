@@ -176,6 +176,8 @@ class Runner(Calls):
             case FileValue(path):
                 self.file(path).names[name] = self.use_raw(value)
                 self.wrote(self.file(path), name, value, site)
+            case Closure() if name == "__defaults__" and isinstance(value, tuple):
+                self._redefault(owner, value, site)
             case Closure():
                 owner.attributes[name] = self.use_raw(value)
                 self.wrote(owner, name, value, site)
@@ -183,6 +185,13 @@ class Runner(Calls):
                 owner.changed = True
             case Wrapper(target=Object() as target) | Unwrapped(target=Object() as target):
                 self.assign(target, name, value, site)
+
+    def _redefault(self, function: Closure, values: tuple[object, ...], site: Site) -> None:
+        """Give the last positional parameters of a function other defaults."""
+        names = [one.name for one in self.project.function(function.where).parameters if one.kind == "positional"]
+        for name, value in zip(names[max(0, len(names) - len(values)) :], values, strict=False):
+            function.defaults[name] = self.use_raw(value)
+            self.wrote(function, name, value, site)
 
     def _setter(self, kind: ClassRef, name: str) -> FunctionRef | None:
         """The setter of a property."""

@@ -87,7 +87,7 @@ def _code(group: list[Recompile]) -> str:
         return "DYN109"
     if what == "presence" and source.steps[-1][0] == "own" and not hot:
         return "DYN102"
-    if what in {"length", "keys"} or (what == "presence" and source.steps[-1][0] == "item"):
+    if what in {"length", "keys"} or (what == "sizes" and hot) or (what == "presence" and source.steps[-1][0] == "item"):
         return "DYN105"
     if source.root == "closure" and not hot:
         return "DYN106" if last.fresh else "DYN102"
@@ -96,7 +96,7 @@ def _code(group: list[Recompile]) -> str:
     if not hot:
         return "DYN203" if what == "presence" else "DYN102"
     first = group[0].guard.expected
-    if isinstance(last.now, Tensor) and last.written > 1:
+    if what != "dtype" and isinstance(last.now, Tensor) and last.written > 1:
         return "DYN103"
     if (what == "presence" or first in (None, False)) and last.written <= 1:
         return "DYN104"
@@ -114,7 +114,7 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     entries = len(cause.recompiles) + 1
     if not context.has("int-attributes-are-constants") and _is_number_of_a_module(cause.last):
         return "once", 2  # it becomes a symbol, as the integers of other objects do
-    if cause.last.instance:
+    if cause.last.instance and (cause.code != "DYN110" or cause.last.guard.source.name == "self"):
         return "per-instance", entries
     if entries > context.recompile_limit:
         return "storm", None
@@ -246,7 +246,9 @@ def spelled(source: Source) -> str:
 
 def title(one: Recompile) -> str:
     """The state as a person would name it: by its class if a module of a library holds it."""
-    return subject(one) if isinstance(getattr(one.holder, "kind", None), str) else spelled(one.guard.source)
+    of_library = isinstance(getattr(one.holder, "kind", None), str)
+    part = {"sizes": ".shape", "dtype": ".dtype"}.get(one.guard.what, "")
+    return (subject(one) if of_library else spelled(one.guard.source)) + part
 
 
 def subject(one: Recompile) -> str:
