@@ -283,7 +283,8 @@ class Calls(Library):
         if forward is None and isinstance(target.kind, ClassRef):
             names = ("forward", "__call__") if self.project.is_module(target.kind) else ("__call__",)
             found = next((one for name in names if (one := self.project.method(target.kind, name))), None)
-            forward = self.method(found, target) if found is not None else None
+            if found is not None:
+                forward = self._of_class(target.kind, found.key.rpartition(".")[2], target)
         return forward
 
     def _forward(
@@ -315,6 +316,9 @@ class Calls(Library):
             return UNKNOWN
         order = self.project.mro(receiver.kind)
         for part in order[order.index(owner) + 1 :] if owner in order else ():
+            wrapped = self.class_attributes.get(part, {}).get(name)
+            if isinstance(wrapped, Closure):
+                return self.run(wrapped.bound(receiver), arguments, keywords)
             for binding in self.project.class_(part).bindings:
                 if binding.name == name and isinstance(binding.value, ir.Definition):
                     where = FunctionRef(part.path, binding.value.key)

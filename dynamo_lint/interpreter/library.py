@@ -102,6 +102,8 @@ class Library(Compiled):
     ) -> object:
         """Run a module of a library: those that it holds, one after the other, and guard on what it reads."""
         kind = target.kind.rpartition(".")[2] if isinstance(target.kind, str) else ""
+        if target.kind == "weakref.ref":
+            return self.attribute(target, "referent", site)
         for name in ("p", "training") if kind in NAMES["training"] else ():
             self.use(self.attribute(target, name, site))
         tensors = [*arguments, *self.parameters(target)]
@@ -180,8 +182,12 @@ class Library(Compiled):
                 return module
             case "register_forward_hook" | "register_forward_pre_hook" if arguments:
                 with_keywords = keywords.get("with_kwargs") is True
-                module.hooks.append(Hook(arguments[0], "pre" in name, with_keywords))
-                return UNKNOWN
+                hook = Hook(arguments[0], "pre" in name, with_keywords)
+                module.hooks.append(hook)
+                return Object("torch.utils.hooks.RemovableHandle", {"owner": module, "hook": hook})
+            case "remove" if module.kind == "torch.utils.hooks.RemovableHandle":
+                self._unhook(module)
+                return None
             case _ if isinstance(module.kind, str) and module.kind.startswith(OPTIMIZERS):
                 return self._of_optimizer(module, name)
             case "start" | "run" if module.kind == "threading.Thread":
@@ -198,6 +204,14 @@ class Library(Compiled):
             case _ if name in _ITSELF:
                 return self._cast(module, sizes.cast(name, arguments, keywords))
         return self._of_container(module, name, arguments, keywords, site)
+
+    def _unhook(self, handle: Object) -> None:
+        """Take a hook away from its module."""
+        owner, held = handle.attributes["owner"], handle.attributes["hook"]
+        if isinstance(owner, Object) and isinstance(held, Hook) and held in owner.hooks:
+            place = owner.hooks.index(held)
+            del owner.hooks[place]
+            self.wrote(owner, place, MISSING)
 
     def _cast(self, module: Object, dtype: str | None) -> Object:
         """Turn the parameters and buffers of a module to a dtype, in place."""
@@ -556,6 +570,10 @@ class Library(Compiled):
                 return Object("threading.Thread", {"target": UNKNOWN, "args": (), "kwargs": {}} | keywords)
             case "concurrent.futures", "ThreadPoolExecutor":
                 return Object("concurrent.futures.ThreadPoolExecutor")
+            case "weakref", "proxy":
+                return first
+            case "weakref", "ref":
+                return Object("weakref.ref", {"referent": first})
             case "types", "SimpleNamespace":
                 return Object("types.SimpleNamespace", dict(keywords))
             case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):

@@ -241,6 +241,8 @@ def spelled(source: Source) -> str:
                 text += f"[{key!r}]"
             case "cell":
                 text = str(key)
+            case "hook":
+                text += f"'s hook {key}"
     return text
 
 
@@ -316,7 +318,8 @@ _COUNTED = frozenset({"storm", "per-value", "once"})
 
 def _with_cost(known: Finding, shown: Finding) -> Finding:
     many = known.effect != "once"
-    if known.effect == shown.effect or (many and shown.effect != "once"):
+    bounded_run = known.effect == "storm" and shown.effect == "per-value"
+    if known.effect == shown.effect or (many and shown.effect != "once" and not bounded_run):
         return known
     if known.effect == "per-value" and known.code not in {"DYN102", "DYN106"}:
         return known  # a flag or a text: a rule knows how many values it has
