@@ -18,6 +18,8 @@ from dynamo_lint.interpreter.model import (
     Sourced,
     Tensor,
     Wrapper,
+    is_key,
+    is_stand_in,
 )
 from dynamo_lint.interpreter.stage import AUTOMATIC, SUPPRESS
 from dynamo_lint.models.drivers import MODULES
@@ -128,6 +130,7 @@ class Compiled(Expressions):
         cache = self.caches.setdefault(self.code_of(target, call), Cache(unit=self.unit_of(target)))
         cache.instances.add(id(target))
         function, names = self.arguments_of(target, arguments, keywords)
+        self._passing(site, [*enumerate(arguments), *keywords.items()])
         modes = self.modes()
 
         def resolve(source: Source) -> object:
@@ -170,6 +173,13 @@ class Compiled(Expressions):
                 if fact in entry.burned and entry.burned[fact][1] != found:
                     self.stale.append(Stale(what, use, site, self.unit_of(target), self.doubt > 0, call))
         return result.value if isinstance(result, Sourced) else result
+
+    def _passing(self, site: Site, given: list[tuple[object, object]]) -> None:
+        """Note what a line passes to compiled code."""
+        plain = [(name, type(one), one) for name, one in given if not isinstance(one, Tensor)]
+        known = not self.doubt and all(is_key(one) and not is_stand_in(one) for _, _, one in plain)
+        before, count = self.passed.get(site.place, (plain, 0))
+        self.passed[site.place] = (plain, count + 1) if known and before == plain else (None, 0)
 
     def _recompile(
         self,
@@ -318,6 +328,8 @@ class Compiled(Expressions):
                 return made
             case list():
                 return [self.copied(one, site, known) for one in value]
+            case dict():
+                return {key: self.copied(one, site, known) for key, one in value.items()}
             case Tensor():
                 return known.setdefault(id(value), replace(value, marked=set(value.marked)))
         return value

@@ -671,7 +671,8 @@ def _bits(left: object, op: ast.operator, right: object) -> object:
             return left | right if joined else left & right
         case Member(kind, name, int(one)), Member(other, second, int(two)) if kind == other:
             both = one | two if joined else one & two
-            return left if both == one else right if both == two else Member(kind, f"{name}|{second}"[:99], both)
+            whole = Member(kind, f"{name}|{second}"[:LONGEST], both)
+            return left if both == one else right if both == two else whole
     return UNKNOWN
 
 

@@ -36,8 +36,8 @@ class Guard:
 
     source: Source
     what: str
-    """`value`, `length`, `keys`, `presence`, `gradient`, `dtype`, `sizes` (of a tensor), `size` (a number that is
-    one), `alias` or `test` (of an outcome)."""
+    """`value`, `length`, `keys`, `presence`, `size`, `alias` or `test` (of an outcome); of a tensor `sizes`,
+    `dtype` and `gradient`."""
     expected: object
     measure: Callable[[object], object]
     """What is compared, from the value that the source leads to."""

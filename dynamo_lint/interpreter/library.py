@@ -6,6 +6,7 @@ import ast
 import builtins
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
@@ -191,10 +192,9 @@ class Library(Compiled):
             case _ if isinstance(module.kind, str) and module.kind.startswith(OPTIMIZERS):
                 return self._of_optimizer(module, name)
             case "start" | "run" if module.kind == "threading.Thread":
-                given, named = module.attributes["args"], module.attributes["kwargs"]
-                self.invoke(
-                    module.attributes["target"], [*self.each(given)], named if isinstance(named, dict) else {}, site
-                )
+                own = module.attributes
+                named = own["kwargs"] if isinstance(own["kwargs"], dict) else {}
+                self.invoke(own["target"], [*self.each(own["args"])], named, site)
                 return None
             case "submit" if module.kind == "concurrent.futures.ThreadPoolExecutor" and arguments:
                 given = self.invoke(arguments[0], arguments[1:], keywords, site)
@@ -204,6 +204,19 @@ class Library(Compiled):
             case _ if name in _ITSELF:
                 return self._cast(module, sizes.cast(name, arguments, keywords))
         return self._of_container(module, name, arguments, keywords, site)
+
+    def _state(self, module: Object, given: dict[object, object]) -> dict[object, object]:
+        """The parameters and buffers of a module by their names; those that are given take their places."""
+        found: dict[object, object] = {}
+        for way, part in _named(module, deep=True):
+            for name, held in [*part.attributes.items()] if self.parameters(part) else ():
+                key = f"{way}.{name}".removeprefix(".")
+                other = given.get(key)
+                if isinstance(held, Tensor) and held.static:
+                    found[key] = replace(held, marked=set())
+                if isinstance(held, Tensor) and isinstance(other, Tensor):
+                    self.assign(part, name, replace(other, static=held.static, grad=held.grad), self.current)
+        return found
 
     def _unhook(self, handle: Object) -> None:
         """Take a hook away from its module."""
@@ -244,6 +257,10 @@ class Library(Compiled):
                     else:
                         found = self.attribute(found, part, site)
                 return found
+            case "state_dict" | "load_state_dict" if self.is_module(module):
+                given = arguments[0] if arguments else None
+                assigns = name == "load_state_dict" and keywords.get("assign") is True
+                return self._state(module, given if assigns and isinstance(given, dict) else {})
             case "values" | "items":
                 held = module.attributes
                 return [*(held.values() if name == "values" else held.items())]
@@ -405,7 +422,7 @@ class Library(Compiled):
             return Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
         if dotted in NAMES["disable"]:
             return Partial(External(dotted), [], keywords) if first is None else _disabled(first)
-        if dotted in NAMES["copy"] and isinstance(first, Object | Wrapper):
+        if dotted in NAMES["copy"] and isinstance(first, Object | Wrapper | dict | Tensor):
             return self.copied(first, site, {})
         if dotted in NAMES["holding_copy"] and isinstance(first, Object):
             return Object(dotted, {"module": self.copied(first, site, {})})

@@ -188,7 +188,9 @@ class Runner(Calls):
 
     def _redefault(self, function: Closure, values: tuple[object, ...], site: Site) -> None:
         """Give the last positional parameters of a function other defaults."""
-        names = [one.name for one in self.project.function(function.where).parameters if one.kind == "positional"]
+        names = [
+            one.name for one in self.project.function(function.where).parameters if one.kind == "positional"
+        ]
         for name, value in zip(names[max(0, len(names) - len(values)) :], values, strict=False):
             function.defaults[name] = self.use_raw(value)
             self.wrote(function, name, value, site)

@@ -87,7 +87,11 @@ def _code(group: list[Recompile]) -> str:
         return "DYN109"
     if what == "presence" and source.steps[-1][0] == "own" and not hot:
         return "DYN102"
-    if what in {"length", "keys"} or (what == "sizes" and hot) or (what == "presence" and source.steps[-1][0] == "item"):
+    if (
+        what in {"length", "keys"}
+        or (what == "sizes" and hot)
+        or (what == "presence" and source.steps[-1][0] == "item")
+    ):
         return "DYN105"
     if source.root == "closure" and not hot:
         return "DYN106" if last.fresh else "DYN102"
@@ -285,6 +289,7 @@ def idle_lines(tables: Tables) -> frozenset[tuple[str, int]]:
     """The lines of compiled code whose assignments never make a run compile again, in any program."""
     found = runs(tables)
     failed = {write.site.place for run in found for one in run.recompiles for write in one.writes}
+    failed |= {one.called.place for run in found for one in run.recompiles}
     return frozenset().union(*(run.idle for run in found)) - failed
 
 
@@ -329,7 +334,7 @@ def _with_cost(known: Finding, shown: Finding) -> Finding:
 
 def _is_refuted(known: Finding, idle: frozenset[tuple[str, int]], alike: frozenset[tuple[str, str]]) -> bool:
     """Whether a run shows that what a rule expects does not happen."""
-    if known.code == "DYN101":
+    if known.code in {"DYN101", "DYN109"}:
         return (known.span.path, known.span.line) in idle
     return known.code == "DYN107" and (known.unit, _name(known.subject)) in alike and not known.also
 
