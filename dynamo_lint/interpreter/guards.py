@@ -16,6 +16,7 @@ from dynamo_lint.interpreter.model import (
     Tensor,
     Unknown,
     guarded_part,
+    is_stand_in,
 )
 from dynamo_lint.interpreter.sizes import Shape
 
@@ -103,8 +104,9 @@ def sizes_of(value: object, free: frozenset[int]) -> object:
         return guarded_part(value)
     if value.shape is None:
         return UNKNOWN
+    known = [None if is_stand_in(size) else size for size in value.shape]
     wanted = tuple(
-        "s" if axis in free and (size is None or size > 1) else size for axis, size in enumerate(value.shape)
+        "s" if axis in free and (size is None or size > 1) else size for axis, size in enumerate(known)
     )
     return UNKNOWN if None in wanted else wanted
 
@@ -192,7 +194,7 @@ class Cache:
         """The axes of a tensor whose sizes are symbols in what is compiled now."""
         found = set()
         for axis, size in enumerate(tensor.shape or ()):
-            if size is not None:
+            if size is not None and not is_stand_in(size):
                 known = self.seen.setdefault((source, axis), set())
                 known.add(size)
                 marked = axis in tensor.marked or axis - len(tensor.shape or ()) in tensor.marked

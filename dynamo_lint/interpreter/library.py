@@ -44,7 +44,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.sizes import made
 from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
-from dynamo_lint.models.drivers import CONFIGURATION, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
+from dynamo_lint.models.drivers import CONFIGURATION, MADE_WITH, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
 from dynamo_lint.program.refs import ClassRef
 
 _ITSELF = frozenset(
@@ -453,9 +453,7 @@ class Library(Compiled):
             return Tensor(shape, static=True, grad=wanted if isinstance(wanted, bool) else None, dtype=dtype)
         if dotted.startswith(MODULES) and dotted.rpartition(".")[2][:1].isupper():
             held = Object(dotted)
-            if (shape := sizes.weights(dotted.rpartition(".")[2], arguments)) and "groups" not in keywords:
-                for one in self.parameters(held):
-                    one.shape = shape if one is held.attributes["weight"] else shape[:1]
+            self._making(held, dotted.rpartition(".")[2], arguments, keywords)
             if dotted.rpartition(".")[2] in NAMES["training"]:
                 held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
             self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
@@ -463,6 +461,17 @@ class Library(Compiled):
         if dotted.startswith("torch."):
             return self._operation(dotted, arguments, keywords)
         return self._python(dotted, arguments, keywords, site)
+
+    def _making(
+        self, module: Object, kind: str, arguments: list[object], keywords: dict[str, object]
+    ) -> None:
+        """Give a module of torch what it is made with, and parameters of the sizes that follow."""
+        given = dict(zip(MADE_WITH.get(kind, ()), arguments, strict=False)) | keywords
+        shape = sizes.weights(kind, given)
+        if shape is not None:
+            module.attributes |= {name: given[name] for name in MADE_WITH[kind][:2]}
+            weight, bias = self.parameters(module)
+            weight.shape, bias.shape = shape, shape[:1]
 
     def _optimizer(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
         """An optimizer of torch with the options of its one group, or a schedule with its optimizer."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dynamo_lint.interpreter.model import External, Tensor
-from dynamo_lint.models.drivers import CASTS, MADE
+from dynamo_lint.interpreter.model import External, Tensor, is_stand_in
+from dynamo_lint.models.drivers import CASTS, MADE, MADE_WITH
 
 Shape = tuple[int | None, ...]
 
@@ -32,16 +32,18 @@ def made(name: str, arguments: Sequence[object], keywords: Mapping[str, object])
     return found
 
 
-def weights(kind: str, arguments: Sequence[object]) -> Shape | None:
-    """The sizes of the weight of a module of torch, from what it is made with."""
-    match kind, arguments:
-        case "Linear", [int(inside), int(outside), *_]:
+def weights(kind: str, made_with: Mapping[str, object]) -> Shape | None:
+    """The sizes of the weight of a module of torch, from the arguments it was made with."""
+    given = [made_with.get(name) for name in MADE_WITH.get(kind, ())]
+    numbers = [one for one in given if isinstance(one, int) and not is_stand_in(one)]
+    match kind, numbers:
+        case "Linear", [inside, outside]:
             return outside, inside
-        case "Embedding", [int(count), int(width), *_]:
+        case "Embedding", [count, width]:
             return count, width
-        case "LayerNorm" | "RMSNorm" | "BatchNorm1d" | "BatchNorm2d", [int(width), *_]:
+        case "LayerNorm" | "RMSNorm" | "BatchNorm1d" | "BatchNorm2d", [width]:
             return (width,)
-        case "Conv1d" | "Conv2d", [int(inside), int(outside), int(kernel), *_]:
+        case "Conv1d" | "Conv2d", [inside, outside, kernel] if "groups" not in made_with:
             return outside, inside, *(kernel,) * int(kind[4])
     return None
 

@@ -54,6 +54,8 @@ OPTIMIZERS: str = _DATA["names"]["optimizers"]
 """What the dotted name of an optimizer or a schedule of torch begins with."""
 MADE: Mapping[str, str] = {name: kind for kind, names in _DATA["made"].items() for name in names}
 """How a function or method makes the sizes of its result, by its name."""
+MADE_WITH: Mapping[str, list[str]] = _DATA["made_with"]
+"""The first arguments that a module of torch is made with, and keeps under their names."""
 CASTS: Mapping[str, str] = _DATA["casts"]
 """The dtype that a method of a tensor or of a module gives, by its name."""
 _ALL = (*((mode.name, mode) for mode in MODES.values()), *MODE_STORES.items())

@@ -322,9 +322,7 @@ _COUNTED = frozenset({"storm", "per-value", "once"})
 
 
 def _with_cost(known: Finding, shown: Finding) -> Finding:
-    many = known.effect != "once"
-    bounded_run = known.effect == "storm" and shown.effect == "per-value"
-    if known.effect == shown.effect or (many and shown.effect != "once" and not bounded_run):
+    if known.effect == shown.effect:
         return known
     if known.effect == "per-value" and known.code not in {"DYN102", "DYN106"}:
         return known  # a flag or a text: a rule knows how many values it has
