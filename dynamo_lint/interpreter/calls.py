@@ -110,7 +110,7 @@ class Calls(Library):
         return UNKNOWN
 
     def _inside(self, manager: Manager, running: Iterator[object]) -> Iterator[object]:
-        """What a generator yields that runs inside a context manager, and whoever asks it outside."""
+        """The values of a generator that runs inside a context manager, which is left between them."""
         while True:
             self.enter(manager)
             try:
