@@ -184,6 +184,8 @@ class Library(Compiled):
             case "register_forward_hook" | "register_forward_pre_hook" if arguments:
                 with_keywords = keywords.get("with_kwargs") is True
                 hook = Hook(arguments[0], "pre" in name, with_keywords)
+                if self.trace is not None:
+                    self.trace.compiles = False  # Dynamo breaks the graph
                 module.hooks.append(hook)
                 return Object("torch.utils.hooks.RemovableHandle", {"owner": module, "hook": hook})
             case "remove" if module.kind == "torch.utils.hooks.RemovableHandle":
