@@ -103,12 +103,26 @@ class Calls(Library):
                 function.settings.pop(SKIPS, None)  # `set_stance.clone` forgets it
                 return Decorated(function, arguments[0]) if arguments else UNKNOWN
             case Decorated(manager, inner):
-                self.enter(manager)
+                own = Manager(manager.settings, manager.site)
+                self.enter(own)
                 try:
-                    return self.invoke(inner, arguments, keywords, site)
+                    found = self.invoke(inner, arguments, keywords, site)
                 finally:
-                    self.leave(manager)
+                    self.leave(own)
+                return self._inside(own, found) if isinstance(found, Iterator) else found
         return UNKNOWN
+
+    def _inside(self, manager: Manager, running: Iterator[object]) -> Iterator[object]:
+        """The values of a generator that runs inside a context manager, which is left between them."""
+        while True:
+            self.enter(manager)
+            try:
+                one = next(running, MISSING)
+            finally:
+                self.leave(manager)
+            if one is MISSING:
+                return
+            yield one
 
     def _partial(
         self, function: Partial, arguments: list[object], keywords: dict[str, object], site: Site
@@ -274,7 +288,8 @@ class Calls(Library):
         if forward is None and isinstance(target.kind, ClassRef):
             names = ("forward", "__call__") if self.project.is_module(target.kind) else ("__call__",)
             found = next((one for name in names if (one := self.project.method(target.kind, name))), None)
-            forward = self.method(found, target) if found is not None else None
+            if found is not None:
+                forward = self._of_class(target.kind, found.key.rpartition(".")[2], target)
         return forward
 
     def _forward(
@@ -306,6 +321,9 @@ class Calls(Library):
             return UNKNOWN
         order = self.project.mro(receiver.kind)
         for part in order[order.index(owner) + 1 :] if owner in order else ():
+            wrapped = self.class_attributes.get(part, {}).get(name)
+            if isinstance(wrapped, Closure):
+                return self.run(wrapped.bound(receiver), arguments, keywords)
             for binding in self.project.class_(part).bindings:
                 if binding.name == name and isinstance(binding.value, ir.Definition):
                     where = FunctionRef(part.path, binding.value.key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from dynamo_lint.interpreter.expressions import Expressions
 from dynamo_lint.interpreter.guards import LENGTH, SIZES, Cache, Entry, Guard, Recompile, Stale, Trace
@@ -18,6 +19,8 @@ from dynamo_lint.interpreter.model import (
     Sourced,
     Tensor,
     Wrapper,
+    is_key,
+    is_stand_in,
 )
 from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS
 from dynamo_lint.models.drivers import MODULES
@@ -28,6 +31,10 @@ RAISED = frozenset(
     {"Unsupported", "TorchRuntimeError", "TorchDynamoException", "RuntimeError", "Exception", "BaseException"}
 )
 """What a compiled call that cannot be compiled raises, and what it inherits from (torch/_dynamo/exc.py)."""
+
+
+OF_TENSORS = ("sizes", "dtype", "gradient")
+"""Guards on what Dynamo knows of a tensor, the most telling first."""
 
 
 class Compiled(Expressions):
@@ -125,6 +132,7 @@ class Compiled(Expressions):
         code, cache = self.code_of(target, call), self.cache_of(target, call)
         cache.instances.add(id(target))
         function, names = self.arguments_of(target, arguments, keywords)
+        self._passing(site, [*enumerate(arguments), *keywords.items()])
         modes = self.modes()
 
         def resolve(source: Source) -> object:
@@ -147,7 +155,8 @@ class Compiled(Expressions):
         self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES)
         failed = [one for one in failures if isinstance(one, Guard)]
         telling = _telling(failed)
-        for one in telling or failed:
+        # Tensors that change together, each in several respects, ask for one compile.
+        for one in telling or sorted(failed, key=lambda one: OF_TENSORS.index(one.what))[:1]:
             if why is None or telling:
                 self.recompiles.append(self._recompile(one, target, function, call, site, names))
         trace = Trace(cache, entry is None, function, names, static, dynamic)
@@ -175,6 +184,13 @@ class Compiled(Expressions):
                 hook = hooks[-1] if hooks else None
                 doubt = self.doubt > 0 or (hook is not None and hook.doubt)
                 self.stale.append(Stale(what, use, site, self.unit_of(target), doubt, call, hook))
+
+    def _passing(self, site: Site, given: list[tuple[object, object]]) -> None:
+        """Note what a line passes to compiled code."""
+        plain = [(name, type(one), one) for name, one in given if not isinstance(one, Tensor)]
+        known = not self.doubt and all(is_key(one) and not is_stand_in(one) for _, _, one in plain)
+        before, count = self.passed.get(site.place, (plain, 0))
+        self.passed[site.place] = (plain, count + 1) if known and before == plain else (None, 0)
 
     def _recompile(
         self,
@@ -236,8 +252,8 @@ class Compiled(Expressions):
         found: list[tuple[int, object]] = []
         if guard.what in {"length", "keys"}:
             found.append((id(resolve(source)), LENGTH))
-        if guard.what == "gradient":
-            found.append((id(resolve(source)), "requires_grad"))
+        if guard.what in {"gradient", "dtype"}:
+            found.append((id(resolve(source)), "requires_grad" if guard.what == "gradient" else guard.what))
         while source.steps:
             *above, (_, key) = source.steps
             source = Source(source.root, source.name, tuple(above))
@@ -330,6 +346,7 @@ class Compiled(Expressions):
                 made = Object(value.kind, compiled=None, complete=value.complete)
                 known[id(value)] = made
                 made.lost = site if value.compiled is not None else None
+                made.buffers |= value.buffers
                 made.attributes |= {
                     name: self.copied(one, site, known) for name, one in value.attributes.items()
                 }
@@ -337,6 +354,10 @@ class Compiled(Expressions):
                 return made
             case list():
                 return [self.copied(one, site, known) for one in value]
+            case dict():
+                return {key: self.copied(one, site, known) for key, one in value.items()}
+            case Tensor():
+                return known.setdefault(id(value), replace(value, marked=set(value.marked)))
         return value
 
 
@@ -346,5 +367,5 @@ def _telling(failed: list[Guard]) -> list[Guard]:
     return [
         one
         for one in failed
-        if one.what != "gradient" and not any(one.source.is_within(source) for source in changed_in)
+        if one.what not in OF_TENSORS and not any(one.source.is_within(source) for source in changed_in)
     ]

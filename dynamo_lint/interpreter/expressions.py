@@ -196,7 +196,10 @@ class Expressions(Tracing):
         if isinstance(left, Sourced) or isinstance(right, Sourced):
             return self._of_sourced(left, op, right)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
-            return self.tracked(combined(left, right), (left, right))
+            found = Tensor() if isinstance(op, ast.MatMult) else combined(left, right)
+            return self.tracked(found, (left, right))
+        if isinstance(op, ast.BitAnd | ast.BitOr):
+            return _bits(left, op, right)
         compute = _ARITHMETIC.get(type(op))
         if compute is not None and isinstance(left, int | float) and isinstance(right, int | float):
             defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
@@ -211,8 +214,6 @@ class Expressions(Tracing):
             return (left + right)[:LONGEST]
         if isinstance(op, ast.Pow) and isinstance(left, float) and isinstance(right, int | float):
             return left**right if 0 < left < 64 and abs(right) < 64 else UNKNOWN
-        if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
-            return left | right
         if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int):
             return left**right if abs(left) < 64 and 0 <= right < 8 else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, list | tuple) and type(left) is type(right):
@@ -325,6 +326,8 @@ class Expressions(Tracing):
             return None
         if isinstance(value, (*PLAIN, list, tuple, dict)):
             return bool(value)
+        if isinstance(value, Member) and "enum.Flag" in self.project.external_bases(value.kind):
+            return bool(value.value) if isinstance(value.value, int) else None
         return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
 
     # --- containers -------------------------------------------------------------------------------------
@@ -538,6 +541,8 @@ class Expressions(Tracing):
                 return tuple(Size(SOME) if size is None else size for size in owner.shape)
             case Tensor() if name == "requires_grad" and owner.grad is not None:
                 return owner.grad
+            case Tensor() if name == "dtype" and owner.dtype is not None:
+                return External(owner.dtype)
             case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
                 return self.tracked(Tensor(), [owner])
         return Method(owner, name)
@@ -661,6 +666,21 @@ class Expressions(Tracing):
 def _of_torch(*values: object) -> bool:
     """Whether names outside of the project stand for things of torch: of others the values are not known."""
     return all(one.dotted.startswith("torch.") for one in values if isinstance(one, External))
+
+
+def _bits(left: object, op: ast.operator, right: object) -> object:
+    """The flags or bits in both or either, or two dicts in one."""
+    joined = isinstance(op, ast.BitOr)
+    match left, right:
+        case dict(), dict() if joined:
+            return left | right
+        case int(), int() if not is_stand_in(left) and not is_stand_in(right):
+            return left | right if joined else left & right
+        case Member(kind, name, int(one)), Member(other, second, int(two)) if kind == other:
+            both = one | two if joined else one & two
+            whole = Member(kind, f"{name}|{second}"[:LONGEST], both)
+            return left if both == one else right if both == two else whole
+    return UNKNOWN
 
 
 _IDENTICAL = (Object, ClassObject, Closure, Member, External, bool)

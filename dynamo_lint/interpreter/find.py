@@ -45,7 +45,8 @@ class Run:
     skipped: tuple[Recompile, ...]
     """Those that a stance suppressed, which skips guards."""
     idle: frozenset[tuple[str, int]]
-    """The lines of compiled code that assign known values on which no guard ever fails."""
+    """The lines of compiled code that assign known values on which no guard ever fails, and those that always
+    pass the same values to compiled code."""
     calls: Mapping[str, int]
     """How often each compiled function was called."""
     alike: frozenset[tuple[str, Key]]
@@ -92,7 +93,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
 
 
 def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
-    """The lines of compiled code that assign known values on which no guard ever fails."""
+    """The lines that change nothing for compiled code, though they assign or pass values."""
     traced = [
         write
         for place, writes in stage.writes.items()
@@ -103,7 +104,8 @@ def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
     known = {write.site.place for write in traced if isinstance(write.value, PLAIN) and not write.doubt}
     unknown = {write.site.place for write in traced if not isinstance(write.value, PLAIN) or write.doubt}
     often = Counter(write.site.place for write in traced)
-    return frozenset(place for place in known - unknown - failed if often[place] >= _ENOUGH)
+    same = frozenset(place for place, (_, count) in stage.passed.items() if count >= _ENOUGH)
+    return same | frozenset(place for place in known - unknown - failed if often[place] >= _ENOUGH)
 
 
 def _guarded(stage: Runner, several: bool) -> Iterator[tuple[tuple[str, Key], bool]]:

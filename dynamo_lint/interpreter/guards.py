@@ -18,6 +18,7 @@ from dynamo_lint.interpreter.model import (
     Tensor,
     Unknown,
     guarded_part,
+    is_stand_in,
 )
 from dynamo_lint.interpreter.sizes import Shape
 from dynamo_lint.state.model import Key
@@ -40,7 +41,8 @@ class Guard:
 
     source: Source
     what: str
-    """`value`, `length`, `keys`, `presence`, `gradient`, `size`, `alias` or `test` (of an outcome)."""
+    """`value`, `length`, `keys`, `presence`, `size`, `alias` or `test` (of an outcome); of a tensor `sizes`,
+    `dtype` and `gradient`."""
     expected: object
     measure: Callable[[object], object]
     """What is compared, from the value that the source leads to."""
@@ -93,6 +95,26 @@ def gradient_of(value: object) -> object:
     return guarded_part(value)
 
 
+def dtype_of(value: object) -> object:
+    """The dtype of a tensor."""
+    if isinstance(value, Tensor):
+        return UNKNOWN if value.dtype is None else value.dtype
+    return guarded_part(value)
+
+
+def sizes_of(value: object, free: frozenset[int]) -> object:
+    """The sizes of a tensor, without those that may vary; not known if one of them is not."""
+    if not isinstance(value, Tensor):
+        return guarded_part(value)
+    if value.shape is None:
+        return UNKNOWN
+    known = [None if is_stand_in(size) else size for size in value.shape]
+    wanted = tuple(
+        "s" if axis in free and (size is None or size > 1) else size for axis, size in enumerate(known)
+    )
+    return UNKNOWN if None in wanted else wanted
+
+
 def size_of(value: object) -> object:
     """Whether there is a number: any size will do."""
     return value is not MISSING
@@ -114,8 +136,8 @@ class Cache:
     """The entries of one compiled function."""
 
     entries: list[Entry] = field(default_factory=list)
-    seen: dict[tuple[int, int], set[int]] = field(default_factory=dict)
-    """The sizes of each axis of each argument in calls that compiled."""
+    seen: dict[tuple[int | Source, int], set[int]] = field(default_factory=dict)
+    """The sizes of each axis of each argument, or other tensor, in calls that compiled."""
     dynamic: set[tuple[int, int]] = field(default_factory=set)
     scalars: dict[Source, object] = field(default_factory=dict)
     """The number that a source gave when code was compiled; MISSING once it has given another."""
@@ -194,6 +216,18 @@ class Cache:
         elif self.scalars[source] != value:
             self.scalars[source] = MISSING
         return self.scalars[source] is MISSING
+
+    def turned(self, source: Source, tensor: Tensor, *, static: bool, dynamic: bool) -> frozenset[int]:
+        """The axes of a tensor whose sizes are symbols in what is compiled now."""
+        found = set()
+        for axis, size in enumerate(tensor.shape or ()):
+            if size is not None and not is_stand_in(size):
+                known = self.seen.setdefault((source, axis), set())
+                known.add(size)
+                marked = axis in tensor.marked or axis - len(tensor.shape or ()) in tensor.marked
+                turns = not static and not tensor.static and (dynamic or len(known) > 1)
+                found |= {axis} if size > 1 and (marked or turns) else set()
+        return frozenset(found)
 
     def add(
         self,

@@ -6,6 +6,7 @@ import ast
 import builtins
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
@@ -44,7 +45,16 @@ from dynamo_lint.interpreter.model import (
 from dynamo_lint.interpreter.sizes import made
 from dynamo_lint.interpreter.stage import SKIPS
 from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
-from dynamo_lint.models.drivers import CALCULATING, CONFIGURATION, MODES, MODULES, NAMES, OPTIMIZERS, STANCE
+from dynamo_lint.models.drivers import (
+    CALCULATING,
+    CONFIGURATION,
+    MADE_WITH,
+    MODES,
+    MODULES,
+    NAMES,
+    OPTIMIZERS,
+    STANCE,
+)
 from dynamo_lint.program.refs import ClassRef
 
 _LARGEST = 2**31
@@ -100,6 +110,8 @@ class Library(Compiled):
     ) -> object:
         """Run a module of a library: those that it holds, one after the other, and guard on what it reads."""
         kind = target.kind.rpartition(".")[2] if isinstance(target.kind, str) else ""
+        if target.kind == "weakref.ref":
+            return self.attribute(target, "referent", site)
         for name in ("p", "training") if kind in NAMES["training"] else ():
             self.use(self.attribute(target, name, site))
         tensors = [*arguments, *self.parameters(target)]
@@ -118,7 +130,9 @@ class Library(Compiled):
         """The parameters of a module of torch, without those of the modules in it."""
         kind = module.kind.rpartition(".")[2] if isinstance(module.kind, str) else ""
         if "weight" not in module.attributes and kind.startswith(tuple(NAMES["learning"])):
-            module.attributes["weight"], module.attributes["bias"] = Tensor(grad=True), Tensor(grad=True)
+            for name in ("weight", "bias"):
+                module.attributes[name] = Tensor(static=True, grad=True, dtype=sizes.FLOAT)
+                module.buffers.add(name)
         return [one for one in module.attributes.values() if isinstance(one, Tensor)]
 
     def _method(
@@ -186,9 +200,41 @@ class Library(Compiled):
                 return hook
             case _ if isinstance(module.kind, str) and module.kind.startswith(OPTIMIZERS):
                 return self._of_optimizer(module, name)
+            case "start" | "run" if module.kind == "threading.Thread":
+                own = module.attributes
+                named = own["kwargs"] if isinstance(own["kwargs"], dict) else {}
+                self.invoke(own["target"], [*self.each(own["args"])], named, site)
+                return None
+            case "submit" if module.kind == "concurrent.futures.ThreadPoolExecutor" and arguments:
+                given = self.invoke(arguments[0], arguments[1:], keywords, site)
+                return Object("concurrent.futures.Future", {"value": given})
+            case "result" if module.kind == "concurrent.futures.Future":
+                return module.attributes["value"]
             case _ if name in NAMES["returns_self"]:
-                return module
+                return self._cast(module, sizes.cast(name, arguments, keywords))
         return self._of_container(module, name, arguments, keywords, site)
+
+    def _state(self, module: Object, given: dict[object, object]) -> dict[object, object]:
+        """The parameters and buffers of a module by their names; those that are given take their places."""
+        found: dict[object, object] = {}
+        for way, part in _named(module, deep=True):
+            for name, held in [*part.attributes.items()] if self.parameters(part) else ():
+                key = f"{way}.{name}".removeprefix(".")
+                other = given.get(key)
+                if isinstance(held, Tensor) and held.static:
+                    found[key] = replace(held, marked=set())
+                if isinstance(held, Tensor) and isinstance(other, Tensor):
+                    self.assign(part, name, replace(other, static=held.static, grad=held.grad), self.current)
+        return found
+
+    def _cast(self, module: Object, dtype: str | None) -> Object:
+        """Turn the parameters and buffers of a module to a dtype, in place."""
+        for part in module.tree() if dtype is not None and self.is_module(module) else ():
+            for one in self.parameters(part):
+                if one.static and "float" in (one.dtype or ""):
+                    self.wrote(one, "dtype", dtype)
+                    one.dtype = dtype
+        return module
 
     def _of_container(
         self, module: Object, name: str, arguments: list[object], keywords: dict[str, object], site: Site
@@ -201,6 +247,7 @@ class Library(Compiled):
                 return module.tree() if "modules" in name else [*module.parts()]
             case "register_buffer" | "register_parameter" if len(arguments) > 1:
                 if isinstance(key := self.use(arguments[0]), str):
+                    module.buffers.add(key)
                     self.assign(module, key, arguments[1], site)
                 return None
             case "get_submodule" | "get_parameter" | "get_buffer" if arguments:
@@ -211,6 +258,10 @@ class Library(Compiled):
                     else:
                         found = self.attribute(found, part, site)
                 return found
+            case "state_dict" | "load_state_dict" if self.is_module(module):
+                given = arguments[0] if arguments else None
+                assigns = name == "load_state_dict" and keywords.get("assign") is True
+                return self._state(module, given if assigns and isinstance(given, dict) else {})
             case "values" | "items":
                 held = module.attributes
                 return [*(held.values() if name == "values" else held.items())]
@@ -240,7 +291,7 @@ class Library(Compiled):
                 count = tensor.shape[0] if tensor.shape is not None and len(tensor.shape) == 1 else None
                 return UNKNOWN if count is None else [self.measured() for _ in range(min(count, LONGEST))]
             return self.measured()
-        result = sizes.method(tensor, name, given)
+        result = sizes.method(tensor, name, given, named)
         if name == "size" and result is UNKNOWN and given:
             return Size(SOME)
         if name in {"detach", "detach_"} and isinstance(result, Tensor):
@@ -372,7 +423,7 @@ class Library(Compiled):
             return Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
         if dotted in NAMES["disable"]:
             return Partial(External(dotted), [], keywords) if first is None else _disabled(first)
-        if dotted in NAMES["copy"] and isinstance(first, Object | Wrapper):
+        if dotted in NAMES["copy"] and isinstance(first, Object | Wrapper | dict | Tensor):
             return self.copied(first, site, {})
         if dotted in NAMES["holding_copy"] and isinstance(first, Object):
             return Object(dotted, {"module": self.copied(first, site, {})})
@@ -400,10 +451,11 @@ class Library(Compiled):
             return self._optimizer(dotted, arguments, keywords)
         if dotted in NAMES["parameter"]:
             wanted = arguments[1] if len(arguments) > 1 else keywords.get("requires_grad", True)
-            shape = first.shape if isinstance(first, Tensor) else None
-            return Tensor(shape, grad=wanted if isinstance(wanted, bool) else None)
+            shape, dtype = (first.shape, first.dtype) if isinstance(first, Tensor) else (None, None)
+            return Tensor(shape, static=True, grad=wanted if isinstance(wanted, bool) else None, dtype=dtype)
         if dotted.startswith(MODULES) and dotted.rpartition(".")[2][:1].isupper():
             held = Object(dotted)
+            self._making(held, dotted.rpartition(".")[2], arguments, keywords)
             if dotted.rpartition(".")[2] in NAMES["training"]:
                 held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
             self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
@@ -411,6 +463,17 @@ class Library(Compiled):
         if dotted.startswith("torch."):
             return self._operation(dotted, arguments, keywords)
         return self._python(dotted, arguments, keywords, site)
+
+    def _making(
+        self, module: Object, kind: str, arguments: list[object], keywords: dict[str, object]
+    ) -> None:
+        """Give a module of torch what it is made with, and parameters of the sizes that follow."""
+        given = dict(zip(MADE_WITH.get(kind, ()), arguments, strict=False)) | keywords
+        shape = sizes.weights(kind, given)
+        if shape is not None:
+            module.attributes |= {name: given[name] for name in MADE_WITH[kind][:2]}
+            weight, bias = self.parameters(module)
+            weight.shape, bias.shape = shape, shape[:1]
 
     def _optimizer(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
         """An optimizer of torch with the options of its one group, or a schedule with its optimizer."""
@@ -532,6 +595,14 @@ class Library(Compiled):
         match module, name:
             case "dataclasses", "replace" if isinstance(first, Object):
                 return self._replaced(first, keywords)
+            case "threading", "Thread":
+                return Object("threading.Thread", {"target": UNKNOWN, "args": (), "kwargs": {}} | keywords)
+            case "concurrent.futures", "ThreadPoolExecutor":
+                return Object("concurrent.futures.ThreadPoolExecutor")
+            case "weakref", "proxy":
+                return first
+            case "weakref", "ref":
+                return Object("weakref.ref", {"referent": first})
             case "types", "SimpleNamespace":
                 return Object("types.SimpleNamespace", dict(keywords))
             case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):

@@ -140,9 +140,11 @@ class Tensor:
     shape: tuple[int | None, ...] | None = None
     marked: set[int] = field(default_factory=set)
     static: bool = False
-    """Marked as static."""
+    """Marked as static, or a parameter or buffer, whose sizes Dynamo takes for constants."""
     grad: bool | None = None
     """It requires a gradient; None if that is not known."""
+    dtype: str | None = None
+    """Such as `torch.float32`; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,8 @@ class Object:
     complete: bool = True
     """All that it holds is known."""
     hooks: list[Hook] = field(default_factory=list)
+    buffers: set[str] = field(default_factory=set)
+    """The names of its parameters and buffers."""
     shadowed: set[str] = field(default_factory=set)
     """Its modules that an attribute hides which was set past `Module.__setattr__`."""
 

@@ -4,14 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dynamo_lint.interpreter.model import Tensor
-from dynamo_lint.models.drivers import MADE
+from dynamo_lint.interpreter.model import External, Tensor, is_stand_in
+from dynamo_lint.models.drivers import CASTS, MADE, MADE_WITH
 
 Shape = tuple[int | None, ...]
 
 
+FLOAT = "torch.float32"
+"""The dtype of what says nothing else."""
+
+
 def made(name: str, arguments: Sequence[object], keywords: Mapping[str, object]) -> Tensor | None:
     """The tensor that a function of torch makes; None if it is not known to make one."""
+    found = _shaped(name, arguments, keywords)
+    given, first = keywords.get("dtype"), arguments[0] if arguments else None
+    if found is None:
+        return None
+    if "dtype" in keywords:
+        found.dtype = given.dotted if isinstance(given, External) else None
+    elif MADE.get(name) in {"sizes", "steps"}:
+        found.dtype = FLOAT
+    elif MADE.get(name) in {"like", "padded"} and isinstance(first, Tensor):
+        found.dtype = first.dtype
+    elif MADE.get(name) in {"joined", "stacked"} and isinstance(first, list | tuple):
+        kinds = {one.dtype if isinstance(one, Tensor) else None for one in first}
+        found.dtype = kinds.pop() if len(kinds) == 1 else None
+    return found
+
+
+def weights(kind: str, made_with: Mapping[str, object]) -> Shape | None:
+    """The sizes of the weight of a module of torch, from the arguments it was made with."""
+    given = [made_with.get(name) for name in MADE_WITH.get(kind, ())]
+    numbers = [one for one in given if isinstance(one, int) and not is_stand_in(one)]
+    match kind, numbers:
+        case "Linear", [inside, outside]:
+            return outside, inside
+        case "Embedding", [count, width]:
+            return count, width
+        case "LayerNorm" | "RMSNorm" | "BatchNorm1d" | "BatchNorm2d", [width]:
+            return (width,)
+        case "Conv1d" | "Conv2d", [inside, outside, kernel] if "groups" not in made_with:
+            return outside, inside, *(kernel,) * int(kind[4])
+    return None
+
+
+def cast(name: str, arguments: Sequence[object], keywords: Mapping[str, object]) -> str | None:
+    """The dtype to which `x.half()` or `x.to(dtype)` turns a tensor or a module; None for no other."""
+    given = [one.dotted for one in (*arguments, *keywords.values()) if isinstance(one, External)]
+    return CASTS.get(name) or next((one for one in given if one in CASTS.values()), None)
+
+
+def _shaped(name: str, arguments: Sequence[object], keywords: Mapping[str, object]) -> Tensor | None:
     first = arguments[0] if arguments else keywords.get("size", keywords.get("input"))
     match MADE.get(name):
         case "sizes":
@@ -39,8 +82,18 @@ def made(name: str, arguments: Sequence[object], keywords: Mapping[str, object])
     return Tensor() if name.startswith("torch.") and name.count(".") == 1 else None
 
 
-def method(tensor: Tensor, name: str, arguments: Sequence[object]) -> object:
+def method(
+    tensor: Tensor, name: str, arguments: Sequence[object], keywords: Mapping[str, object] | None = None
+) -> object:
     """The result of a method of a tensor: another tensor, or its sizes."""
+    found = _of_method(tensor, name, arguments)
+    if isinstance(found, Tensor) and name in MADE:
+        told = not keywords and (name != "to" or all(isinstance(one, External | str) for one in arguments))
+        found.dtype = cast(name, arguments, keywords or {}) or (tensor.dtype if told else None)
+    return found
+
+
+def _of_method(tensor: Tensor, name: str, arguments: Sequence[object]) -> object:
     match name, MADE.get(name):
         case _, "same":
             return Tensor(tensor.shape, set(tensor.marked))
@@ -76,11 +129,18 @@ def indexed(tensor: Tensor, index: object) -> Tensor:
             shape.append(_sliced(size, part))
         elif not isinstance(part, int):
             return Tensor()
-    return Tensor((*shape, *tensor.shape[len(parts) :]))
+    return Tensor((*shape, *tensor.shape[len(parts) :]), dtype=tensor.dtype)
 
 
 def combined(left: object, right: object) -> Tensor:
     """Arithmetic of a tensor with another, or with a number."""
+    kinds = {one.dtype for one in (left, right) if isinstance(one, Tensor)}
+    found, kind = _combined(left, right), kinds.pop()
+    found.dtype = kind if not kinds and "float" in (kind or "") else None
+    return found
+
+
+def _combined(left: object, right: object) -> Tensor:
     shapes = [one.shape for one in (left, right) if isinstance(one, Tensor)]
     if None in shapes:
         return Tensor()

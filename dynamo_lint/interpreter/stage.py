@@ -92,6 +92,9 @@ class Stage:
     """The values of defaults of methods."""
     looked_at: set[tuple[int, object]] = field(default_factory=set)
     """The places whose value compiled code has read at the start of a call, filed like `writes`."""
+    passed: dict[tuple[str, int], tuple[object, int]] = field(default_factory=dict)
+    """By file and line of compiled calls, the values that all of them pass beside tensors, and how often;
+    None once they differ or are not known."""
     classes: dict[ClassRef, ClassObject] = field(default_factory=dict)
     class_attributes: dict[ClassRef, dict[str, object]] = field(default_factory=dict)
     """What has been assigned to classes."""

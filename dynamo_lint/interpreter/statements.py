@@ -179,6 +179,8 @@ class Runner(Calls):
             case FileValue(path):
                 self.file(path).names[name] = self.use_raw(value)
                 self.wrote(self.file(path), name, value, site)
+            case Closure() if name == "__defaults__" and isinstance(value, tuple):
+                self._redefault(owner, value, site)
             case Closure():
                 owner.attributes[name] = self.use_raw(value)
                 self.wrote(owner, name, value, site)
@@ -186,6 +188,15 @@ class Runner(Calls):
                 owner.changed = True
             case Wrapper(target=Object() as target) | Unwrapped(target=Object() as target):
                 self.assign(target, name, value, site)
+
+    def _redefault(self, function: Closure, values: tuple[object, ...], site: Site) -> None:
+        """Give the last positional parameters of a function other defaults."""
+        names = [
+            one.name for one in self.project.function(function.where).parameters if one.kind == "positional"
+        ]
+        for name, value in zip(names[max(0, len(names) - len(values)) :], values, strict=False):
+            function.defaults[name] = self.use_raw(value)
+            self.wrote(function, name, value, site)
 
     def _setter(self, kind: ClassRef, name: str) -> FunctionRef | None:
         """The setter of a property."""
@@ -273,12 +284,12 @@ class Runner(Calls):
         members = any(base.startswith("enum.") for base in self.project.external_bases(ref))
         for statement in node.body:
             match statement:
-                case ast.FunctionDef() | ast.AsyncFunctionDef() if (
-                    statement.args.defaults or statement.args.kw_defaults
-                ):
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
                     method = self._defined(statement, frame)
-                    if method is not None:
+                    if method is not None and (statement.args.defaults or statement.args.kw_defaults):
                         self.defaults_of[method] = self.defaults(statement.args, body)
+                    if method is not None and statement.decorator_list:
+                        self._wrap(ref, statement, method, body)
                 case (
                     ast.Assign(targets=[ast.Name(id=name)], value=value)
                     | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
@@ -286,6 +297,19 @@ class Runner(Calls):
                     body.names[name] = self.value(value, body)
                     held = Member(ref, name, body.names[name]) if members else body.names[name]
                     self.class_attributes.setdefault(ref, {})[name] = held
+
+    def _wrap(
+        self, ref: ClassRef, node: ast.FunctionDef | ast.AsyncFunctionDef, method: FunctionRef, body: Frame
+    ) -> None:
+        """Put what decorators of the project make of a method in its place."""
+        value: object = self.code(method, None)
+        for decorator in reversed(node.decorator_list):
+            made = self.value(decorator, body)
+            if not isinstance(made, Closure):
+                return  # those of torch and Python are known by their names
+            value = self.invoke(made, [value], {}, Site(body.where, decorator))
+        if isinstance(value, Closure) and value.where != method:
+            self.class_attributes.setdefault(ref, {})[node.name] = value
 
     # --- control ----------------------------------------------------------------------------------------
 

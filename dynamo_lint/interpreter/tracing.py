@@ -9,11 +9,13 @@ from dynamo_lint.interpreter.guards import (
     LENGTH,
     Guard,
     Write,
+    dtype_of,
     gradient_of,
     keys_of,
     length_of,
     presence_of,
     size_of,
+    sizes_of,
     value_of,
 )
 from dynamo_lint.interpreter.model import (
@@ -47,6 +49,7 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
     "keys": keys_of,
     "presence": presence_of,
     "gradient": gradient_of,
+    "dtype": dtype_of,
     "size": size_of,
 }
 _DEEPEST = 6
@@ -96,7 +99,7 @@ class Tracing(Stage):
             if first != source:
                 self.guard(source, "alias", first, measure=lambda _: first)
             if isinstance(value, Tensor):
-                self.guard(source, "gradient", value)
+                self._of_tensor_itself(source, value)
             elif not isinstance(value, ClassObject):
                 self.guard(source, "value", value)
             if isinstance(value, Object) and self._is_read_whole(value):
@@ -114,6 +117,15 @@ class Tracing(Stage):
             return False
         decorators = self.project.class_(value.kind).decorators
         return any(isinstance(one, Call) and ("frozen", Constant(True)) in one.keywords for one in decorators)
+
+    def _of_tensor_itself(self, source: Source, tensor: Tensor) -> None:
+        """Guard on what Dynamo knows of a tensor; the cache itself holds the sizes of the arguments."""
+        trace = self.trace
+        self.guard(source, "gradient", tensor)
+        self.guard(source, "dtype", tensor)
+        if trace is not None and trace.compiles and (source.steps or source.root != "argument"):
+            free = trace.cache.turned(source, tensor, static=trace.static, dynamic=trace.dynamic)
+            self.guard(source, "sizes", tensor, measure=lambda other: sizes_of(other, free))
 
     def is_static(self, owner: object) -> bool:
         """Whether Dynamo takes the integers of an object for constants: those of modules and classes."""
@@ -299,6 +311,8 @@ class Tracing(Stage):
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
         held = self.doubted(self.use_raw(value), before)
         self.assigning(site, held)
+        if isinstance(held, Tensor) and isinstance(owner, Object) and name in owner.buffers:
+            held.static = True
         match owner:
             case Object(items=items) if name.isdecimal() and int(name) < len(items):
                 self.put(owner, int(name), value)

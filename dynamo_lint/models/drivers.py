@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 from dynamo_lint import knowledge
 
@@ -52,6 +53,14 @@ OPTIMIZERS = knowledge.in_order("optimizers")
 """What the dotted name of an optimizer or a schedule of torch begins with."""
 CALCULATING: Mapping[str, list[str]] = _DATA["calculating"]
 """The options of an optimizer that become symbols once they have changed."""
+MADE_WITH: Mapping[str, list[str]] = {
+    name: [word.rstrip("+!") for word in takewhile(lambda word: "+" in word, text.split())]
+    for names, text in _DATA["signatures"].items()
+    for name in names.split()
+}
+"""The first arguments that a module of torch is made with, which decide the sizes of its parameters."""
+CASTS: Mapping[str, str] = _DATA["casts"]
+"""The dtype that a method of a tensor or of a module gives, by its name."""
 MADE: Mapping[str, str] = {name: kind for kind, made in _DATA["made"].items() for name in made}
 """How a function or method makes the sizes of its result, by its name."""
 _ALL = (*((mode.name, mode) for mode in MODES.values()), *MODE_STORES.items())

@@ -112,7 +112,11 @@ def _code(group: Sequence[Recompile]) -> str:
         return "DYN109"
     if what == "presence" and source.steps[-1][0] == "own" and not hot:
         return "DYN102"
-    if what in {"length", "keys"} or (what == "presence" and source.steps[-1][0] == "item"):
+    if (
+        what in {"length", "keys"}
+        or (what == "sizes" and hot)
+        or (what == "presence" and source.steps[-1][0] == "item")
+    ):
         return "DYN105"
     if source.root == "closure" and not hot:
         return "DYN111" if last.fresh else "DYN102"
@@ -121,7 +125,7 @@ def _code(group: Sequence[Recompile]) -> str:
     if not hot:
         return "DYN203" if what == "presence" else "DYN102"
     first = group[0].guard.expected
-    if isinstance(last.now, Tensor) and last.written > 1:
+    if what != "dtype" and isinstance(last.now, Tensor) and last.written > 1:
         return "DYN103"
     if (what == "presence" or first in (None, False)) and last.written <= 1:
         return "DYN104"
@@ -137,7 +141,7 @@ def _kind(value: object) -> str:
 
 def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     entries = len(cause.recompiles) + 1
-    if cause.last.instance:
+    if cause.last.instance and (cause.code != "DYN110" or cause.last.guard.source.name == "self"):
         return "per-instance", entries
     if entries > context.recompile_limit:
         return "storm", None
@@ -271,12 +275,16 @@ def spelled(source: Source) -> str:
                 text += f"[{key!r}]"
             case "cell":
                 text = str(key)
+            case "hook":
+                text += f"'s hook {key}"
     return text
 
 
 def title(one: Recompile) -> str:
     """The state as a person would name it: by its class if a module of a library holds it."""
-    return subject(one) if isinstance(getattr(one.holder, "kind", None), str) else spelled(one.guard.source)
+    of_library = isinstance(getattr(one.holder, "kind", None), str)
+    part = {"sizes": ".shape", "dtype": ".dtype"}.get(one.guard.what, "")
+    return (subject(one) if of_library else spelled(one.guard.source)) + part
 
 
 def subject(one: Recompile) -> str:
@@ -320,6 +328,7 @@ def seen(tables: Tables, context: Context) -> Seen:
     """The account of all runs."""
     found = runs(tables)
     failing = {write.site.place for run in found for one in run.recompiles for write in one.writes}
+    failing |= {one.called.place for run in found for one in run.recompiles}
     failed = {(one.target, key) for run in found for one in run.recompiles for key in one.keys}
     alike = frozenset[tuple[str, Key]]().union(*(run.alike for run in found)) - failed
     sites: dict[str, set[tuple[str, int]]] = {}
@@ -373,8 +382,7 @@ _COUNTED = frozenset({"storm", "per-value", "once"})
 
 
 def _with_cost(known: Finding, shown: Finding) -> Finding:
-    many = known.effect != "once"
-    if known.effect == shown.effect or (many and shown.effect != "once"):
+    if known.effect == shown.effect:
         return known
     if known.effect == "per-value" and known.code not in {"DYN102", "DYN106"}:
         return known  # a flag or a text: a rule knows how many values it has
@@ -385,7 +393,7 @@ def _with_cost(known: Finding, shown: Finding) -> Finding:
 def _is_refuted(known: Finding, told: Seen) -> bool:
     """Whether a run shows that what a rule expects does not happen."""
     place = known.span.path, known.span.line
-    if known.code == "DYN101" and place in told.idle:
+    if known.code in {"DYN101", "DYN109"} and place in told.idle:
         return True
     if known.code == "DYN107":
         return not known.also and {(known.unit, key) for key in known.keys} <= told.alike

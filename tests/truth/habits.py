@@ -231,7 +231,7 @@ class Model(nn.Module):
 def set_level(model, level):
     for module in model.modules():
         if isinstance(module, Block):
-            module.level = level  # expect: DYN102 per-value
+            module.level = level  # expect: DYN102 storm
 
 
 def drive():
