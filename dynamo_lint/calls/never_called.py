@@ -15,9 +15,9 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.values.arguments import argument_for
 
-_COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx"})
-"""Attributes of a compiled module that run compiled, or compile; all others are those of the module below it
-(OptimizedModule in torch/_dynamo/eval_frame.py)."""
+_COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx", "module"})
+"""Attributes of a compiled module that run compiled, compile, or are what a wrapper holds; all others are those
+of the module below it (OptimizedModule in torch/_dynamo/eval_frame.py)."""
 _STATES = frozenset({"state_dict", "load_state_dict"})
 """Methods that make use of a wrapper nobody calls: what it saves or loads is run elsewhere."""
 _LOOKING = frozenset(f"builtins.{name}" for name in ("print", "isinstance", "type", "id", "hasattr", "str"))
@@ -33,12 +33,29 @@ def methods_of_uncalled(project: Project, where: FunctionRef, call: Call) -> Met
 
     None if it may be called: it is returned, kept, handed on or closed over, or a module's top level has it.
     """
+    name = _name_of(project, where, call)
+    return None if name is None else _methods(project, where, name, call.line, _DEEPEST)
+
+
+def is_set_aside(project: Project, where: FunctionRef, call: Call) -> bool:
+    """Whether somebody uses what a compile call gives, and nobody calls it.
+
+    Code that ends there is an example of how to compile, as far as it goes.
+    """
+    name = _name_of(project, where, call)
+    if name is None or _methods(project, where, name, call.line, _DEEPEST) is None:
+        return False
+    return any(Name(name) in walk(value) for value in _values(project.function(where), name, call.line))
+
+
+def _name_of(project: Project, where: FunctionRef, call: Call) -> str | None:
+    """The one name of its function that a call is bound to, outside of loops."""
     function = project.function(where)
     names = [binding.name for binding in function.bindings if untested(binding.value) == call]
     looped = any(first <= call.line <= last for first, last in function.loops)
     if where.key == MODULE_KEY or len(names) != 1 or names[0] in function.globals or looped:
         return None
-    return _methods(project, where, names[0], call.line, _DEEPEST)
+    return names[0]
 
 
 def _methods(project: Project, where: FunctionRef, name: str, line: int, deep: int) -> Methods | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.contexts import comes_back, depends_on
-from dynamo_lint.calls.never_called import methods_of_uncalled
+from dynamo_lint.calls.never_called import is_set_aside
 from dynamo_lint.conditions.arguments import (
     enabled,
     gives_another,
@@ -392,8 +392,7 @@ class _Search:
                 return []
             found = self._roots(context, site, "call", argument, pts.before(argument, context, site.call))
             if isinstance(found, list) and self._only_returns(site.call.function, where):
-                uncalled = site.unused or methods_of_uncalled(self._project, where, site.call) is not None
-                if not uncalled:
+                if not (site.unused or is_set_aside(self._project, where, site.call)):
                     return found
                 return [replace(root, targets=(), module=None) for root in found]  # nobody calls the result
             return found

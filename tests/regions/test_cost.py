@@ -98,7 +98,7 @@ def test_a_hot_function_takes_a_bounded_number_of_questions(asked: Asked) -> Non
     questions, regions = asked(files, "modules")
     hot = {one.function for one in regions.hot}
     assert len(hot) > 1000
-    assert questions <= 8 * len(hot)
+    assert questions <= 9 * len(hot)  # 7 without the scripts, most of whose code is not compiled
 
 
 def test_cold_heirs_of_a_class_that_takes_anything_cost_next_to_nothing(asked: Asked) -> None:
