@@ -16,8 +16,8 @@ from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.values.arguments import argument_for
 
 _COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx", "module"})
-"""Attributes of a compiled module that run compiled, compile, or are what a wrapper holds; the others belong to
-the module below it (OptimizedModule in torch/_dynamo/eval_frame.py)."""
+"""Attributes of a compiled module that run compiled, compile, or are what a wrapper holds; the others belong
+to the module below it (OptimizedModule in torch/_dynamo/eval_frame.py)."""
 _STATES = frozenset({"state_dict", "load_state_dict"})
 """Methods that make use of a wrapper nobody calls: what it saves or loads is run elsewhere."""
 _LOOKING = frozenset(f"builtins.{name}" for name in ("print", "isinstance", "type", "id", "hasattr", "str"))
