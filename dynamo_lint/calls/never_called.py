@@ -51,11 +51,10 @@ def is_set_aside(project: Project, where: FunctionRef, call: Call) -> bool:
 def _name_of(project: Project, where: FunctionRef, call: Call) -> str | None:
     """The one name of its function that a call is bound to, outside of loops."""
     function = project.function(where)
-    names = [binding.name for binding in function.bindings if untested(binding.value) == call]
-    looped = any(first <= call.line <= last for first, last in function.loops)
-    if where.key == MODULE_KEY or len(names) != 1 or names[0] in function.globals or looped:
+    if where.key == MODULE_KEY or any(first <= call.line <= last for first, last in function.loops):
         return None
-    return names[0]
+    names = [binding.name for binding in function.bindings if untested(binding.value) == call]
+    return names[0] if len(names) == 1 and names[0] not in function.globals else None
 
 
 def _methods(project: Project, where: FunctionRef, name: str, line: int, deep: int) -> Methods | None:

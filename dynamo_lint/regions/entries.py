@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dynamo_lint.calls.compiled_calls import compiles_something
@@ -20,7 +20,7 @@ from dynamo_lint.conditions.arguments import (
 from dynamo_lint.conditions.constructor import attributes_tested
 from dynamo_lint.conditions.select import is_chosen
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr
+from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import parts, walk
 from dynamo_lint.models import frameworks
@@ -78,21 +78,34 @@ from dynamo_lint.values.points_to import PointsTo, evaluate, points_to_of
 
 def calls_at(project: Project, path: str, line: int) -> list[ir.Call]:
     """The calls that begin on a line, decorators among them; what looks for them asks for many lines."""
-    key, functions = ("functions around", path), project.files[path].functions
+    functions, key = project.files[path].functions, ("functions around", path)
     if key not in project.memo:
-        table: dict[int, list[str]] = defaultdict(list)
-        for name, function in functions.items():
-            if name != MODULE_KEY:
-                for number in range(function.first_line, function.end_line + 1):
-                    table[number].append(name)
+        project.memo[key] = _names_by_line(functions)
+    around: Mapping[int, list[str]] = project.memo[key]  # type: ignore[assignment]
+    names = (name for name in (MODULE_KEY, *around.get(line, ())) if name in functions)
+    return [call for name in names for call in _calls_of(project, path, name).get(line, ())]
+
+
+def _names_by_line(functions: Mapping[str, Function]) -> dict[int, list[str]]:
+    table: dict[int, list[str]] = defaultdict(list)
+    for name, function in functions.items():
+        if name != MODULE_KEY:
+            for number in range(function.first_line, function.end_line + 1):
+                table[number].append(name)
+    return dict(table)
+
+
+def _calls_of(project: Project, path: str, name: str) -> Mapping[int, list[ir.Call]]:
+    """The calls of a function by line; they are asked for each time, since an answer rests on them."""
+    function, key = project.files[path].functions[name], ("calls by line", path, name)
+    sites, decorators = function.calls, function.decorators
+    if key not in project.memo:
+        table: dict[int, list[ir.Call]] = defaultdict(list)
+        for call in (*(site.call for site in sites), *decorators):
+            if isinstance(call, ir.Call):
+                table[call.line].append(call)
         project.memo[key] = dict(table)
-    around: list[str] = project.memo[key].get(line, [])  # type: ignore[attr-defined]
-    return [
-        call
-        for function in (functions[name] for name in (MODULE_KEY, *around) if name in functions)
-        for call in (*(site.call for site in function.calls), *function.decorators)
-        if isinstance(call, ir.Call) and call.line == line
-    ]
+    return project.memo[key]  # type: ignore[return-value]
 
 
 def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:
@@ -107,12 +120,9 @@ def entry_keywords(project: Project, entry: Entry) -> dict[str, object]:
     }
 
 
-def _imports_torch(project: Project, where: FunctionRef) -> bool:
-    """Whether a function or its file imports torch."""
-    bound = project.global_bindings(where.path).values()
-    own = (binding.value for bindings in project.bindings_of(where).values() for binding in bindings)
-    values = (*(value for several in bound for value in several), *own)
-    return any(isinstance(one, ir.Import) and one.module.partition(".")[0] == "torch" for one in values)
+def _is_of_torch(value: Expr) -> bool:
+    """Whether something is imported from torch."""
+    return isinstance(value, ir.Import) and value.module.partition(".")[0] == "torch"
 
 
 _OF_TORCH = frozenset({"fullgraph", "dynamic"})
@@ -188,6 +198,7 @@ class _Search:
         self._wrappers = dict(wrapper(text) for text in options.compile_wrappers)
         # A library's decorator is the project's own where the project is that library.
         self._decorators = (*options.compile_decorators, *frameworks.DECORATORS)
+        self._torch: dict[str, bool] = {}  # the files that import torch
         self._outside: list[tuple[FunctionRef, CallSite]] = []  # sites that compile a library's function
         self.names = compile_names(project)
         self.names |= {pattern.rpartition(":")[2].rpartition(".")[2] for pattern in self._wrappers}
@@ -415,7 +426,19 @@ class _Search:
             return True
         bare = not call.arguments and given <= {None}
         own = self._project.named("methods").get("compile")
-        return bare and not own and _imports_torch(self._project, where)
+        return bare and not own and (self._imports_torch(where.path) or self._imports_itself(where))
+
+    def _imports_torch(self, path: str) -> bool:
+        """Whether a file imports torch; remembered, as each of its compile sites may ask."""
+        if path not in self._torch:
+            bound = self._project.global_bindings(path).values()
+            self._torch[path] = any(_is_of_torch(value) for several in bound for value in several)
+        return self._torch[path]
+
+    def _imports_itself(self, where: FunctionRef) -> bool:
+        """Whether a function imports torch."""
+        bound = self._project.bindings_of(where).values()
+        return any(_is_of_torch(binding.value) for several in bound for binding in several)
 
     def _only_returns(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether what is compiled lies in the result alone, as with `torch.compile`, and not in place."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.index.ir import Name
+from dynamo_lint.index.ir import MODULE_KEY, Name
 from dynamo_lint.index.process_tests import RANK
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
@@ -87,7 +87,8 @@ def _around(project: Project, path: str, line: int) -> list[FunctionRef]:
     found = [
         FunctionRef(path, key)
         for key, function in (project.files[path].functions.items() if path in project.files else ())
-        if any(site.call.line == line for site in function.calls)
+        if (key == MODULE_KEY or function.first_line <= line <= function.end_line)
+        and any(site.call.line == line for site in function.calls)
     ]
     return found[-1:]
 

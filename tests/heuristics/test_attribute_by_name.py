@@ -23,7 +23,10 @@ COMPILES = "for i, block in enumerate({}): compiled = torch.compile(block)\n"
 def test_what_code_hangs_on_an_object_of_a_library_is_found_by_its_name() -> None:
     code = HUNG + "held = Held()\nheld.the_net = Net()\npatcher = Patcher(held)\n"
     assert hot(code + COMPILES.format("patcher.model.the_net.blocks")) == {"Block.forward": "likely"}
-    assert hot(code + "patcher.model.the_net.compile()\n") == {}  # nothing says that it is a module's
+    # No class here has a `compile` of its own; one that has it may be meant.
+    assert hot(code + "patcher.model.the_net.compile()\n") == {"Net.forward": "likely"}
+    own = "class Query:\n    def compile(self): ...\n"
+    assert hot(code + own + "patcher.model.the_net.compile()\n") == {}
     assert hot(code + "patcher.model.the_net.compile(fullgraph=True)\n") == {"Net.forward": "likely"}
 
 

@@ -54,7 +54,7 @@ TOLD = {
     "longer_argument": ([(11, "xs", "length", 4)], [], [(20, "DYN109")]),
     "masked_by_argument": ([(12, "x", "requires_grad", 6)], [], [(20, "DYN102")]),
     "none_or_tensor": ([(12, "self.aux", "value", 1)], [], [(16, "DYN103")]),
-    "other_dtype": ([(11, "x", "type", 1)], [], []),
+    "other_dtype": ([(11, "x", "type", 1)], [], [(19, "DYN109")]),
     "other_rank": ([(11, "x", "size", 2)], [], []),
     "other_sizes": ([(11, "x", "size", 3)], [], []),
     "quiet": ([], [], []),
