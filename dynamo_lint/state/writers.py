@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.index.ir import MODULE_KEY
@@ -74,7 +75,8 @@ class ExternalWrites:
         owner = self.project.owner(where)
         if owner is None or self.scopes.is_scope(key.owner) or owner not in self.project.mro(key.owner):
             return False
-        return self.project.method(key.owner, _name(where)) != where
+        used = self.project.method(key.owner, _name(where))
+        return used is not None and self.project.owner(used) != owner
 
     def annotate(self, state: AttributeState, bodies: Bodies) -> AttributeState:
         """Say of every write outside hot code how often it happens, and where exactly it stands."""
@@ -98,4 +100,4 @@ class ExternalWrites:
 
 
 def _name(ref: FunctionRef) -> str:
-    return ref.key.rpartition(".")[2].partition("#")[0]
+    return re.split("[#@]", ref.key.rpartition(".")[2])[0]

@@ -2980,3 +2980,38 @@ def drive():
         model(X).square().sum().backward()
         step()
         yield model.weight.detach().round(decimals=2)
+
+
+# %% levels that a property of a part sets from a number of bits
+class Rounding(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._levels = 256
+
+    @property
+    def bits(self):
+        return self._levels.bit_length() - 1
+
+    @bits.setter
+    def bits(self, value):
+        self._levels = value * 8  # expect: DYN102 storm
+
+    def forward(self, x):
+        return (x * self._levels).round()
+
+
+class Rounded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleDict({"depth": Rounding(), "width": Rounding()})
+
+    def forward(self, x):
+        return {name: part(x) for name, part in self.parts.items()}
+
+
+def drive():
+    model = Rounded()
+    run = torch.compile(model, dynamic=False)
+    for step in range(12):
+        model.parts["depth"].bits = step + 2
+        yield run(X)["depth"]
