@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
 from dynamo_lint.interpreter.compiled import HOOKS
-from dynamo_lint.interpreter.library import Library
+from dynamo_lint.interpreter.library import SPECIAL, Library
 from dynamo_lint.interpreter.model import (
     MISSING,
     UNKNOWN,
@@ -32,12 +32,6 @@ from dynamo_lint.interpreter.model import (
 from dynamo_lint.interpreter.stage import DEEPEST, SKIPS
 from dynamo_lint.models.drivers import NAMES, OPTIMIZERS
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-
-_ITSELF = frozenset(
-    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_"}
-)
-_SPECIAL = frozenset({"forward", "_call_impl"})
-"""Methods that run a module around its compiled call."""
 
 
 class Calls(Library):
@@ -68,7 +62,7 @@ class Calls(Library):
 
     def around(self, name: str, function: Closure, arguments: list[object], site: Site) -> None:
         """Notice `module.forward(x)` of a module that is compiled in place."""
-        if name in _SPECIAL:
+        if name in SPECIAL:
             receiver = function.receiver or (arguments[0] if arguments else None)
             if isinstance(receiver, Object) and receiver.compiled is not None:
                 self.note("forward", site, site, receiver, receiver.compiled)
@@ -342,7 +336,7 @@ class Calls(Library):
             )
         elif name == "compile" and self.is_module(receiver):
             return None
-        elif name in _ITSELF:
+        elif name in NAMES["returns_self"]:
             return receiver
         return UNKNOWN
 

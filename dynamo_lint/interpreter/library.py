@@ -68,7 +68,7 @@ _REFLECTION = frozenset(
 _NUMBERS = frozenset(
     {"min", "max", "sum", "float", "int", "str", "bool", "abs", "any", "all", "round", "divmod"}
 )
-_SPECIAL = frozenset({"forward", "_call_impl"})
+SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
 
@@ -266,7 +266,7 @@ class Library(Compiled):
                 held = module.attributes
                 return [*(held.values() if name == "values" else held.items())]
             case "__call__" | "forward" | "_call_impl":
-                if name in _SPECIAL and module.compiled is not None:
+                if name in SPECIAL and module.compiled is not None:
                     self.note("forward", site, site, module, module.compiled)
                     return self.run_eagerly(module, arguments, keywords, site)
                 return self.invoke(module, arguments, keywords, site)

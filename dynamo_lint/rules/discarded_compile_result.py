@@ -10,7 +10,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import Call
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.driving import compile_calls, position, walk
+from dynamo_lint.rules.eager_code import compile_calls, position, walk
 from dynamo_lint.state.provenance import Tables
 
 

@@ -13,7 +13,7 @@ from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, placed, region
 from dynamo_lint.rules.caches import COMPILING, bypassed, eager_business
-from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.eager_code import line_of
 from dynamo_lint.state.provenance import Tables
 
 OPAQUE = knowledge.last_names("hides")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.eager_code import line_of
 from dynamo_lint.rules.instance_causes import causes, keys, name_of, subjects
 from dynamo_lint.rules.instances import broken_apart, construction_site, versions, without_break
 from dynamo_lint.rules.sharing import claim, shared_code

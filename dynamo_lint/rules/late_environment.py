@@ -8,7 +8,7 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.models.environment import COMPILER, USE, environment
 from dynamo_lint.program.files import is_rehearsal
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.eager_code import line_of
 from dynamo_lint.state.environment_writes import environment_writes
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.state.torch_loading import loaded_before, starts_children

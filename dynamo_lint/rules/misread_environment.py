@@ -10,7 +10,7 @@ from dynamo_lint.models.environment import environment, misreading, unknown
 from dynamo_lint.program.files import is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.eager_code import line_of
 from dynamo_lint.state.environment_writes import EnvironmentWrite, environment_writes
 from dynamo_lint.state.provenance import Tables
 

@@ -8,7 +8,7 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed, region
-from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.eager_code import line_of
 from dynamo_lint.state.provenance import Tables
 
 

@@ -10,7 +10,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.options import matches
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.eager_code import line_of
 from dynamo_lint.state.provenance import Tables
 
 

@@ -11,7 +11,7 @@ from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.driving import compile_calls, line_of, walk
+from dynamo_lint.rules.eager_code import compile_calls, line_of, walk
 from dynamo_lint.rules.interpreted import EAGER, stated
 from dynamo_lint.state.provenance import Tables
 

@@ -12,7 +12,7 @@ from dynamo_lint.program.refs import ExternalSymbol
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding
 from dynamo_lint.rules.breaking import Wording, broken
-from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.eager_code import line_of
 from dynamo_lint.state.provenance import Tables
 
 WORDING = Wording(

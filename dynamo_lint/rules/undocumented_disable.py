@@ -11,7 +11,7 @@ from dynamo_lint.program.refs import Confidence, FunctionRef, Node
 from dynamo_lint.regions.model import Call, CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
 from dynamo_lint.rules.breaking import Wording, broken
-from dynamo_lint.rules.driving import line_of
+from dynamo_lint.rules.eager_code import line_of
 from dynamo_lint.rules.practices import is_named, is_quiet
 from dynamo_lint.state.provenance import Tables
 

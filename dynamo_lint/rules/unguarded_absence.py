@@ -10,7 +10,7 @@ from dynamo_lint.program.refs import Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.attribute_lookup import appears_late
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, region
-from dynamo_lint.rules.driving import position
+from dynamo_lint.rules.eager_code import position
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
 
