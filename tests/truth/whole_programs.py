@@ -3015,3 +3015,46 @@ def drive():
     for step in range(12):
         model.parts["depth"].bits = step + 2
         yield run(X)["depth"]
+
+
+# %% a compiled model that a summary looks at, beside a loop that runs the other one
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.out(x).relu()
+
+
+def size_of(model):
+    return sum(one.numel() for one in model.parameters())
+
+
+def drive():
+    model = Counted()
+    fast = torch.compile(model)  # expect: DYN501 eager
+    size_of(fast)
+    for _ in range(4):
+        yield model(X)
+
+
+# %% a compiled model that a summary calls
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.out(x).relu()
+
+
+def mean_of(model):
+    return model(X).mean()
+
+
+def drive():
+    model = Counted()
+    fast = torch.compile(model)
+    for _ in range(4):
+        yield mean_of(fast)
